@@ -1,0 +1,72 @@
+"""Connecting to a control plane: a folder, or later the address of a service."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Protocol, cast
+from urllib.parse import urlsplit
+
+from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
+from lakeguard_sdk.ports import Operations, Reader, Registry, Runs
+from lakeguard_sdk.run import RunResult, RunTicket
+
+PLANES = "lakeguard_sdk.planes"
+WORKERS = "lakeguard_sdk.workers"
+
+
+@dataclass(frozen=True)
+class WorkerClient:
+    """What a data plane is handed: it cannot write a definition, a decision or a version."""
+
+    reader: Reader
+    runs: Runs
+    lake: str
+    """Location of the lake's root, for sources with relative paths."""
+
+
+@dataclass(frozen=True)
+class Client:
+    """An operator's client, or, connected with a run's ticket, one whose other ports refuse."""
+
+    reader: Reader
+    runs: Runs
+    registry: Registry
+    operations: Operations
+    lake: str
+
+    def for_worker(self) -> WorkerClient:
+        return WorkerClient(reader=self.reader, runs=self.runs, lake=self.lake)
+
+
+class Worker(Protocol):
+    """Runs one queued task to its end."""
+
+    def run_task(self, task_id: str) -> RunResult: ...
+
+
+def connect(
+    url: str | Path, *, env: str | None = None, ticket: RunTicket | None = None
+) -> Client:
+    """The control plane at ``url``. With a ticket, a client that may do no more than that run."""
+    text = str(url)
+    name = "remote" if urlsplit(text).scheme in ("http", "https") else "embedded"
+    plane = _load(PLANES, name)
+    if plane is None:
+        raise UnknownPlane(url=text)
+    return cast(Callable[..., Client], plane)(text, env=env, ticket=ticket)
+
+
+def local_worker(client: WorkerClient, *, spark_options: dict[str, str]) -> Worker:
+    """The worker of the data plane that is installed here."""
+    create = _load(WORKERS, "openlaketx")
+    if create is None:
+        raise WorkerMissing()
+    return cast(Callable[..., Worker], create)(client, spark_options=spark_options)
+
+
+def _load(group: str, name: str) -> object | None:
+    found = next(iter(entry_points(group=group, name=name)), None)
+    return None if found is None else found.load()

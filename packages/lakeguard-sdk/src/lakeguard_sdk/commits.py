@@ -1,0 +1,143 @@
+"""Delta commits as both planes understand them: pure reading of the log, and the protocol's words.
+
+The protocol of a move: the commit carries ``txn(PUBLISH_APP, seq)`` and the ids of run and
+decision; it is made from a fresh handle on which the last ``seq`` is exactly one less and no
+data changed since the base; it is never rebased; afterwards the log itself is read, because an
+error does not mean "not committed" nor silence "committed".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from urllib.parse import unquote
+
+from lakeguard_sdk.canonical import canonical_json, hash_bytes
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.storage import Storage, join
+
+PUBLISH_APP = "lakeguard.publish"
+
+TABLE_PROPERTIES = {
+    "delta.checkpointInterval": "10",
+    "delta.enableExpiredLogCleanup": "false",
+    "delta.deletedFileRetentionDuration": "interval 36500 days",
+    "delta.logRetentionDuration": "interval 36500 days",
+}
+"""Set at version 0: nothing but LakeGuard may forget a version."""
+
+
+class CommitAuthor(Noun):
+    """Who stands behind a commit of ours, written into it for every engine to see."""
+
+    dataset_id: str
+    kind: str
+    run_id: str = ""
+    decision_id: str = ""
+    intent_id: str = ""
+
+    def custom_metadata(self) -> dict[str, str]:
+        """Keys for delta-rs, and the same JSON where Spark's history shows it."""
+        fields = {f"lakeguard.{key}": value for key, value in self.to_data().items()}
+        return {**fields, "userMetadata": canonical_json(fields)}
+
+
+class Commit(Noun):
+    """The facts of one commit file."""
+
+    version: int
+    sha256: str
+    operation: str
+    seq: int | None
+    author: CommitAuthor | None
+    adds: tuple[str, ...]
+    removes: tuple[str, ...]
+    data_changing: bool
+    table_id: str | None
+    schema_text: str | None
+    """The new schema, where the commit sets one."""
+
+
+def log_file(location: str, version: int) -> str:
+    return join(location, "_delta_log", f"{version:020d}.json")
+
+
+def read_commit(storage: Storage, location: str, version: int) -> Commit | None:
+    """The commit of that version, or None where the log has none."""
+    file = log_file(location, version)
+    if not storage.exists(file):
+        return None
+    return parse_commit(version, storage.read_bytes(file))
+
+
+def commits_since(storage: Storage, location: str, version: int) -> Iterator[Commit]:
+    """Every commit after ``version``, in order."""
+    while (commit := read_commit(storage, location, version + 1)) is not None:
+        yield commit
+        version += 1
+
+
+def parse_commit(version: int, data: bytes) -> Commit:
+    """Reads any engine's commit; raises ValueError where the file is torn."""
+    actions = [json.loads(line) for line in data.decode().splitlines() if line.strip()]
+    if not actions:
+        raise ValueError(f"commit {version} is empty")
+    found: dict[str, list[dict[str, object]]] = {}
+    for action in actions:
+        for kind, body in action.items():
+            found.setdefault(kind, []).append(body)
+    info = found.get("commitInfo", [{}])[0]
+    metadata = found.get("metaData", [{}])[0]
+    files = [*found.get("add", []), *found.get("remove", [])]
+    return Commit(
+        version=version,
+        sha256=hash_bytes(data),
+        operation=str(info.get("operation", "")),
+        seq=_seq(found.get("txn", [])),
+        author=_author(info),
+        adds=tuple(unquote(str(add["path"])) for add in found.get("add", [])),
+        removes=tuple(unquote(str(remove["path"])) for remove in found.get("remove", [])),
+        data_changing=any(file.get("dataChange", True) for file in files)
+        or "metaData" in found
+        or "protocol" in found
+        or "cdc" in found,
+        table_id=_text(metadata.get("id")),
+        schema_text=_text(metadata.get("schemaString")),
+    )
+
+
+def foreign_change(commits: Sequence[Commit], dataset_id: str) -> Commit | None:
+    """The first commit that changed data without being ours."""
+    return next(
+        (
+            commit
+            for commit in commits
+            if commit.data_changing
+            and (commit.seq is None or commit.author is None or commit.author.dataset_id != dataset_id)
+        ),
+        None,
+    )
+
+
+def _seq(transactions: Sequence[dict[str, object]]) -> int | None:
+    for transaction in transactions:
+        if transaction.get("appId") == PUBLISH_APP:
+            return int(str(transaction["version"]))
+    return None
+
+
+def _author(info: dict[str, object]) -> CommitAuthor | None:
+    fields = {
+        key.removeprefix("lakeguard."): str(value)
+        for key, value in info.items()
+        if key.startswith("lakeguard.")
+    }
+    if not {"dataset_id", "kind"} <= fields.keys() or not fields.keys() <= set(
+        CommitAuthor.model_fields
+    ):
+        return None
+    return CommitAuthor(**fields)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,57 @@
+"""Decisions: the gate's answer, with every check explained."""
+
+from __future__ import annotations
+
+from lakeguard_sdk.measure import MeasureValue
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.words import CheckKind, Outcome, Verdict
+
+
+class CheckResult(Noun):
+    """One check and what it came to; ``message`` is the sentence a person reads."""
+
+    kind: CheckKind
+    check_id: str
+    expression: str
+    outcome: Outcome
+    message: str
+    failed_rows: int | None = None
+    scope_rows: int | None = None
+    observed: MeasureValue = None
+    limit: str | None = None
+
+
+class Ruling(Noun):
+    """The pure result of deciding; a replay gives the same bytes."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    checks: tuple[CheckResult, ...]
+    semantics: int
+    decided_at: Instant
+
+
+class CaseHashes(Noun):
+    """Content hashes of all that a decision looked at."""
+
+    facts: str
+    evidence: str | None
+    ruleset: str
+    policies: str
+    history: str
+
+
+class Decision(Noun):
+    """A recorded ruling. Only one that is ALLOWED lets a run move a table."""
+
+    decision_id: str
+    run_id: str
+    dataset: DatasetName
+    dataset_id: str
+    ruling: Ruling
+    case: CaseHashes
+
+    @property
+    def allowed(self) -> bool:
+        return self.ruling.verdict is Verdict.ALLOWED

@@ -1,0 +1,180 @@
+"""Mistakes in definitions, each with its own code and the place where it stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lakeguard_sdk.errors import UsageError
+from lakeguard_sdk.noun import Noun
+
+
+class Place(Noun):
+    """Where a mistake stands; line and column count from 1."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+    length: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class DefinitionError(UsageError):
+    """Correct the file at the place named; nothing was applied."""
+
+    next_command = "lakeguard validate"
+
+    def __init__(self, place: Place, **fields: Any) -> None:
+        self.place = place
+        super().__init__(**fields)
+
+    def to_data(self) -> dict[str, Any]:
+        return {**super().to_data(), "place": self.place.to_data()}
+
+
+class NotYaml(DefinitionError):
+    """The file is not YAML."""
+
+    code = "LG-2001"
+    what = "not readable as YAML: {problem}"
+
+
+class UnknownKey(DefinitionError):
+    """A key that no definition has."""
+
+    code = "LG-2002"
+    what = "unknown key {key!r}{hint}"
+
+
+class MissingKey(DefinitionError):
+    """A key that every definition of this kind needs."""
+
+    code = "LG-2003"
+    what = "{key!r} is required here"
+
+
+class WrongValue(DefinitionError):
+    """A value of the wrong kind."""
+
+    code = "LG-2004"
+    what = "{key}: {problem}{hint}"
+
+
+class DuplicateKey(DefinitionError):
+    """A key that stands twice."""
+
+    code = "LG-2005"
+    what = "{key!r} stands twice"
+
+
+class DuplicateDefinition(DefinitionError):
+    """Two files define the same thing."""
+
+    code = "LG-2006"
+    what = "{name} is defined twice; the first is at {first}"
+
+
+class UnknownReference(DefinitionError):
+    """A dataset, source or file that does not exist."""
+
+    code = "LG-2007"
+    what = "{kind} {name!r} does not exist{hint}"
+
+
+class LayerChanged(DefinitionError):
+    """A dataset belongs to one layer for ever: register a new dataset instead."""
+
+    code = "LG-2008"
+    what = "{name} is {layer} and stays so"
+
+
+class GoldParent(DefinitionError):
+    """Gold is built from silver: name a silver parent, and no bronze one."""
+
+    code = "LG-2009"
+    what = "{name}: {problem}"
+
+
+class Cycle(DefinitionError):
+    """Datasets that are built from each other."""
+
+    code = "LG-2010"
+    what = "a cycle of parents: {path}"
+
+
+class ParentAbove(DefinitionError):
+    """Parents stand below or beside their child."""
+
+    code = "LG-2011"
+    what = "{name} cannot be built from {parent}, which stands above it"
+
+
+class RuleSyntax(DefinitionError):
+    """The rule does not follow the grammar."""
+
+    code = "LG-2012"
+    what = "{problem}{hint}"
+
+
+class UnknownRuleType(DefinitionError):
+    """A rule type that does not exist."""
+
+    code = "LG-2013"
+    what = "unknown rule type {type!r}{hint}"
+
+
+class UnknownColumn(DefinitionError):
+    """A rule on a column that the dataset does not declare."""
+
+    code = "LG-2014"
+    what = "{dataset} has no column {column!r}{hint}"
+
+
+class RuleMeaning(DefinitionError):
+    """The rule can be read but means nothing sensible."""
+
+    code = "LG-2015"
+    what = "{problem}"
+
+
+class DuplicateRule(DefinitionError):
+    """Two rules claim one id: give one of them an ``id:``."""
+
+    code = "LG-2016"
+    what = "rule id {rule!r} is claimed twice; the first is {first!r}"
+
+
+class PolicySyntax(DefinitionError):
+    """The policy expression does not follow the grammar."""
+
+    code = "LG-2017"
+    what = "{problem}{hint}"
+
+
+class UnknownType(DefinitionError):
+    """A column type that does not exist."""
+
+    code = "LG-2018"
+    what = "unknown column type {type!r}{hint}"
+
+
+class BadSql(DefinitionError):
+    """The build's SQL is not one SELECT over declared parents."""
+
+    code = "LG-2019"
+    what = "{problem}"
+
+
+class BadWord(DefinitionError):
+    """A name that is not lower snake case."""
+
+    code = "LG-2020"
+    what = "{name!r} is not a valid name: lower snake case, a letter first, at most 128 characters"
+
+
+class SecretValue(DefinitionError):
+    """A secret written out: keep it elsewhere and refer to it."""
+
+    code = "LG-2021"
+    what = "{key} looks like a secret; write a reference such as env:NAME"

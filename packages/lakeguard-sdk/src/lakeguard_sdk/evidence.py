@@ -1,0 +1,63 @@
+"""Evidence: all that the control plane ever sees of the data."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from lakeguard_sdk.measure import MeasureValue
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.schema import TableSchema
+
+
+class StagedFile(Noun):
+    """A candidate file: ``path`` is relative to the table's root, not encoded."""
+
+    path: str
+    size: int
+    rows: int
+    modified_ms: int
+    stats: str
+    """Delta file statistics as JSON text, taken from the file's own footer."""
+
+
+class InputVersion(Noun):
+    """The exact version of a dataset that a run read."""
+
+    dataset: DatasetName
+    dataset_id: str
+    version: int
+
+
+class SourceFile(Noun):
+    """A source file that a version has read, as it was then."""
+
+    path: str
+    size: int
+    modified_ms: int
+
+
+class SourcePosition(Noun):
+    """How far a version has read its source; it belongs to the version."""
+
+    files: tuple[SourceFile, ...] = ()
+
+
+class Evidence(Noun):
+    """What was staged, measured on exactly the files to be published."""
+
+    run_id: str
+    dataset: DatasetName
+    table_schema: TableSchema = Field(alias="schema")
+    rows: int
+    table_rows: int
+    files: tuple[StagedFile, ...]
+    removes: tuple[str, ...]
+    base_commit: int | None
+    measures: dict[str, MeasureValue]
+    unmeasured: dict[str, str] = {}
+    """Measures that could not be taken, with the reason; the gate blocks on them."""
+    inputs: tuple[InputVersion, ...]
+    position: SourcePosition | None = None
+    build_hash: str
+    engine: str

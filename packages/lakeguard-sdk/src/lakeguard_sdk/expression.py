@@ -1,0 +1,129 @@
+"""Row conditions as an allow-listed tree: what is not a node here cannot be asked of data.
+
+Trees are typed: a literal carries the type of the column it is compared with. A condition
+is TRUE, FALSE or NULL as in SQL; whoever counts, counts TRUE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.schema import DataType
+
+
+class Comparison(StrEnum):
+    EQ = "="
+    NE = "<>"
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+
+
+class ColumnRef(Noun):
+    node: Literal["column"] = "column"
+    name: str
+    type: DataType
+
+
+class Value(Noun):
+    """A literal as text of its type: ``1.5``, ``true``, ``2013-12-31``, ``2013-12-31T00:00:00Z``."""
+
+    node: Literal["value"] = "value"
+    type: DataType
+    text: str
+
+
+class Length(Noun):
+    """Code points of a string, as an integer."""
+
+    node: Literal["length"] = "length"
+    of: ColumnRef
+
+
+Operand = Annotated[ColumnRef | Value | Length, Field(discriminator="node")]
+
+
+class Compare(Noun):
+    node: Literal["compare"] = "compare"
+    op: Comparison
+    left: Operand
+    right: Operand
+
+
+class IsNull(Noun):
+    node: Literal["is_null"] = "is_null"
+    of: ColumnRef
+
+
+class IsNan(Noun):
+    """TRUE for NaN; only over float and double columns."""
+
+    node: Literal["is_nan"] = "is_nan"
+    of: ColumnRef
+
+
+class InSet(Noun):
+    node: Literal["in_set"] = "in_set"
+    of: ColumnRef
+    values: tuple[Value, ...]
+
+
+class Matches(Noun):
+    """Full match of a pattern from the subset that means the same in every engine."""
+
+    node: Literal["matches"] = "matches"
+    of: ColumnRef
+    pattern: str
+
+
+class Not(Noun):
+    node: Literal["not"] = "not"
+    item: Condition
+
+
+class And(Noun):
+    node: Literal["and"] = "and"
+    items: tuple[Condition, ...]
+
+
+class Or(Noun):
+    node: Literal["or"] = "or"
+    items: tuple[Condition, ...]
+
+
+Condition = Annotated[
+    Compare | IsNull | IsNan | InSet | Matches | Not | And | Or, Field(discriminator="node")
+]
+
+
+def columns_of(condition: Condition) -> Iterator[str]:
+    """The names of the columns that a condition reads, repeated as they stand."""
+    match condition:
+        case And(items=items) | Or(items=items):
+            for item in items:
+                yield from columns_of(item)
+        case Not(item=item):
+            yield from columns_of(item)
+        case Compare(left=left, right=right):
+            yield from _operand_columns(left)
+            yield from _operand_columns(right)
+        case IsNull(of=ref) | IsNan(of=ref) | InSet(of=ref) | Matches(of=ref):
+            yield ref.name
+
+
+def _operand_columns(operand: ColumnRef | Value | Length) -> Iterator[str]:
+    match operand:
+        case ColumnRef(name=name):
+            yield name
+        case Length(of=ref):
+            yield ref.name
+
+
+for _node in (Not, And, Or):
+    _node.model_rebuild()

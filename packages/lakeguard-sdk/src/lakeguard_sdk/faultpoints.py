@@ -1,0 +1,41 @@
+"""Named points of the protocol, so that tests can stop a process exactly there.
+
+Nothing listens in production: a point costs one truth test of an empty list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+POINTS = (
+    "task.submitted",
+    "run.opened",
+    "schema.submitted",
+    "stage.written",
+    "measure.taken",
+    "decision.recorded",
+    "intent.recorded",
+    "table.created",
+    "publish.before_commit",
+    "publish.committed",
+    "publish.synced",
+    "complete.before",
+    "complete.recorded",
+    "fence.before_commit",
+    "fence.committed",
+    "restore.before_commit",
+    "restore.committed",
+)
+
+_listeners: list[Callable[[str], None]] = []
+
+
+def reached(point: str) -> None:
+    for listener in _listeners:
+        listener(point)
+
+
+def listen(listener: Callable[[str], None]) -> Callable[[], None]:
+    """Call ``listener`` at every point; the answer stops it again."""
+    _listeners.append(listener)
+    return lambda: _listeners.remove(listener)

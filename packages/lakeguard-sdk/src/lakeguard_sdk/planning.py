@@ -1,0 +1,86 @@
+"""A plan is data: the list of steps that ``plan`` shows and ``apply`` walks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lakeguard_sdk.definition import DatasetDefinition, PolicyDefinition, SourceDefinition
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.noun import Instant, Noun
+
+
+class Change(Noun):
+    """One field that differs, for the reader of a plan."""
+
+    field: str
+    before: str | None
+    after: str | None
+
+
+class RegisterSource(Noun):
+    step: Literal["register_source"] = "register_source"
+    definition: SourceDefinition
+
+
+class ReviseSource(Noun):
+    step: Literal["revise_source"] = "revise_source"
+    source_id: str
+    revision: int
+    definition: SourceDefinition
+    changes: tuple[Change, ...]
+
+
+class RegisterDataset(Noun):
+    step: Literal["register_dataset"] = "register_dataset"
+    definition: DatasetDefinition
+
+
+class ReviseDataset(Noun):
+    """``revision`` is the one that the step supersedes: its precondition."""
+
+    step: Literal["revise_dataset"] = "revise_dataset"
+    dataset_id: str
+    revision: int
+    definition: DatasetDefinition
+    changes: tuple[Change, ...]
+
+
+class RegisterPolicy(Noun):
+    step: Literal["register_policy"] = "register_policy"
+    definition: PolicyDefinition
+
+
+class RevisePolicy(Noun):
+    step: Literal["revise_policy"] = "revise_policy"
+    revision: int
+    definition: PolicyDefinition
+    changes: tuple[Change, ...]
+
+
+Step = Annotated[
+    RegisterSource
+    | ReviseSource
+    | RegisterDataset
+    | ReviseDataset
+    | RegisterPolicy
+    | RevisePolicy,
+    Field(discriminator="step"),
+]
+
+
+class Plan(Noun):
+    """``registry_head`` is the registry it was made against; apply refuses any other."""
+
+    registry_head: str
+    steps: tuple[Step, ...]
+
+
+class Applied(Noun):
+    apply_id: str | None
+    """None where there was nothing to do."""
+    steps: int
+    registry_head: str
+    applied_at: Instant
+    registered: tuple[DatasetName, ...] = ()

@@ -1,0 +1,88 @@
+"""The narrow ports of a control plane. What only thinks gets the reader.
+
+An implementer's checklist, proved by the conformance suite:
+
+* every method answers with a noun or raises one of ``lakeguard_sdk.errors``;
+* a ticket of an attempt that is over gets ``Fenced``, whatever the method;
+* ``complete_move`` with the same arguments again answers the same bytes;
+* a worker's client has ``reader`` and ``runs`` only, and every other call made with what a
+  run holds is refused with ``NotPermitted``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.names import Address, DatasetName
+from lakeguard_sdk.planning import Applied, Plan
+from lakeguard_sdk.reading import (
+    DatasetRow,
+    DatasetStatus,
+    PointerMove,
+    PolicyRow,
+    ReplayResult,
+    ResolvedDataset,
+    RuleRow,
+    RunRow,
+    VersionRow,
+)
+from lakeguard_sdk.run import (
+    Failure,
+    Intent,
+    RunPlan,
+    RunResult,
+    RunTicket,
+    SchemaVerdict,
+    WorkerIdentity,
+)
+from lakeguard_sdk.schema import TableSchema
+
+
+class Reader(Protocol):
+    """Reads the registry and the ledger."""
+
+    def datasets(self) -> Sequence[DatasetRow]: ...
+    def dataset(self, name: DatasetName) -> DatasetRow: ...
+    def rules(self, name: DatasetName) -> Sequence[RuleRow]: ...
+    def policies(self) -> Sequence[PolicyRow]: ...
+    def status(self) -> Sequence[DatasetStatus]: ...
+    def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]: ...
+    def run(self, run_id: str) -> RunRow: ...
+    def versions(self, name: DatasetName) -> Sequence[VersionRow]: ...
+    def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]: ...
+    def decision(self, run_id: str) -> Decision: ...
+    def resolve(self, address: Address) -> ResolvedDataset: ...
+    def replay(self, run_id: str) -> ReplayResult: ...
+
+
+class Runs(Protocol):
+    """One attempt reports on itself. A refused run answers with its result."""
+
+    def open_run(self, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult: ...
+    def heartbeat(self, ticket: RunTicket) -> float: ...
+    def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict: ...
+    def submit_evidence(self, ticket: RunTicket, evidence: Evidence) -> Decision: ...
+    def begin_move(self, ticket: RunTicket) -> Intent: ...
+    def complete_move(self, ticket: RunTicket, commit: int) -> RunResult: ...
+    def finish_unchanged(self, ticket: RunTicket) -> RunResult: ...
+    def fail_run(self, ticket: RunTicket, failure: Failure) -> RunResult: ...
+
+
+class Registry(Protocol):
+    """Definitions in, revisions out, in one transaction."""
+
+    def plan(self, definitions: Definitions) -> Plan: ...
+    def apply(self, plan: Plan) -> Applied: ...
+
+
+class Operations(Protocol):
+    """What an operator may do to tasks and tables."""
+
+    def submit(self, name: DatasetName, triggered_by: str, key: str | None = None) -> str: ...
+    def requeue(self, task_id: str) -> bool: ...
+    def reap(self) -> Sequence[RunResult]: ...
+    def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove: ...

@@ -1,0 +1,125 @@
+"""What readers are told: rows of the ledger and the registry as nouns."""
+
+from __future__ import annotations
+
+from lakeguard_sdk.evidence import InputVersion
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import (
+    Enforcement,
+    Layer,
+    MoveKind,
+    PolicyType,
+    RunStatus,
+    Severity,
+)
+
+
+class DatasetRow(Noun):
+    """Seed 000's ``dataset_registry``, with what its page shows beside it."""
+
+    dataset_id: str
+    dataset_name: DatasetName
+    domain: str
+    layer: Layer
+    owner: str
+    description: str
+    active: bool
+    created_at: Instant
+    revision: int
+    definition_hash: str
+
+
+class RuleRow(Noun):
+    rule_id: str
+    dataset_id: str
+    layer: Layer
+    rule_type: str
+    rule_expression: str
+    severity: Severity
+    active: bool
+
+
+class PolicyRow(Noun):
+    policy_id: str
+    applies_to_layer: Layer
+    policy_type: PolicyType
+    policy_expression: str
+    enforcement: Enforcement
+    active: bool
+
+
+class RunRow(Noun):
+    run_id: str
+    dataset_id: str
+    dataset: DatasetName
+    layer: Layer
+    status: RunStatus
+    start_time: Instant
+    end_time: Instant
+    error_message: str | None
+    error_code: str | None
+    triggered_by: str
+    task_id: str
+    attempt: int
+    decision_id: str | None
+    version: int | None
+
+
+class VersionRow(Noun):
+    dataset_id: str
+    version: int
+    snapshot_ref: str
+    schema_hash: str
+    row_count: int
+    promoted_at: Instant
+    promoted_by: str
+    table_rows: int
+    run_id: str
+    decision_id: str
+    published: bool
+    inputs: tuple[InputVersion, ...]
+
+
+class PointerMove(Noun):
+    """One row of "what was production at T"."""
+
+    kind: MoveKind
+    version: int
+    moved_at: Instant
+    actor: str
+    reason: str
+    decision_id: str
+
+
+class DatasetStatus(Noun):
+    """One line of the health list."""
+
+    dataset: DatasetRow
+    published: int | None
+    published_at: Instant | None
+    table_rows: int | None
+    last_run: RunRow | None
+
+
+class ResolvedDataset(Noun):
+    """An address made exact: which commit of which table to read."""
+
+    dataset: DatasetName
+    dataset_id: str
+    version: int
+    location: str
+    table_id: str
+    commit: int
+    table_schema: TableSchema
+
+
+class ReplayResult(Noun):
+    run_id: str
+    decision_id: str
+    identical: bool
+    recorded: str
+    """Canonical JSON of the ruling as it was recorded."""
+    replayed: str
+    """Canonical JSON of the ruling as it is decided now."""

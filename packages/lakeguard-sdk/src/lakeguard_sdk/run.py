@@ -1,0 +1,158 @@
+"""A run: one attempt of a task, from its plan to its result."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.evidence import InputVersion, SourcePosition, StagedFile
+from lakeguard_sdk.measure import Measure
+from lakeguard_sdk.names import DatasetName, Word
+from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, SourceFormat
+
+
+class WorkerIdentity(Noun):
+    """Who runs; a dead local process is recognised by host, pid and start mark."""
+
+    name: str
+    host: str
+    pid: int
+    process_mark: str
+
+
+class RunTicket(Noun):
+    """What a run holds: it opens the run port for this attempt and nothing else."""
+
+    run_id: str
+    task_id: str
+    attempt: int
+    lease_token: str
+
+
+class TableSnapshot(Noun):
+    """An immutable state of a table: root location and Delta commit."""
+
+    location: str
+    table_id: str
+    commit: int
+
+
+class TableBase(Noun):
+    """What the table shows when the run opens; the move starts from exactly this."""
+
+    version: int
+    commit: int
+    table_id: str
+
+
+class InputPin(Noun):
+    """An input at the version the run must read, and the one its base version had read."""
+
+    input: InputVersion
+    snapshot: TableSnapshot
+    table_schema: TableSchema = Field(alias="schema")
+    since: TableSnapshot | None = None
+    """For an incremental read: rows gained after this snapshot are the batch."""
+
+
+class SourceBuild(Noun):
+    """Read files: the glob is relative to the lake's root unless it is absolute."""
+
+    build: Literal["source"] = "source"
+    source: Word
+    format: SourceFormat
+    path: str
+    options: dict[str, str] = {}
+    position: SourcePosition | None = None
+
+
+class SqlBuild(Noun):
+    """One SELECT over views, each bound to a pinned input."""
+
+    build: Literal["sql"] = "sql"
+    text: str
+    views: dict[str, InputPin]
+
+
+Build = Annotated[SourceBuild | SqlBuild, Field(discriminator="build")]
+
+
+class RunPlan(Noun):
+    """All that a data plane needs to do one run, fixed when the run opened."""
+
+    ticket: RunTicket
+    dataset: DatasetName
+    dataset_id: str
+    lease_seconds: float
+    load: LoadType
+    declared: TableSchema
+    build: Build
+    measures: tuple[Measure, ...]
+    location: str
+    base: TableBase | None
+    staging: str
+    """Relative to ``location``: one folder per attempt."""
+    definition_hash: str
+
+
+class SchemaReaction(Noun):
+    """One difference between the live and the declared schema, and the answer to it."""
+
+    column: str
+    change: Literal["added", "missing", "type"]
+    found: str | None
+    declared: str | None
+    reaction: Literal["LEFT_OUT", "CAST", "BLOCK"]
+
+
+class SchemaVerdict(Noun):
+    accepted: bool
+    differences: tuple[SchemaReaction, ...]
+    result: RunResult | None = None
+    """Set when the difference ended the run."""
+
+
+class Failure(Noun):
+    code: str
+    message: str
+    retryable: bool = False
+
+
+class Intent(Noun):
+    """The permission to make one commit: number ``seq`` of the table, on top of ``base_commit``."""
+
+    intent_id: str
+    kind: MoveKind
+    dataset: DatasetName
+    dataset_id: str
+    run_id: str
+    decision_id: str
+    seq: int
+    location: str
+    table_id: str
+    base_commit: int
+    load: LoadType | None = None
+    table_schema: TableSchema = Field(alias="schema")
+    adds: tuple[StagedFile, ...] = ()
+    removes: tuple[str, ...] = ()
+
+
+class RunResult(Noun):
+    """How a run ended; the same completion again gives the same result."""
+
+    run_id: str
+    dataset: DatasetName
+    status: RunStatus
+    version: int | None = None
+    rows: int | None = None
+    inputs: tuple[InputVersion, ...] = ()
+    error: Failure | None = None
+    decision: Decision | None = None
+    ended_at: Instant
+
+
+SchemaVerdict.model_rebuild()

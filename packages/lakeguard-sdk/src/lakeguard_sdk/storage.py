@@ -1,0 +1,87 @@
+"""The storage port: all that the planes ask of the place where tables lie.
+
+Every location is a URI or a plain path; nothing else in the planes touches one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, Protocol
+from urllib.parse import unquote, urlsplit
+
+
+class FileFacts(NamedTuple):
+    path: str
+    size: int
+    modified_ms: int
+
+
+class Storage(Protocol):
+    def exists(self, location: str) -> bool: ...
+    def read_bytes(self, location: str) -> bytes: ...
+    def facts(self, location: str) -> FileFacts: ...
+    def files_under(self, location: str) -> Iterator[FileFacts]: ...
+    def make_durable(self, location: str) -> None: ...
+    def delete_tree(self, location: str) -> None: ...
+
+
+def join(location: str, *parts: str) -> str:
+    return "/".join([location.rstrip("/"), *(part.strip("/") for part in parts)])
+
+
+class LocalStorage:
+    """Files of this machine. ``make_durable`` syncs the file and the folders that name it."""
+
+    def exists(self, location: str) -> bool:
+        return _path(location).exists()
+
+    def read_bytes(self, location: str) -> bytes:
+        return _path(location).read_bytes()
+
+    def facts(self, location: str) -> FileFacts:
+        stat = _path(location).stat()
+        return FileFacts(location, stat.st_size, stat.st_mtime_ns // 1_000_000)
+
+    def files_under(self, location: str) -> Iterator[FileFacts]:
+        root = _path(location)
+        for path in sorted(root.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                yield self.facts(str(path))
+
+    def make_durable(self, location: str) -> None:
+        path = _path(location)
+        _sync(path)
+        _sync(path.parent)
+
+    def delete_tree(self, location: str) -> None:
+        path = _path(location)
+        if path.exists():
+            shutil.rmtree(path)
+
+
+def storage_for(location: str) -> Storage:
+    """The storage that holds a location; ValueError for a scheme that nothing here serves."""
+    scheme = urlsplit(location).scheme
+    if scheme not in ("", "file"):
+        raise ValueError(f"no storage is installed for {scheme}:// locations")
+    return LocalStorage()
+
+
+def local_path(location: str) -> str:
+    return str(_path(location))
+
+
+def _path(location: str) -> Path:
+    parts = urlsplit(location)
+    return Path(unquote(parts.path)) if parts.scheme == "file" else Path(location)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
