@@ -1,0 +1,46 @@
+# People, hooks and .ci/run use the same recipes. Each sets up what it needs.
+
+PYTHON ?= python3
+BENCH ?=
+ARGS ?=
+
+in_venv := . .venv/environment && .venv/bin
+compile := .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header --quiet $(ARGS)
+
+.PHONY: help setup demo test soak check bench lock clean
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup:  ## virtual environment, Java, packages, Delta jars
+	@$(PYTHON) -S setup/bootstrap.py
+
+demo: setup  ## one year of flights through the gate, in demo-lake/
+	@$(in_venv)/python -m demo
+
+test: setup  ## all tests but the long ones
+	@$(in_venv)/pytest -m "not soak" $(ARGS)
+
+soak: setup  ## the long fault, fuzz and chaos tests
+	@$(in_venv)/pytest -m soak $(ARGS)
+
+check: setup  ## ruff, mypy, import-linter
+	@$(in_venv)/ruff check .
+	@$(in_venv)/ruff format --check .
+	@$(in_venv)/mypy
+	@$(in_venv)/lint-imports
+
+bench: setup  ## benchmarks, BENCH=name for one of them
+	@$(in_venv)/python -m bench $(BENCH)
+
+lock: setup  ## requirements.lock from the pyproject files, ARGS=--upgrade for newer versions
+	@$(compile) --extra local --group pyproject.toml:dev --group pyproject.toml:demo \
+		--no-emit-package lakeguard-sdk packages/*/pyproject.toml -o requirements.lock
+	@$(compile) --group pyproject.toml:build -c requirements.lock -o setup/build.txt
+
+clean:  ## everything that the recipes made, but not the cached jars
+	rm -rf .venv demo-lake bench/scratch .hypothesis .import_linter_cache .mypy_cache \
+		.pytest_cache .ruff_cache dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
