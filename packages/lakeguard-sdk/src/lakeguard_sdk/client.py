@@ -47,9 +47,7 @@ class Worker(Protocol):
     def run_task(self, task_id: str) -> RunResult: ...
 
 
-def connect(
-    url: str | Path, *, env: str | None = None, ticket: RunTicket | None = None
-) -> Client:
+def connect(url: str | Path, *, env: str | None = None, ticket: RunTicket | None = None) -> Client:
     """The control plane at ``url``. With a ticket, a client that may do no more than that run."""
     text = str(url)
     name = "remote" if urlsplit(text).scheme in ("http", "https") else "embedded"

@@ -113,7 +113,7 @@ def foreign_change(commits: Sequence[Commit], dataset_id: str) -> Commit | None:
             commit
             for commit in commits
             if commit.data_changing
-            and (commit.seq is None or commit.author is None or commit.author.dataset_id != dataset_id)
+            and not (commit.seq and commit.author and commit.author.dataset_id == dataset_id)
         ),
         None,
     )

@@ -24,7 +24,7 @@ class SourceDefinition(Noun):
     source: Word
     format: SourceFormat
     path: str
-    options: dict[str, str] = {}
+    options: dict[str, str] = Field(default_factory=dict)
     active: bool = True
 
 
@@ -51,7 +51,7 @@ class FromSource(Noun):
 
 
 class FromSql(Noun):
-    """The SELECT itself, so that an applied definition needs no folder; ``file`` is where it stood."""
+    """The SELECT itself, so that an applied definition needs no folder; ``file`` held it."""
 
     build: Literal["sql"] = "sql"
     file: str
@@ -72,9 +72,7 @@ class DatasetDefinition(Noun):
 
     @property
     def declared(self) -> TableSchema:
-        return TableSchema(
-            columns=tuple(Column(name=c.name, type=c.type) for c in self.columns)
-        )
+        return TableSchema(columns=tuple(Column(name=c.name, type=c.type) for c in self.columns))
 
 
 class PolicyDefinition(Noun):

@@ -1,40 +1,40 @@
 """One error tree. Each error says what happened, why, and the next command.
 
-    LakeGuardError
-    ├── UsageError             the call is wrong: exit 2, nothing was written
-    │   ├── BadName            LG-1001
-    │   ├── BadAddress         LG-1002
-    │   ├── NotRegistered      LG-1003
-    │   ├── UnknownVersion     LG-1004
-    │   ├── UnknownRun         LG-1005
-    │   ├── SettingsError      LG-1006
-    │   ├── NoProject          LG-1007
-    │   ├── UnknownPlane       LG-1008
-    │   ├── AlreadyThere       LG-1009
-    │   ├── DefinitionError    LG-20xx, one code per kind of mistake, with file, line, column
-    │   └── RegistryMoved      LG-2100
-    ├── Refused                the control plane says no: exit 3
-    │   ├── NotPermitted       LG-3001
-    │   ├── RollbackBlocked    LG-3002
-    │   └── NotApproved        LG-3003
-    ├── MoveError              a move did not happen
-    │   ├── TableBusy          LG-4001, retryable
-    │   ├── BaseMoved          LG-4002, retryable
-    │   ├── Fenced             LG-4003
-    │   ├── CommitMismatch     LG-4004
-    │   ├── RogueCommit        LG-4005
-    │   ├── StagedFilesChanged LG-4006
-    │   └── ForeignTable       LG-4007
-    ├── EngineError            the data plane could not do its work: exit 1
-    │   ├── JavaMissing        LG-5001
-    │   ├── JarsMissing        LG-5002
-    │   ├── SourceUnreadable   LG-5003
-    │   ├── BuildFailed        LG-5004
-    │   ├── StagingFailed      LG-5005
-    │   └── WorkerMissing      LG-5006
-    └── StateError             the database is not what this version needs
-        ├── StateMissing       LG-6001
-        └── StateMismatch      LG-6002
+LakeGuardError
+├── UsageError             the call is wrong: exit 2, nothing was written
+│   ├── BadName            LG-1001
+│   ├── BadAddress         LG-1002
+│   ├── NotRegistered      LG-1003
+│   ├── UnknownVersion     LG-1004
+│   ├── UnknownRun         LG-1005
+│   ├── SettingsError      LG-1006
+│   ├── NoProject          LG-1007
+│   ├── UnknownPlane       LG-1008
+│   ├── AlreadyThere       LG-1009
+│   ├── DefinitionError    LG-20xx, one code per kind of mistake, with file, line, column
+│   └── RegistryMoved      LG-2100
+├── Refused                the control plane says no: exit 3
+│   ├── NotPermitted       LG-3001
+│   ├── RollbackBlocked    LG-3002
+│   └── NotApproved        LG-3003
+├── MoveError              a move did not happen
+│   ├── TableBusy          LG-4001, retryable
+│   ├── BaseMoved          LG-4002, retryable
+│   ├── Fenced             LG-4003
+│   ├── CommitMismatch     LG-4004
+│   ├── RogueCommit        LG-4005
+│   ├── StagedFilesChanged LG-4006
+│   └── ForeignTable       LG-4007
+├── EngineError            the data plane could not do its work: exit 1
+│   ├── JavaMissing        LG-5001
+│   ├── JarsMissing        LG-5002
+│   ├── SourceUnreadable   LG-5003
+│   ├── BuildFailed        LG-5004
+│   ├── StagingFailed      LG-5005
+│   └── WorkerMissing      LG-5006
+└── StateError             the database is not what this version needs
+    ├── StateMissing       LG-6001
+    └── StateMismatch      LG-6002
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Evidence(Noun):
     removes: tuple[str, ...]
     base_commit: int | None
     measures: dict[str, MeasureValue]
-    unmeasured: dict[str, str] = {}
+    unmeasured: dict[str, str] = Field(default_factory=dict)
     """Measures that could not be taken, with the reason; the gate blocks on them."""
     inputs: tuple[InputVersion, ...]
     position: SourcePosition | None = None

@@ -32,7 +32,7 @@ class ColumnRef(Noun):
 
 
 class Value(Noun):
-    """A literal as text of its type: ``1.5``, ``true``, ``2013-12-31``, ``2013-12-31T00:00:00Z``."""
+    """A literal as text of its type: ``1.5``, ``true``, ``2013-12-31``, ``2013-12-31T00:00Z``."""
 
     node: Literal["value"] = "value"
     type: DataType

@@ -14,6 +14,4 @@ def new_id(prefix: str) -> str:
     if prefix not in PREFIXES:
         raise ValueError(f"unknown id prefix {prefix!r}")
     number = (time.time_ns() // 1_000_000) << 80 | secrets.randbits(80)
-    return f"{prefix}_" + "".join(
-        _ALPHABET[number >> shift & 31] for shift in range(125, -1, -5)
-    )
+    return f"{prefix}_" + "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))

@@ -49,7 +49,7 @@ class DuplicateRows(Noun):
 
 
 class Aggregate(Noun):
-    """One value over the column's non-NULL values; the mean of integers and decimals is a double."""
+    """One value over the non-NULL values; the mean of integers and decimals is a double."""
 
     measure: Literal["aggregate"] = "aggregate"
     function: AggregateFunction
@@ -57,9 +57,7 @@ class Aggregate(Noun):
     where: Condition | None = None
 
 
-Measure = Annotated[
-    RowCount | CountIf | DuplicateRows | Aggregate, Field(discriminator="measure")
-]
+Measure = Annotated[RowCount | CountIf | DuplicateRows | Aggregate, Field(discriminator="measure")]
 
 
 def measure_key(measure: RowCount | CountIf | DuplicateRows | Aggregate) -> str:

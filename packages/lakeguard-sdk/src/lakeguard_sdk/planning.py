@@ -60,12 +60,7 @@ class RevisePolicy(Noun):
 
 
 Step = Annotated[
-    RegisterSource
-    | ReviseSource
-    | RegisterDataset
-    | ReviseDataset
-    | RegisterPolicy
-    | RevisePolicy,
+    RegisterSource | ReviseSource | RegisterDataset | ReviseDataset | RegisterPolicy | RevisePolicy,
     Field(discriminator="step"),
 ]
 

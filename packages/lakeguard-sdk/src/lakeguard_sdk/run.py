@@ -66,7 +66,7 @@ class SourceBuild(Noun):
     source: Word
     format: SourceFormat
     path: str
-    options: dict[str, str] = {}
+    options: dict[str, str] = Field(default_factory=dict)
     position: SourcePosition | None = None
 
 

@@ -10,10 +10,31 @@ from pydantic import AfterValidator
 from lakeguard_sdk.canonical import content_hash
 from lakeguard_sdk.noun import Noun
 
-_ALIASES = {"int": "integer", "bigint": "long", "smallint": "short", "tinyint": "byte",
-            "real": "float", "bool": "boolean", "text": "string"}
-_PLAIN = frozenset({"string", "boolean", "byte", "short", "integer", "long", "float", "double",
-                    "date", "timestamp", "timestamp_ntz", "binary"})
+_ALIASES = {
+    "int": "integer",
+    "bigint": "long",
+    "smallint": "short",
+    "tinyint": "byte",
+    "real": "float",
+    "bool": "boolean",
+    "text": "string",
+}
+_PLAIN = frozenset(
+    {
+        "string",
+        "boolean",
+        "byte",
+        "short",
+        "integer",
+        "long",
+        "float",
+        "double",
+        "date",
+        "timestamp",
+        "timestamp_ntz",
+        "binary",
+    }
+)
 _DECIMAL = re.compile(r"decimal\(\s*([0-9]{1,2})\s*,\s*([0-9]{1,2})\s*\)\Z")
 TYPE_WORDS = tuple(sorted({*_PLAIN, *_ALIASES, "decimal(p,s)"}))
 

@@ -1,0 +1,13 @@
+"""The one catalogue of tables; which of them may change, and in which columns."""
+
+from __future__ import annotations
+
+from sqlalchemy import MetaData
+
+metadata = MetaData()
+
+MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
+    "tasks": ("state", "attempt", "run_id", "lease_token", "lease_expires_at", "worker"),
+    "outbox": ("batch",),
+}
+"""Every other table is append-only, and every other column of these is fixed at insert."""

@@ -1,0 +1,78 @@
+"""Tasks, their attempts and what each attempt was given."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    UniqueConstraint,
+)
+
+from lakeguard.state.column_types import Hash, Id, Long, Name, UtcTime, Word
+from lakeguard.state.metadata import metadata
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("task_id", Id, primary_key=True),
+    Column("org_id", Id, nullable=False),
+    Column("kind", Word, nullable=False),
+    Column("dataset_id", Id, nullable=False),
+    Column("dedupe_key", Name, nullable=False),
+    Column("parameters", Long, nullable=False),
+    Column("triggered_by", Name, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("max_attempts", Integer, nullable=False),
+    Column("state", Word, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("run_id", Id),
+    Column("lease_token", Id),
+    Column("lease_expires_at", UtcTime),
+    Column("worker", Long),
+    UniqueConstraint("org_id", "dataset_id", "dedupe_key", name="uq_tasks_dedupe_key"),
+    CheckConstraint("attempt >= 0 AND attempt <= max_attempts", name="ck_tasks_attempt"),
+    Index("ix_tasks_state", "state", "lease_expires_at"),
+)
+
+task_attempts = Table(
+    "task_attempts",
+    metadata,
+    Column("task_id", Id, ForeignKey("tasks.task_id"), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("run_id", Id, nullable=False, unique=True),
+    Column("org_id", Id, nullable=False),
+    Column("started_at", UtcTime, nullable=False),
+    Column("worker", Long, nullable=False),
+    PrimaryKeyConstraint("task_id", "attempt", name="pk_task_attempts"),
+)
+
+run_openings = Table(
+    "run_openings",
+    metadata,
+    Column("run_id", Id, ForeignKey("task_attempts.run_id"), primary_key=True),
+    Column("org_id", Id, nullable=False),
+    Column("dataset_id", Id, nullable=False),
+    Column("dataset_revision", Integer, nullable=False),
+    Column("plan_hash", Hash, nullable=False),
+    Column("ruleset_hash", Hash, nullable=False),
+    Column("policies_hash", Hash, nullable=False),
+    Column("tags_hash", Hash, nullable=False),
+    Column("base_version", Integer),
+    Column("base_commit", Integer),
+    Column("opened_at", UtcTime, nullable=False),
+)
+
+run_schemas = Table(
+    "run_schemas",
+    metadata,
+    Column("run_id", Id, ForeignKey("task_attempts.run_id"), primary_key=True),
+    Column("org_id", Id, nullable=False),
+    Column("live_hash", Hash, nullable=False),
+    Column("verdict_hash", Hash, nullable=False),
+    Column("submitted_at", UtcTime, nullable=False),
+)
