@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from lakeguard_sdk.errors import UsageError
@@ -31,6 +32,22 @@ class DefinitionError(UsageError):
 
     def to_data(self) -> dict[str, Any]:
         return {**super().to_data(), "place": self.place.to_data()}
+
+
+class InvalidDefinitions(UsageError):
+    """Correct every place named; nothing was applied."""
+
+    code = "LG-2000"
+    what = "{count} in the definitions"
+    next_command = "lakeguard validate"
+
+    def __init__(self, errors: Iterable[DefinitionError]) -> None:
+        self.errors = tuple(errors)
+        mistakes = "1 mistake" if len(self.errors) == 1 else f"{len(self.errors)} mistakes"
+        super().__init__(count=mistakes)
+
+    def to_data(self) -> dict[str, Any]:
+        return {**super().to_data(), "errors": [error.to_data() for error in self.errors]}
 
 
 class NotYaml(DefinitionError):

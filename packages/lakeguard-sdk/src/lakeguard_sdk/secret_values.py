@@ -1,0 +1,72 @@
+"""Secrets written out where a reference belongs: recognised, refused and never shown."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+_KNOWN = re.compile(
+    r"""
+      \b(?:AKIA|ASIA)[0-9A-Z]{16}\b                     # AWS access keys
+    | \bgh[pousr]_[A-Za-z0-9]{30,} | \bgithub_pat_\w{30,}
+    | \bglpat-[\w-]{20,}
+    | \bxox[abeprs]-[\w-]{10,}
+    | \bsk-[\w-]{20,} | \b[rs]k_live_\w{16,}
+    | \bdapi[0-9a-f]{32}\b
+    | \bAIza[\w-]{35}
+    | \beyJ[\w-]{10,}\.[\w-]{10,}                       # JSON web tokens
+    | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY
+    | ://[^\s/:@]*:[^\s/@]+@                            # user:password@host
+    """,
+    re.VERBOSE,
+)
+_NAMED = re.compile(
+    r"(?i)\b(?:\w*password|passwd|pwd|\w*secret(?:_?key)?|\w*token|api_?key|access_?key"
+    r"|account_?key|client_?secret|sig|signature|credentials?)\b"
+    r"""["']?\s*[:=]\s*["']?(?!(?:env|file|secret):)[^\s"'&,;{}]"""
+)
+_SENSITIVE_KEY = re.compile(
+    r"(?i)(?:pass(?:word|wd|phrase)?|pwd|secret|token|credential|api_?key|access_?key"
+    r"|account_?key|private_?key)"
+)
+_DENSE = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
+_MASK = "*" * 8
+
+
+def holds_secret(text: str) -> bool:
+    """Whether the text holds a credential of a known shape. Meant for any text."""
+    return len(text) > 10 and _KNOWN.search(text) is not None
+
+
+def looks_secret(text: str) -> bool:
+    """Stricter than ``holds_secret``, for values that have no business being random."""
+    if holds_secret(text) or _NAMED.search(text):
+        return True
+    pieces = [text, *text.split("/")]
+    return any(_is_dense(match[0]) for piece in pieces for match in _DENSE.finditer(piece))
+
+
+def is_sensitive_key(key: str) -> bool:
+    """Whether a value under this key would be a secret, whatever it looks like."""
+    return _SENSITIVE_KEY.search(key) is not None
+
+
+def masked(line: str) -> str:
+    """The line with everything that may be a secret replaced, for showing it to a person."""
+    line = _KNOWN.sub(_MASK, line)
+    named = _NAMED.search(line)
+    if named:
+        line = line[: named.end() - 1] + _MASK
+    return _DENSE.sub(lambda match: _MASK if _is_dense(match[0]) else match[0], line)
+
+
+def _is_dense(word: str) -> bool:
+    kinds = (any(map(test, word)) for test in (str.isupper, str.islower, str.isdigit))
+    return all(kinds) and _entropy(word) >= 4.0
+
+
+def _entropy(word: str) -> float:
+    """Bits per character."""
+    shares = [count / len(word) for count in Counter(word).values()]
+    return -sum(share * math.log2(share) for share in shares)
