@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,8 +21,8 @@ from pathlib import Path
 from lakeguard_sdk.errors import JarsMissing
 
 COORDINATE = "io.delta:delta-spark_4.2_2.13:4.4.0"
-# What Spark brings itself, and what only Unity Catalog and the Delta kernel use: writing, reading,
-# MERGE, OPTIMIZE, change feed, streaming and cloning work without them (tests/spark/test_jars.py).
+# What Spark brings itself, and what only Unity Catalog and the Delta kernel use. Writing, reading,
+# time travel and MERGE work without them: tests/soak/test_jars_suffice.py.
 NOT_NEEDED = (
     "io.delta:delta-kernel-*",
     "io.unitycatalog:*",
@@ -98,6 +99,8 @@ def _only_fetcher(folder: Path) -> Iterator[None]:
 
 def _replace(target: Path) -> None:
     """Whole folders are renamed, and only after every jar was checked."""
+    for left_by_a_killed_fetch in target.parent.glob(".fetch-*"):
+        shutil.rmtree(left_by_a_killed_fetch, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=target.parent) as name:
         scratch = Path(name)
         resolved = _resolve(scratch)
@@ -161,7 +164,7 @@ def _complaint(output: str) -> str:
     """The one line of Spark's output that says what went wrong."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if "Exception" in line or line.startswith("Host ")]
-    return (telling or lines[-1:] or ["spark-submit said nothing"])[0]
+    return (telling or lines or ["spark-submit said nothing"])[0]
 
 
 def _spark_home() -> Path:

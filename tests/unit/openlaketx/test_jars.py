@@ -1,0 +1,92 @@
+"""A jar that is missing or damaged is refused by name, with the command that mends it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk.errors import JarsMissing
+from openlaketx.engine import jars
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the real cache, to damage."""
+    fetched = jars.verify()
+    monkeypatch.setenv("LAKEGUARD_CACHE", str(tmp_path / "cache"))
+    shutil.copytree(fetched[0].parent, jars.jar_folder())
+    return jars.jar_folder()
+
+
+def test_a_whole_cache_gives_every_locked_jar(cache: Path) -> None:
+    paths = [cache / jar.name for jar in jars.locked_jars()]
+    assert jars.delta_jars() == jars.verify() == jars.fetch() == paths
+
+
+def test_an_absent_cache_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAKEGUARD_CACHE", str(tmp_path))
+    with pytest.raises(JarsMissing, match="is missing") as refusal:
+        jars.delta_jars()
+    assert refusal.value.next_step == "python -m openlaketx.engine.jars"
+
+
+@pytest.mark.parametrize("jar", jars.locked_jars(), ids=lambda jar: jar.name)
+def test_a_missing_jar_is_named(cache: Path, jar: jars.LockedJar) -> None:
+    (cache / jar.name).unlink()
+    with pytest.raises(JarsMissing, match=f"{jar.name} is missing"):
+        jars.delta_jars()
+
+
+@pytest.mark.parametrize("jar", jars.locked_jars(), ids=lambda jar: jar.name)
+def test_a_cut_jar_is_refused_each_time(cache: Path, jar: jars.LockedJar) -> None:
+    with (cache / jar.name).open("r+b") as file:
+        file.truncate(jar.size - 1)
+    with pytest.raises(JarsMissing, match=f"{jar.name} is damaged: {jar.size - 1} bytes"):
+        jars.delta_jars()
+
+
+@pytest.mark.parametrize("jar", jars.locked_jars(), ids=lambda jar: jar.name)
+def test_a_changed_byte_is_found_by_verify(cache: Path, jar: jars.LockedJar) -> None:
+    with (cache / jar.name).open("r+b") as file:
+        file.seek(jar.size // 2)
+        byte = file.read(1)[0]
+        file.seek(jar.size // 2)
+        file.write(bytes([byte ^ 1]))
+    with pytest.raises(JarsMissing, match=f"{jar.name} is damaged: its checksum"):
+        jars.verify()
+
+
+@pytest.mark.parametrize(
+    ("settings", "folder"),
+    [
+        ({"LAKEGUARD_CACHE": "/own", "XDG_CACHE_HOME": "/shared", "HOME": "/me"}, "/own"),
+        ({"XDG_CACHE_HOME": "/shared", "HOME": "/me"}, "/shared/lakeguard"),
+        ({"XDG_CACHE_HOME": "", "HOME": "/me"}, "/me/.cache/lakeguard"),
+    ],
+    ids=["own", "shared", "home"],
+)
+def test_the_cache_is_where_the_user_says(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], folder: str
+) -> None:
+    for name in ("LAKEGUARD_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert jars.jar_folder() == Path(folder) / "jars" / "delta-spark_4.2_2.13-4.4.0"
+
+
+def test_the_lock_holds_the_jar_of_the_coordinate() -> None:
+    group, artifact, version = jars.COORDINATE.split(":")
+    assert f"{group}_{artifact}-{version}.jar" in [jar.name for jar in jars.locked_jars()]
+
+
+def test_a_failed_fetch_leaves_what_was_there(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jar = jars.locked_jars()[0]
+    (cache / jar.name).unlink()
+    before = sorted(cache.parent.rglob("*"))
+    monkeypatch.setenv("JAVA_HOME", str(cache / "no-java-here"))
+    with pytest.raises(JarsMissing, match=r"could not be fetched: .*no-java-here"):
+        jars.fetch()
+    assert sorted(cache.parent.rglob("*")) == before
