@@ -152,7 +152,7 @@ class RuleMeaning(DefinitionError):
     """The rule can be read but means nothing sensible."""
 
     code = "LG-2015"
-    what = "{problem}"
+    what = "{problem}{hint}"
 
 
 class DuplicateRule(DefinitionError):
@@ -180,7 +180,7 @@ class BadSql(DefinitionError):
     """The build's SQL is not one SELECT over declared parents."""
 
     code = "LG-2019"
-    what = "{problem}"
+    what = "{problem}{hint}"
 
 
 class BadWord(DefinitionError):

@@ -11,6 +11,8 @@ LakeGuardError
 │   ├── NoProject          LG-1007
 │   ├── UnknownPlane       LG-1008
 │   ├── AlreadyThere       LG-1009
+│   ├── AlreadyPublished   LG-1010
+│   ├── ReasonNeeded       LG-1011
 │   ├── DefinitionError    LG-20xx, one code per kind of mistake, with file, line, column
 │   └── RegistryMoved      LG-2100
 ├── Refused                the control plane says no: exit 3
@@ -150,6 +152,22 @@ class AlreadyThere(UsageError):
     next_command = "lakeguard init ANOTHER-FOLDER"
 
 
+class AlreadyPublished(UsageError):
+    """The dataset shows that version already, and nothing else was written to its table."""
+
+    code = "LG-1010"
+    what = "{dataset} already shows v{version}; there is nothing to roll back"
+    next_command = "lakeguard versions {dataset}"
+
+
+class ReasonNeeded(UsageError):
+    """Say why: the reason stays in the ledger beside the move."""
+
+    code = "LG-1011"
+    what = "a rollback needs a reason"
+    next_command = 'lakeguard rollback {dataset} --to v{version} --reason "…"'
+
+
 class RegistryMoved(UsageError):
     """The registry changed after the plan was made: plan again and look at it."""
 
@@ -183,7 +201,7 @@ class NotApproved(Refused):
 
     code = "LG-3003"
     what = "run {run} has no decision that allows it to publish: {reason}"
-    next_command = "lakeguard why {dataset}"
+    next_command = "lakeguard why {run}"
 
 
 class MoveError(LakeGuardError):
@@ -210,7 +228,8 @@ class Fenced(MoveError):
     """The run lost its lease, or was ended: its work was not published."""
 
     code = "LG-4003"
-    what = "run {run} of {dataset} was ended before it could finish: {reason}"
+    what = "run {run} was ended before it could finish: {reason}"
+    next_command = "lakeguard runs"
 
 
 class CommitMismatch(MoveError):

@@ -139,6 +139,8 @@ class Intent(Noun):
     table_schema: TableSchema = Field(alias="schema")
     adds: tuple[StagedFile, ...] = ()
     removes: tuple[str, ...] = ()
+    target_commit: int | None = None
+    """For a rollback: the commit whose state is shown again."""
 
 
 class RunResult(Noun):

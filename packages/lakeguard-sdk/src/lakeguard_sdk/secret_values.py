@@ -27,8 +27,8 @@ _NAMED = re.compile(
     r"""["']?\s*[:=]\s*["']?(?!(?:env|file|secret):)[^\s"'&,;{}]"""
 )
 _SENSITIVE_KEY = re.compile(
-    r"(?i)(?:pass(?:word|wd|phrase)?|pwd|secret|token|credential|api_?key|access_?key"
-    r"|account_?key|private_?key)"
+    r"(?i)(?:pass(?:word|wd|phrase)|\bpwd\b|secret|token|credential"
+    r"|(?:api|access|account|private)[._-]?key)"
 )
 _DENSE = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
 _MASK = "*" * 8

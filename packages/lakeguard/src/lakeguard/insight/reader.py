@@ -1,0 +1,181 @@
+"""The read side: the registry and the ledger as nouns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from lakeguard.insight.replaying import replay_decision
+from lakeguard.ledger.decisions import decision_of_run
+from lakeguard.ledger.runs import run_row, run_rows
+from lakeguard.ledger.versions import (
+    inputs_of,
+    pointer,
+    pointer_rows,
+    stored_version,
+    stored_versions,
+)
+from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard.state.database import Database
+from lakeguard.state.tables import dataset_registry, policy_rules, quality_rules
+from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.errors import UnknownRun, UnknownVersion
+from lakeguard_sdk.names import Address, DatasetName
+from lakeguard_sdk.reading import (
+    DatasetRow,
+    DatasetStatus,
+    PointerMove,
+    PolicyRow,
+    ReplayResult,
+    ResolvedDataset,
+    RuleRow,
+    RunRow,
+    VersionRow,
+)
+from lakeguard_sdk.storage import join
+
+
+@dataclass(frozen=True)
+class StateReader:
+    """Answers from State alone; it can change nothing."""
+
+    database: Database
+    org_id: str
+    lake: str
+
+    def datasets(self) -> Sequence[DatasetRow]:
+        with self.database.read() as connection:
+            return self._datasets(connection)
+
+    def dataset(self, name: DatasetName) -> DatasetRow:
+        with self.database.read() as connection:
+            registered = require_dataset(connection, self.org_id, name)
+            return next(
+                row for row in self._datasets(connection) if row.dataset_id == registered.dataset_id
+            )
+
+    def definition(self, name: DatasetName) -> RegisteredDataset:
+        with self.database.read() as connection:
+            return require_dataset(connection, self.org_id, name)
+
+    def rules(self, name: DatasetName) -> Sequence[RuleRow]:
+        with self.database.read() as connection:
+            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            rows = connection.execute(
+                select(quality_rules)
+                .where(quality_rules.c.dataset_id == dataset_id)
+                .order_by(quality_rules.c.position)
+            )
+            return [
+                RuleRow(**{key: row._mapping[key] for key in RuleRow.model_fields}) for row in rows
+            ]
+
+    def policies(self) -> Sequence[PolicyRow]:
+        query = select(policy_rules).where(policy_rules.c.org_id == self.org_id)
+        with self.database.read() as connection:
+            rows = connection.execute(query.order_by(policy_rules.c.policy_id))
+            return [
+                PolicyRow(**{key: row._mapping[key] for key in PolicyRow.model_fields})
+                for row in rows
+            ]
+
+    def status(self) -> Sequence[DatasetStatus]:
+        with self.database.read() as connection:
+            return [self._status(connection, row) for row in self._datasets(connection)]
+
+    def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]:
+        with self.database.read() as connection:
+            dataset_id = None
+            if name is not None:
+                dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            return run_rows(connection, self.org_id, dataset_id, limit)
+
+    def run(self, run_id: str) -> RunRow:
+        with self.database.read() as connection:
+            return self._run(connection, run_id)
+
+    def versions(self, name: DatasetName) -> Sequence[VersionRow]:
+        with self.database.read() as connection:
+            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            published = pointer(connection, dataset_id)
+            return [
+                VersionRow(
+                    published=published is not None and published.version == row.version,
+                    inputs=inputs_of(connection, dataset_id, row.version),
+                    **{
+                        key: getattr(row, key)
+                        for key in VersionRow.model_fields
+                        if key not in ("published", "inputs")
+                    },
+                )
+                for row in stored_versions(connection, dataset_id)
+            ]
+
+    def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]:
+        with self.database.read() as connection:
+            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            return [
+                PointerMove(**{key: row._mapping[key] for key in PointerMove.model_fields})
+                for row in pointer_rows(connection, dataset_id)
+            ]
+
+    def decision(self, run_id: str) -> Decision:
+        with self.database.read() as connection:
+            run = self._run(connection, run_id)
+            decision = decision_of_run(connection, self.org_id, run_id, run.dataset)
+        if decision is None:
+            raise UnknownRun(run=f"{run_id} with a decision")
+        return decision
+
+    def resolve(self, address: Address) -> ResolvedDataset:
+        with self.database.read() as connection:
+            dataset = require_dataset(connection, self.org_id, address.dataset)
+            version = address.version
+            if version is None:
+                published = pointer(connection, dataset.dataset_id, address.at)
+                version = 0 if published is None else published.version
+            stored = stored_version(connection, dataset.dataset_id, version)
+        if stored is None:
+            raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
+        return ResolvedDataset(
+            dataset=dataset.name,
+            dataset_id=dataset.dataset_id,
+            version=stored.version,
+            location=join(self.lake, dataset.location),
+            table_id=stored.table_id,
+            commit=stored.commit_version,
+            table_schema=stored.table_schema,
+        )
+
+    def replay(self, run_id: str) -> ReplayResult:
+        with self.database.read() as connection:
+            run = self._run(connection, run_id)
+            return replay_decision(connection, self.org_id, run_id, run.dataset)
+
+    def _datasets(self, connection: Connection) -> list[DatasetRow]:
+        query = select(dataset_registry).where(dataset_registry.c.org_id == self.org_id)
+        rows = connection.execute(query.order_by(dataset_registry.c.dataset_name))
+        return [
+            DatasetRow(**{key: row._mapping[key] for key in DatasetRow.model_fields})
+            for row in rows
+        ]
+
+    def _status(self, connection: Connection, row: DatasetRow) -> DatasetStatus:
+        published = pointer(connection, row.dataset_id)
+        stored = published and stored_version(connection, row.dataset_id, published.version)
+        runs = run_rows(connection, self.org_id, row.dataset_id, limit=1)
+        return DatasetStatus(
+            dataset=row,
+            published=published.version if published else None,
+            published_at=published.moved_at if published else None,
+            table_rows=stored.table_rows if stored else None,
+            last_run=runs[0] if runs else None,
+        )
+
+    def _run(self, connection: Connection, run_id: str) -> RunRow:
+        run = run_row(connection, self.org_id, run_id)
+        if run is None:
+            raise UnknownRun(run=run_id)
+        return run

@@ -1,0 +1,40 @@
+"""What the heart asks of the lake. An implementer's checklist, proved by the contract suite:
+
+* ``ensure`` creates the table empty at seq 0, or finds the one created so before;
+* ``fence`` and ``restore`` commit at most once, strictly on what they saw, never rebased;
+* every answer comes from the log itself, read after the attempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from lakeguard_sdk.commits import Commit
+from lakeguard_sdk.run import Intent
+from lakeguard_sdk.schema import TableSchema
+
+
+class GovernedTables(Protocol):
+    def exists(self, location: str) -> bool: ...
+
+    def ensure(self, dataset_id: str, location: str, schema: TableSchema) -> str:
+        """The table's id; raises ``ForeignTable`` where something else stands there."""
+
+    def commit_at(self, location: str, version: int) -> Commit | None:
+        """The commit of that version, or None where the log has none."""
+
+    def head_version(self, location: str) -> int:
+        """The version of the last commit."""
+
+    def same_files(self, location: str, one: int, other: int) -> bool:
+        """Whether two versions show the same files, under the properties that we set."""
+
+    def commits_since(self, location: str, version: int) -> Sequence[Commit]:
+        """Every commit after ``version``, in order; -1 is before the first."""
+
+    def fence(self, intent: Intent) -> Commit:
+        """End the intent: the commit that holds its number now, our fence or what came first."""
+
+    def restore(self, intent: Intent) -> int:
+        """One metadata-only commit that shows the intent's target again; answers its version."""

@@ -1,0 +1,36 @@
+"""Documents by content hash: what decisions looked at, stored once however often it is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from lakeguard.state.tables import documents
+from lakeguard_sdk.canonical import canonical_json, hash_bytes
+
+
+def put_document(connection: Connection, org_id: str, data: Any) -> str:
+    """Store the canonical JSON of ``data``; the same content again is the same document."""
+    body = canonical_json(data)
+    content_hash = hash_bytes(body.encode())
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    connection.execute(
+        dialect.insert(documents)
+        .values(org_id=org_id, content_hash=content_hash, body=body)
+        .on_conflict_do_nothing()
+    )
+    return content_hash
+
+
+def get_document(connection: Connection, org_id: str, content_hash: str) -> str:
+    """The canonical JSON with that hash; KeyError where nothing has it."""
+    body = connection.scalar(
+        select(documents.c.body).where(
+            documents.c.org_id == org_id, documents.c.content_hash == content_hash
+        )
+    )
+    if body is None:
+        raise KeyError(content_hash)
+    return str(body)

@@ -1,0 +1,146 @@
+"""Intents: the numbered permissions to commit, and what became of each."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, func, insert, select
+
+from lakeguard.state.tables import governed_tables, intent_outcomes, intents
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.run import Intent
+
+
+class IntentOutcome(StrEnum):
+    COMMITTED = "committed"
+    FENCED = "fenced"
+    FOREIGN = "foreign"
+    """Another commit took the number: whoever made it, it is not what was approved."""
+
+
+class ClosedIntent(Noun):
+    intent_id: str
+    outcome: IntentOutcome
+    commit: int
+    sha256: str
+
+
+def record_intent(connection: Connection, org_id: str, intent: Intent, at: datetime) -> None:
+    """Take the number; the database refuses a second claim to it."""
+    connection.execute(
+        insert(intents).values(
+            intent_id=intent.intent_id,
+            org_id=org_id,
+            dataset_id=intent.dataset_id,
+            seq=intent.seq,
+            kind=intent.kind.value,
+            run_id=intent.run_id,
+            decision_id=intent.decision_id,
+            body=intent.to_json(),
+            opened_at=at,
+        )
+    )
+
+
+def close_intent(
+    connection: Connection,
+    org_id: str,
+    intent_id: str,
+    outcome: IntentOutcome,
+    commit: int,
+    sha256: str,
+    at: datetime,
+) -> None:
+    """The intent's one and final outcome."""
+    connection.execute(
+        insert(intent_outcomes).values(
+            intent_id=intent_id,
+            org_id=org_id,
+            outcome=outcome.value,
+            commit_version=commit,
+            commit_sha256=sha256,
+            closed_at=at,
+        )
+    )
+
+
+def next_seq(connection: Connection, dataset_id: str) -> int:
+    last = connection.scalar(
+        select(func.max(intents.c.seq)).where(intents.c.dataset_id == dataset_id)
+    )
+    return int(last or 0) + 1
+
+
+def open_intent(connection: Connection, dataset_id: str) -> Intent | None:
+    """The one move that is under way on the table, if any."""
+    query = (
+        select(intents.c.body)
+        .join(intent_outcomes, intent_outcomes.c.intent_id == intents.c.intent_id, isouter=True)
+        .where(intents.c.dataset_id == dataset_id, intent_outcomes.c.intent_id.is_(None))
+    )
+    return _intent(connection, query)
+
+
+def intent_of_run(connection: Connection, run_id: str) -> Intent | None:
+    return _intent(connection, select(intents.c.body).where(intents.c.run_id == run_id))
+
+
+def outcome_of(connection: Connection, intent_id: str) -> ClosedIntent | None:
+    row = connection.execute(
+        select(intent_outcomes).where(intent_outcomes.c.intent_id == intent_id)
+    ).first()
+    return None if row is None else _closed(row)
+
+
+def committed_hashes(connection: Connection, dataset_id: str) -> dict[int, str]:
+    """Commit version → hash of the commit file, for every commit that a decision stands behind."""
+    rows = connection.execute(
+        select(intent_outcomes.c.commit_version, intent_outcomes.c.commit_sha256)
+        .join(intents, intents.c.intent_id == intent_outcomes.c.intent_id)
+        .where(
+            intents.c.dataset_id == dataset_id,
+            intent_outcomes.c.outcome == IntentOutcome.COMMITTED.value,
+        )
+    )
+    return {row.commit_version: row.commit_sha256 for row in rows}
+
+
+def record_table(
+    connection: Connection,
+    org_id: str,
+    dataset_id: str,
+    location: str,
+    table_id: str,
+    at: datetime,
+) -> None:
+    connection.execute(
+        insert(governed_tables).values(
+            dataset_id=dataset_id,
+            org_id=org_id,
+            location=location,
+            table_id=table_id,
+            created_at=at,
+        )
+    )
+
+
+def table_id_of(connection: Connection, dataset_id: str) -> str | None:
+    return connection.scalar(
+        select(governed_tables.c.table_id).where(governed_tables.c.dataset_id == dataset_id)
+    )
+
+
+def _intent(connection: Connection, query: Select[Any]) -> Intent | None:
+    body = connection.scalar(query)
+    return None if body is None else Intent.from_json(body)
+
+
+def _closed(row: Row[Any]) -> ClosedIntent:
+    return ClosedIntent(
+        intent_id=row.intent_id,
+        outcome=IntentOutcome(row.outcome),
+        commit=row.commit_version,
+        sha256=row.commit_sha256,
+    )

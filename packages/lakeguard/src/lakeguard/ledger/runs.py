@@ -1,0 +1,92 @@
+"""Run history: one terminal row per attempt, never overwritten."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select
+
+from lakeguard.state import outbox
+from lakeguard.state.tables import dataset_registry, run_history
+from lakeguard_sdk.reading import RunRow
+from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.words import RunStatus
+
+
+def record_run(
+    connection: Connection,
+    org_id: str,
+    result: RunResult,
+    *,
+    dataset_id: str,
+    task_id: str,
+    attempt: int,
+    started_at: datetime,
+    triggered_by: str,
+) -> None:
+    """The one row of this attempt; a second is refused by the database."""
+    error = result.error
+    blocked = result.status is RunStatus.BLOCKED and result.decision is not None
+    reasons = "; ".join(result.decision.ruling.reasons) if blocked and result.decision else None
+    row = {
+        "run_id": result.run_id,
+        "dataset_id": dataset_id,
+        "layer": result.dataset.layer.value,
+        "status": result.status.value,
+        "start_time": started_at,
+        "end_time": result.ended_at,
+        "error_message": error.message if error else reasons,
+        "triggered_by": triggered_by,
+        "org_id": org_id,
+        "task_id": task_id,
+        "attempt": attempt,
+        "error_code": error.code if error else None,
+        "decision_id": result.decision.decision_id if result.decision else None,
+        "version": result.version,
+    }
+    connection.execute(insert(run_history).values(**row, result=result.to_json()))
+    outbox.append(connection, org_id, "run", row, result.ended_at)
+
+
+def result_of_run(connection: Connection, org_id: str, run_id: str) -> RunResult | None:
+    """The result exactly as it was first answered."""
+    text = connection.scalar(
+        select(run_history.c.result).where(
+            run_history.c.org_id == org_id, run_history.c.run_id == run_id
+        )
+    )
+    return None if text is None else RunResult.from_json(text)
+
+
+def run_row(connection: Connection, org_id: str, run_id: str) -> RunRow | None:
+    rows = _select_runs(connection, org_id, run_history.c.run_id == run_id, limit=1)
+    return rows[0] if rows else None
+
+
+def run_rows(
+    connection: Connection, org_id: str, dataset_id: str | None, limit: int
+) -> list[RunRow]:
+    """The latest runs first."""
+    condition = True if dataset_id is None else run_history.c.dataset_id == dataset_id
+    return _select_runs(connection, org_id, condition, limit)
+
+
+def _select_runs(connection: Connection, org_id: str, condition: Any, limit: int) -> list[RunRow]:
+    names = dataset_registry.c
+    rows = connection.execute(
+        select(run_history, names.dataset_name)
+        .join(dataset_registry, names.dataset_id == run_history.c.dataset_id)
+        .where(run_history.c.org_id == org_id, condition)
+        .order_by(run_history.c.end_time.desc(), run_history.c.run_id.desc())
+        .limit(limit)
+    )
+    return [_run_row(row) for row in rows]
+
+
+def _run_row(row: Row[Any]) -> RunRow:
+    fields = row._mapping
+    return RunRow(
+        dataset=fields["dataset_name"],
+        **{key: fields[key] for key in RunRow.model_fields if key != "dataset"},
+    )

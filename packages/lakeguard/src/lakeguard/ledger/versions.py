@@ -1,0 +1,197 @@
+"""Versions, the pointer that says which one is published, and what each was built from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select
+
+from lakeguard.state import outbox
+from lakeguard.state.tables import (
+    data_versions,
+    dataset_pointers,
+    materializations,
+    version_inputs,
+)
+from lakeguard_sdk.evidence import InputVersion
+from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import MoveKind
+
+
+class Pointer(Noun):
+    """The published version of a dataset and the commit that shows it."""
+
+    version: int
+    commit: int
+    ordinal: int
+    moved_at: Instant
+
+
+class StoredVersion(Noun):
+    """One approved state, as the ledger keeps it."""
+
+    dataset_id: str
+    version: int
+    snapshot_ref: str
+    schema_hash: str
+    row_count: int
+    promoted_at: Instant
+    promoted_by: str
+    version_id: str
+    run_id: str
+    decision_id: str
+    table_rows: int
+    table_id: str
+    commit_version: int
+    commit_sha256: str
+    seq: int
+    table_schema: TableSchema
+    ruleset_hash: str
+    policies_hash: str
+    build_hash: str
+    position_hash: str | None
+
+
+def next_version(connection: Connection, dataset_id: str) -> int:
+    last = connection.scalar(
+        select(func.max(data_versions.c.version)).where(data_versions.c.dataset_id == dataset_id)
+    )
+    return int(last or 0) + 1
+
+
+def record_version(
+    connection: Connection,
+    org_id: str,
+    version: StoredVersion,
+    inputs: Iterable[InputVersion],
+    *,
+    task_id: str,
+    idempotency_key: str,
+    bytes_written: int,
+    materialization_id: str,
+) -> None:
+    """Version, its inputs and its one materialisation, together."""
+    row = {**version.model_dump(exclude={"table_schema"}), "org_id": org_id}
+    connection.execute(
+        insert(data_versions).values(**row, table_schema=version.table_schema.to_json())
+    )
+    lineage = [
+        {
+            "dataset_id": version.dataset_id,
+            "version": version.version,
+            "input_dataset_id": item.dataset_id,
+            "input_dataset_name": str(item.dataset),
+            "input_version": item.version,
+            "org_id": org_id,
+        }
+        for item in inputs
+    ]
+    if lineage:
+        connection.execute(insert(version_inputs), lineage)
+    connection.execute(
+        insert(materializations).values(
+            materialization_id=materialization_id,
+            org_id=org_id,
+            dataset_id=version.dataset_id,
+            version=version.version,
+            task_id=task_id,
+            run_id=version.run_id,
+            idempotency_key=idempotency_key,
+            rows=version.row_count,
+            bytes=bytes_written,
+            created_at=version.promoted_at,
+        )
+    )
+    outbox.append(connection, org_id, "version", {**row, "inputs": lineage}, version.promoted_at)
+
+
+def move_pointer(
+    connection: Connection,
+    org_id: str,
+    dataset_id: str,
+    *,
+    version: int,
+    commit: int,
+    kind: MoveKind,
+    at: datetime,
+    actor: str,
+    reason: str,
+    decision_id: str,
+) -> None:
+    """What is published from now on; the row before stays as history."""
+    current = pointer(connection, dataset_id)
+    row = {
+        "dataset_id": dataset_id,
+        "ordinal": 1 if current is None else current.ordinal + 1,
+        "version": version,
+        "commit_version": commit,
+        "kind": kind.value,
+        "moved_at": at,
+        "actor": actor,
+        "reason": reason,
+        "decision_id": decision_id,
+        "org_id": org_id,
+    }
+    connection.execute(insert(dataset_pointers).values(**row))
+    outbox.append(connection, org_id, "pointer", row, at)
+
+
+def pointer(connection: Connection, dataset_id: str, at: datetime | None = None) -> Pointer | None:
+    """The published version now, or as it was at a moment."""
+    table = dataset_pointers.c
+    query = select(dataset_pointers).where(table.dataset_id == dataset_id)
+    if at is not None:
+        query = query.where(table.moved_at <= at)
+    row = connection.execute(query.order_by(table.ordinal.desc()).limit(1)).first()
+    if row is None:
+        return None
+    return Pointer(
+        version=row.version, commit=row.commit_version, ordinal=row.ordinal, moved_at=row.moved_at
+    )
+
+
+def pointer_rows(connection: Connection, dataset_id: str) -> list[Row[Any]]:
+    table = dataset_pointers.c
+    query = select(dataset_pointers).where(table.dataset_id == dataset_id).order_by(table.ordinal)
+    return list(connection.execute(query))
+
+
+def stored_version(connection: Connection, dataset_id: str, version: int) -> StoredVersion | None:
+    row = connection.execute(
+        select(data_versions).where(
+            data_versions.c.dataset_id == dataset_id, data_versions.c.version == version
+        )
+    ).first()
+    return None if row is None else _stored(row)
+
+
+def stored_versions(connection: Connection, dataset_id: str) -> list[StoredVersion]:
+    table = data_versions.c
+    query = select(data_versions).where(table.dataset_id == dataset_id)
+    return [_stored(row) for row in connection.execute(query.order_by(table.version.desc()))]
+
+
+def inputs_of(connection: Connection, dataset_id: str, version: int) -> tuple[InputVersion, ...]:
+    table = version_inputs.c
+    rows = connection.execute(
+        select(version_inputs)
+        .where(table.dataset_id == dataset_id, table.version == version)
+        .order_by(table.input_dataset_name)
+    )
+    return tuple(
+        InputVersion(
+            dataset=row.input_dataset_name,
+            dataset_id=row.input_dataset_id,
+            version=row.input_version,
+        )
+        for row in rows
+    )
+
+
+def _stored(row: Row[Any]) -> StoredVersion:
+    fields = dict(row._mapping)
+    fields["table_schema"] = TableSchema.from_json(fields["table_schema"])
+    return StoredVersion(**{key: fields[key] for key in StoredVersion.model_fields})

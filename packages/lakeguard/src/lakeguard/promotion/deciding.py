@@ -1,0 +1,63 @@
+"""Turning a case into a recorded decision."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.gate.decide import CaseFacts, History, decide
+from lakeguard.ledger.decisions import record_decision, record_promotion
+from lakeguard.ledger.documents import put_document
+from lakeguard.promotion.heart import Heart, PinnedRules
+from lakeguard_sdk.decision import CaseHashes, Decision
+from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.words import SOURCE_LAYER, PromotionState
+
+
+def decide_and_record(
+    connection: Connection,
+    heart: Heart,
+    run_id: str,
+    dataset_id: str,
+    from_layer: str,
+    facts: CaseFacts,
+    evidence: Evidence | None,
+    pinned: PinnedRules,
+) -> Decision:
+    """Decide on exactly what is stored beside the decision, so that a replay sees the same."""
+    history = History()
+    ruling = decide(facts, evidence, pinned.rules, pinned.policies, history, heart.clock())
+    org_id = heart.org_id
+    decision = Decision(
+        decision_id=new_id("dec"),
+        run_id=run_id,
+        dataset=facts.dataset,
+        dataset_id=dataset_id,
+        ruling=ruling,
+        case=CaseHashes(
+            facts=put_document(connection, org_id, facts.to_data()),
+            evidence=None
+            if evidence is None
+            else put_document(connection, org_id, evidence.to_data()),
+            ruleset=put_document(connection, org_id, [rule.to_data() for rule in pinned.rules]),
+            policies=put_document(
+                connection, org_id, [policy.to_data() for policy in pinned.policies]
+            ),
+            history=put_document(connection, org_id, history.to_data()),
+        ),
+    )
+    record_decision(connection, org_id, decision)
+    state = PromotionState.ELIGIBLE if decision.allowed else PromotionState.BLOCKED
+    record_promotion(connection, org_id, decision, from_layer, state)
+    reached("decision.recorded")
+    return decision
+
+
+def from_layer(definition: DatasetDefinition) -> str:
+    """The nearest layer that the dataset is built from, its own included; else the source."""
+    layers = sorted({parent.layer for parent in definition.parents}, key=lambda item: item.height)
+    below = [layer for layer in layers if layer.height < definition.dataset.layer.height]
+    nearest = (below or layers)[-1:]
+    return nearest[0].value if nearest else SOURCE_LAYER

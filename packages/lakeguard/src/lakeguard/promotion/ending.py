@@ -1,0 +1,56 @@
+"""The one place where a run gets its terminal row."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import Task
+from lakeguard.ledger.runs import record_run
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.evidence import InputVersion
+from lakeguard_sdk.run import Failure, RunResult
+from lakeguard_sdk.words import RunStatus
+
+
+def end_run(
+    connection: Connection,
+    heart: Heart,
+    task: Task,
+    dataset: RegisteredDataset,
+    status: RunStatus,
+    *,
+    decision: Decision | None = None,
+    version: int | None = None,
+    rows: int | None = None,
+    inputs: tuple[InputVersion, ...] = (),
+    error: Failure | None = None,
+) -> RunResult:
+    """Write the attempt's row and close its task, in the caller's transaction."""
+    if task.run_id is None:
+        raise ValueError(f"task {task.task_id} has no attempt to end")
+    result = RunResult(
+        run_id=task.run_id,
+        dataset=dataset.name,
+        status=status,
+        version=version,
+        rows=rows,
+        inputs=inputs,
+        error=error,
+        decision=decision,
+        ended_at=heart.clock(),
+    )
+    record_run(
+        connection,
+        heart.org_id,
+        result,
+        dataset_id=dataset.dataset_id,
+        task_id=task.task_id,
+        attempt=task.attempt,
+        started_at=tasks.started_at(connection, task.run_id),
+        triggered_by=task.triggered_by,
+    )
+    tasks.finish(connection, task, status)
+    return result

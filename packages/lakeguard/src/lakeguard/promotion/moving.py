@@ -1,0 +1,262 @@
+"""The move: intent, commit, complete. Everything that changes what a table shows goes here."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import Task
+from lakeguard.ledger.decisions import decision_by_id, decision_of_run
+from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.intents import (
+    IntentOutcome,
+    close_intent,
+    intent_of_run,
+    next_seq,
+    open_intent,
+    outcome_of,
+    record_intent,
+    record_table,
+    table_id_of,
+)
+from lakeguard.ledger.runs import result_of_run
+from lakeguard.ledger.versions import pointer
+from lakeguard.promotion.ending import end_run
+from lakeguard.promotion.heart import Heart, OpenRun, load_open_run, opened_run
+from lakeguard.promotion.publication import publish_version
+from lakeguard.promotion.restoration import publish_restored
+from lakeguard.registry.store import RegisteredDataset, dataset_by_id
+from lakeguard_sdk.commits import Commit
+from lakeguard_sdk.errors import (
+    BaseMoved,
+    CommitMismatch,
+    Fenced,
+    ForeignTable,
+    NotApproved,
+    TableBusy,
+)
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import MoveKind, RunStatus
+
+
+def begin_publish(heart: Heart, ticket: RunTicket) -> Intent:
+    """Take the table's next number for an approved run; asked again, the same intent."""
+    with heart.database.read() as connection:
+        run = load_open_run(connection, heart, ticket)
+        known = intent_of_run(connection, ticket.run_id)
+    if known is not None:
+        return known
+    _approved_evidence(heart, run)
+    table_id = ensure_table(heart, run.dataset, run.plan.declared)
+    with heart.database.write() as connection:
+        run = load_open_run(connection, heart, ticket)
+        known = intent_of_run(connection, ticket.run_id)
+        if known is not None:
+            return known
+        intent = _publish_intent(connection, heart, run, table_id)
+        take_number(connection, heart, run.task, intent)
+    reached("intent.recorded")
+    return intent
+
+
+def take_number(connection: Connection, heart: Heart, task: Task, intent: Intent) -> None:
+    """Record the intent if the lease lives and the table is free."""
+    if tasks.lease_over(task, heart.clock()):
+        raise Fenced(run=intent.run_id, reason="its lease is over")
+    under_way = open_intent(connection, intent.dataset_id)
+    if under_way is not None:
+        raise TableBusy(dataset=intent.dataset, holder=under_way.run_id)
+    record_intent(connection, heart.org_id, intent, heart.clock())
+
+
+def ensure_table(heart: Heart, dataset: RegisteredDataset, schema: TableSchema) -> str:
+    """The governed table's id; created empty at seq 0 where there is none yet."""
+    location = heart.location_of(dataset)
+    table_id = heart.tables.ensure(dataset.dataset_id, location, schema)
+    with heart.database.write() as connection:
+        known = table_id_of(connection, dataset.dataset_id)
+        if known is None:
+            record_table(
+                connection, heart.org_id, dataset.dataset_id, location, table_id, heart.clock()
+            )
+        elif known != table_id:
+            raise ForeignTable(
+                location=location, dataset=dataset.name, difference=f"its id is {table_id}"
+            )
+    return table_id
+
+
+def complete(heart: Heart, ticket: RunTicket, commit_version: int) -> RunResult:
+    """Record what the commit published; asked again, the first answer."""
+    with heart.database.read() as connection:
+        if not tasks.holds_ticket(connection, heart.org_id, ticket):
+            raise Fenced(run=ticket.run_id, reason="another attempt runs")
+        known = result_of_run(connection, heart.org_id, ticket.run_id)
+        intent = intent_of_run(connection, ticket.run_id)
+    if known is not None:
+        return _first_answer(known, commit_version, heart)
+    if intent is None:
+        raise NotApproved(run=ticket.run_id, reason="it has no intent")
+    commit = _commit_at(heart, intent, commit_version)
+    return settle(heart, intent, commit)
+
+
+def settle(
+    heart: Heart, intent: Intent, commit: Commit, failure: Failure | None = None
+) -> RunResult:
+    """Close the intent by the commit that holds its number: publish, or end the run.
+
+    ``failure`` is what the run itself says went wrong, kept where a fence ends it.
+    """
+    difference = _difference(heart, intent, commit)
+    reached("complete.before")
+    with heart.database.write() as connection:
+        known = result_of_run(connection, heart.org_id, intent.run_id)
+        if known is not None:
+            return known
+        dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
+        task = _task_of(connection, heart, intent)
+        fenced = commit.author is not None and commit.author.kind == "fence"
+        outcome = (
+            IntentOutcome.COMMITTED
+            if difference is None
+            else IntentOutcome.FENCED
+            if fenced
+            else IntentOutcome.FOREIGN
+        )
+        close_intent(
+            connection,
+            heart.org_id,
+            intent.intent_id,
+            outcome,
+            commit.version,
+            commit.sha256,
+            heart.clock(),
+        )
+        if difference is not None:
+            said = _what_went_wrong(intent, commit, difference, failure if fenced else None)
+            result = end_run(connection, heart, task, dataset, RunStatus.FAILED, error=said)
+        elif intent.kind is MoveKind.ROLLBACK:
+            result = publish_restored(connection, heart, task, dataset, intent, commit)
+        else:
+            run = opened_run(connection, heart, task, intent.run_id)
+            result = publish_version(connection, heart, run, intent, commit)
+    reached("complete.recorded")
+    return result
+
+
+def _publish_intent(connection: Connection, heart: Heart, run: OpenRun, table_id: str) -> Intent:
+    evidence = _approved(connection, heart, run)
+    published = pointer(connection, run.dataset.dataset_id)
+    base = run.plan.base
+    now_at = (published.version, published.commit) if published else None
+    if now_at != ((base.version, base.commit) if base else None):
+        raise BaseMoved(
+            dataset=run.dataset.name,
+            expected=f"v{base.version}" if base else "no version",
+            found=f"v{published.version}" if published else "no version",
+        )
+    decision = decision_of_run(connection, heart.org_id, evidence.run_id, run.dataset.name)
+    if decision is None:
+        raise NotApproved(run=evidence.run_id, reason="none was made")
+    return Intent(
+        intent_id=new_id("int"),
+        kind=MoveKind.PUBLISH,
+        dataset=run.dataset.name,
+        dataset_id=run.dataset.dataset_id,
+        run_id=evidence.run_id,
+        decision_id=decision.decision_id,
+        seq=next_seq(connection, run.dataset.dataset_id),
+        location=run.plan.location,
+        table_id=table_id,
+        base_commit=base.commit if base else 0,
+        load=run.plan.load,
+        table_schema=evidence.table_schema,
+        adds=evidence.files,
+        removes=evidence.removes,
+    )
+
+
+def _approved_evidence(heart: Heart, run: OpenRun) -> Evidence:
+    with heart.database.read() as connection:
+        return _approved(connection, heart, run)
+
+
+def _approved(connection: Connection, heart: Heart, run: OpenRun) -> Evidence:
+    """The evidence that the run's recorded decision allowed."""
+    run_id = run.plan.ticket.run_id
+    decision = decision_of_run(connection, heart.org_id, run_id, run.dataset.name)
+    if decision is None or decision.case.evidence is None:
+        raise NotApproved(run=run_id, reason="nothing was decided yet")
+    if not decision.allowed:
+        raise NotApproved(run=run_id, reason="it was blocked")
+    return Evidence.from_json(get_document(connection, heart.org_id, decision.case.evidence))
+
+
+def _first_answer(known: RunResult, commit_version: int, heart: Heart) -> RunResult:
+    """A repeated completion gives the same bytes; one about another commit is refused."""
+    with heart.database.read() as connection:
+        intent = intent_of_run(connection, known.run_id)
+        closed = None if intent is None else outcome_of(connection, intent.intent_id)
+    if closed is None or closed.outcome is IntentOutcome.FENCED:
+        reason = known.error.message if known.error else "it was ended"
+        raise Fenced(run=known.run_id, reason=reason)
+    if closed.commit != commit_version:
+        raise CommitMismatch(
+            commit=commit_version,
+            dataset=known.dataset,
+            difference=f"the run was completed with commit {closed.commit}",
+        )
+    return known
+
+
+def _commit_at(heart: Heart, intent: Intent, version: int) -> Commit:
+    found = heart.tables.commit_at(intent.location, version)
+    if found is None or found.seq != intent.seq:
+        raise CommitMismatch(
+            commit=version,
+            dataset=intent.dataset,
+            difference=f"it does not carry the run's number {intent.seq}",
+        )
+    return found
+
+
+def _difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:
+    """Why the commit is not what the intent allowed, or None."""
+    author = commit.author
+    if author is None or author.intent_id != intent.intent_id:
+        return "somebody else took the table's number"
+    if author.kind == "fence":
+        return "the run was ended before it committed"
+    between = heart.tables.commits_since(intent.location, intent.base_commit)
+    if any(item.data_changing for item in between if item.version < commit.version):
+        return "data changed between the approved base and the commit"
+    if intent.target_commit is not None:
+        same = heart.tables.same_files(intent.location, commit.version, intent.target_commit)
+        return None if same else "it does not show the files of the version asked for"
+    if set(commit.adds) != {file.path for file in intent.adds}:
+        return "it adds other files than were approved"
+    if set(commit.removes) != set(intent.removes):
+        return "it removes other files than were approved"
+    return None
+
+
+def _task_of(connection: Connection, heart: Heart, intent: Intent) -> Task:
+    decision = decision_by_id(connection, heart.org_id, intent.decision_id, intent.dataset)
+    task_id = tasks.task_of_run(connection, decision.run_id)
+    return tasks.get_task(connection, heart.org_id, task_id)
+
+
+def _what_went_wrong(
+    intent: Intent, commit: Commit, difference: str, failure: Failure | None
+) -> Failure:
+    if failure is not None:
+        return failure
+    if commit.author is not None and commit.author.kind == "fence":
+        return Failure(code=Fenced.code, message=str(Fenced(run=intent.run_id, reason=difference)))
+    error = CommitMismatch(commit=commit.version, dataset=intent.dataset, difference=difference)
+    return Failure(code=error.code, message=str(error))

@@ -1,0 +1,164 @@
+"""Opening a run: everything is pinned, and what can be refused without data is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, insert
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import Task
+from lakeguard.gate.decide import CaseFacts
+from lakeguard.gate.policies import judge_metadata
+from lakeguard.gate.rules import measures_for
+from lakeguard.ledger.documents import put_document
+from lakeguard.ledger.versions import Pointer, pointer, stored_version
+from lakeguard.promotion.builds import plan_build
+from lakeguard.promotion.deciding import decide_and_record, from_layer
+from lakeguard.promotion.eligibility import Findings, find_rogue_commit
+from lakeguard.promotion.ending import end_run
+from lakeguard.promotion.heart import Heart, PinnedRules
+from lakeguard.registry.store import RegisteredDataset, current_policies, dataset_by_id
+from lakeguard.state.tables import run_openings
+from lakeguard_sdk.errors import UsageError
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.run import Build, RunPlan, RunResult, RunTicket, TableBase, WorkerIdentity
+from lakeguard_sdk.storage import join
+from lakeguard_sdk.words import LoadType, Outcome, RunStatus
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What was read in the claiming transaction."""
+
+    task: Task
+    ticket: RunTicket
+    dataset: RegisteredDataset
+    pinned: PinnedRules
+    published: Pointer | None
+    base: TableBase | None
+    build: Build | None
+    findings: Findings
+
+
+def open_run(heart: Heart, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
+    """Claim the task's next attempt; answers its plan, or its BLOCKED result."""
+    with heart.database.write() as connection:
+        opening = _claim(connection, heart, task_id, worker)
+    reached("run.opened")
+    find_rogue_commit(heart, opening.dataset, opening.published, opening.findings)
+    with heart.database.write() as connection:
+        tasks.require(connection, heart.org_id, opening.ticket)
+        facts = _facts(opening)
+        refused = any(check.outcome is Outcome.FAIL for check in facts.eligibility) or any(
+            check.outcome is Outcome.FAIL
+            for check in judge_metadata(facts, opening.pinned.policies)
+        )
+        if refused or opening.build is None:
+            return _refuse(connection, heart, opening, facts)
+        return _record_plan(connection, heart, opening, opening.build)
+
+
+def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIdentity) -> Opening:
+    task, ticket = tasks.claim(connection, heart.org_id, task_id, worker, heart.clock())
+    dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+    published = pointer(connection, dataset.dataset_id)
+    findings = Findings()
+    if not dataset.definition.active:
+        findings.refuse("dataset", f"dataset {dataset.name} is disabled (active: false)")
+    base = _base(connection, dataset, published, findings)
+    return Opening(
+        task=task,
+        ticket=ticket,
+        dataset=dataset,
+        pinned=PinnedRules(
+            rules=dataset.definition.rules,
+            policies=current_policies(connection, heart.org_id),
+            tags={column.name: column.tags for column in dataset.definition.columns},
+        ),
+        published=published,
+        base=base,
+        build=plan_build(connection, heart, dataset, published, findings),
+        findings=findings,
+    )
+
+
+def _base(
+    connection: Connection,
+    dataset: RegisteredDataset,
+    published: Pointer | None,
+    findings: Findings,
+) -> TableBase | None:
+    if published is None:
+        return None
+    version = stored_version(connection, dataset.dataset_id, published.version)
+    if version is None:
+        raise UsageError()
+    declared = dataset.definition.declared
+    same = version.schema_hash == declared.schema_hash
+    if dataset.definition.load is LoadType.APPEND and not same:
+        findings.refuse(
+            "load",
+            f"the columns of {dataset.name} changed since v{version.version}:"
+            " APPEND cannot rewrite what is there; set load type FULL for the next run",
+        )
+    return TableBase(version=published.version, commit=published.commit, table_id=version.table_id)
+
+
+def _facts(opening: Opening) -> CaseFacts:
+    return CaseFacts(
+        dataset=opening.dataset.name,
+        declared=opening.dataset.definition.declared,
+        tags=opening.pinned.tags,
+        eligibility=opening.findings.checks,
+        schema_differences=(),
+    )
+
+
+def _refuse(connection: Connection, heart: Heart, opening: Opening, facts: CaseFacts) -> RunResult:
+    decision = decide_and_record(
+        connection,
+        heart,
+        opening.ticket.run_id,
+        opening.dataset.dataset_id,
+        from_layer(opening.dataset.definition),
+        facts,
+        None,
+        opening.pinned,
+    )
+    return end_run(
+        connection, heart, opening.task, opening.dataset, RunStatus.BLOCKED, decision=decision
+    )
+
+
+def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: Build) -> RunPlan:
+    definition = opening.dataset.definition
+    plan = RunPlan(
+        ticket=opening.ticket,
+        dataset=opening.dataset.name,
+        dataset_id=opening.dataset.dataset_id,
+        lease_seconds=tasks.LEASE.total_seconds(),
+        load=definition.load,
+        declared=definition.declared,
+        build=build,
+        measures=measures_for(opening.pinned.rules, definition.declared),
+        location=heart.location_of(opening.dataset),
+        base=opening.base,
+        staging=join("runs", opening.ticket.run_id),
+        definition_hash=opening.dataset.definition_hash,
+    )
+    kept = plan.model_copy(update={"ticket": opening.ticket.model_copy(update={"lease_token": ""})})
+    connection.execute(
+        insert(run_openings).values(
+            run_id=opening.ticket.run_id,
+            org_id=heart.org_id,
+            dataset_id=opening.dataset.dataset_id,
+            dataset_revision=opening.dataset.revision,
+            plan_hash=put_document(connection, heart.org_id, kept.to_data()),
+            pinned_hash=put_document(connection, heart.org_id, opening.pinned.to_data()),
+            base_version=opening.base.version if opening.base else None,
+            base_commit=opening.base.commit if opening.base else None,
+            opened_at=heart.clock(),
+        )
+    )
+    return plan

@@ -1,0 +1,104 @@
+"""Completing a publish: version, pointer, lineage and run row in one transaction."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.ledger.decisions import decision_by_id, record_promotion
+from lakeguard.ledger.documents import get_document, put_document
+from lakeguard.ledger.versions import (
+    StoredVersion,
+    move_pointer,
+    next_version,
+    record_version,
+)
+from lakeguard.promotion.deciding import from_layer
+from lakeguard.promotion.ending import end_run
+from lakeguard.promotion.heart import Heart, OpenRun
+from lakeguard_sdk.commits import Commit
+from lakeguard_sdk.definition import policyset_hash, ruleset_hash
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.run import Intent, RunResult
+from lakeguard_sdk.words import MoveKind, PromotionState, RunStatus
+
+
+def publish_version(
+    connection: Connection, heart: Heart, run: OpenRun, intent: Intent, commit: Commit
+) -> RunResult:
+    """The next version of the dataset, bound to all that it was decided on."""
+    decision = decision_by_id(connection, heart.org_id, intent.decision_id, intent.dataset)
+    evidence = Evidence.from_json(
+        get_document(connection, heart.org_id, str(decision.case.evidence))
+    )
+    version = _version(connection, heart, run, intent, commit, evidence)
+    record_version(
+        connection,
+        heart.org_id,
+        version,
+        evidence.inputs,
+        task_id=run.task.task_id,
+        idempotency_key=run.task.dedupe_key,
+        bytes_written=sum(file.size for file in evidence.files),
+        materialization_id=new_id("mat"),
+    )
+    move_pointer(
+        connection,
+        heart.org_id,
+        intent.dataset_id,
+        version=version.version,
+        commit=commit.version,
+        kind=MoveKind.PUBLISH,
+        at=version.promoted_at,
+        actor=version.promoted_by,
+        reason=f"published by run {intent.run_id}",
+        decision_id=intent.decision_id,
+    )
+    layer = from_layer(run.dataset.definition)
+    record_promotion(connection, heart.org_id, decision, layer, PromotionState.PROMOTED)
+    return end_run(
+        connection,
+        heart,
+        run.task,
+        run.dataset,
+        RunStatus.SUCCESS,
+        decision=decision,
+        version=version.version,
+        rows=evidence.rows,
+        inputs=evidence.inputs,
+    )
+
+
+def _version(
+    connection: Connection,
+    heart: Heart,
+    run: OpenRun,
+    intent: Intent,
+    commit: Commit,
+    evidence: Evidence,
+) -> StoredVersion:
+    position = evidence.position
+    return StoredVersion(
+        dataset_id=intent.dataset_id,
+        version=next_version(connection, intent.dataset_id),
+        snapshot_ref=f"delta:{intent.table_id}@{commit.version}",
+        schema_hash=intent.table_schema.schema_hash,
+        row_count=evidence.rows,
+        promoted_at=heart.clock(),
+        promoted_by=run.task.triggered_by,
+        version_id=new_id("ver"),
+        run_id=intent.run_id,
+        decision_id=intent.decision_id,
+        table_rows=evidence.table_rows,
+        table_id=intent.table_id,
+        commit_version=commit.version,
+        commit_sha256=commit.sha256,
+        seq=intent.seq,
+        table_schema=intent.table_schema,
+        ruleset_hash=ruleset_hash(run.pinned.rules),
+        policies_hash=policyset_hash(run.pinned.policies),
+        build_hash=evidence.build_hash,
+        position_hash=None
+        if position is None
+        else put_document(connection, heart.org_id, position.to_data()),
+    )

@@ -1,0 +1,162 @@
+"""Rollback: a move like any other, to a state that was approved before."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.gate.decide import CaseFacts
+from lakeguard.gate.schema_comparison import compare_schema
+from lakeguard.ledger.decisions import decision_by_id
+from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.intents import next_seq
+from lakeguard.ledger.versions import StoredVersion, pointer, stored_version
+from lakeguard.promotion.deciding import decide_and_record, from_layer
+from lakeguard.promotion.eligibility import Findings, rogue_commit
+from lakeguard.promotion.ending import end_run
+from lakeguard.promotion.heart import Heart, PinnedRules
+from lakeguard.promotion.moving import complete, take_number
+from lakeguard.promotion.reaping import fail_run
+from lakeguard.promotion.restoration import RollbackOrder
+from lakeguard.registry.store import RegisteredDataset, current_policies, require_dataset
+from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.definition import PolicyDefinition
+from lakeguard_sdk.errors import AlreadyPublished, LakeGuardError, UnknownVersion
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket, SchemaReaction
+from lakeguard_sdk.words import MoveKind, PolicyType, RunStatus
+
+
+def roll_back(heart: Heart, name: DatasetName, to: int, reason: str) -> RunResult:
+    """Show version ``to`` again; refused where a BLOCK policy of today forbids that state."""
+    order = RollbackOrder(version=to, reason=reason, actor=heart.actor)
+    dataset, target = _target(heart, name, to)
+    with heart.database.write() as connection:
+        task, ticket = _open(connection, heart, dataset, order)
+    reached("run.opened")
+    try:
+        intent = _begin(heart, task, ticket, dataset, target)
+        if isinstance(intent, RunResult):
+            return intent
+        reached("intent.recorded")
+        return complete(heart, ticket, heart.tables.restore(intent))
+    except LakeGuardError as error:
+        failure = Failure(code=error.code, message=str(error), retryable=error.retryable)
+        ended = fail_run(heart, ticket, failure)
+        if ended.status is RunStatus.SUCCESS:
+            return ended
+        raise
+
+
+def _target(heart: Heart, name: DatasetName, to: int) -> tuple[RegisteredDataset, StoredVersion]:
+    with heart.database.read() as connection:
+        dataset = require_dataset(connection, heart.org_id, name)
+        target = stored_version(connection, dataset.dataset_id, to)
+        published = pointer(connection, dataset.dataset_id)
+    if target is None or published is None:
+        raise UnknownVersion(dataset=name, version=to)
+    if published.version == to and rogue_commit(heart, dataset, published.commit) is None:
+        raise AlreadyPublished(dataset=name, version=to)
+    return dataset, target
+
+
+def _open(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, order: RollbackOrder
+) -> tuple[Task, RunTicket]:
+    task_id = tasks.submit(
+        connection,
+        heart.org_id,
+        dataset.dataset_id,
+        kind=TaskKind.ROLLBACK,
+        key=None,
+        parameters=order.to_json(),
+        triggered_by=f"rollback by {order.actor}",
+        at=heart.clock(),
+    )
+    worker = this_process("rollback")
+    return tasks.claim(connection, heart.org_id, task_id, worker, heart.clock())
+
+
+def _begin(
+    heart: Heart,
+    task: Task,
+    ticket: RunTicket,
+    dataset: RegisteredDataset,
+    target: StoredVersion,
+) -> Intent | RunResult:
+    """Decide on the target's stored evidence and take the table's number."""
+    location = heart.location_of(dataset)
+    head = heart.tables.head_version(location)
+    with heart.database.write() as connection:
+        decision = _decide(connection, heart, ticket, dataset, target)
+        if not decision.allowed:
+            return end_run(connection, heart, task, dataset, RunStatus.BLOCKED, decision=decision)
+        intent = Intent(
+            intent_id=new_id("int"),
+            kind=MoveKind.ROLLBACK,
+            dataset=dataset.name,
+            dataset_id=dataset.dataset_id,
+            run_id=ticket.run_id,
+            decision_id=decision.decision_id,
+            seq=next_seq(connection, dataset.dataset_id),
+            location=location,
+            table_id=target.table_id,
+            base_commit=head,
+            table_schema=target.table_schema,
+            target_commit=target.commit_version,
+        )
+        take_number(connection, heart, task, intent)
+    return intent
+
+
+def _decide(
+    connection: Connection,
+    heart: Heart,
+    ticket: RunTicket,
+    dataset: RegisteredDataset,
+    target: StoredVersion,
+) -> Decision:
+    """BLOCK policies of today on the evidence of then; its rules were answered when it was made."""
+    first = decision_by_id(connection, heart.org_id, target.decision_id, dataset.name)
+    evidence = Evidence.from_json(get_document(connection, heart.org_id, str(first.case.evidence)))
+    policies = current_policies(connection, heart.org_id)
+    findings = Findings()
+    findings.accept("version", f"v{target.version} was approved by {target.decision_id}")
+    facts = CaseFacts(
+        dataset=dataset.name,
+        declared=target.table_schema,
+        tags={column.name: column.tags for column in dataset.definition.columns},
+        eligibility=findings.checks,
+        schema_differences=_policy_differences(dataset, target, policies),
+    )
+    pinned = PinnedRules(rules=(), policies=policies, tags=facts.tags)
+    return decide_and_record(
+        connection,
+        heart,
+        ticket.run_id,
+        dataset.dataset_id,
+        from_layer(dataset.definition),
+        facts,
+        evidence,
+        pinned,
+    )
+
+
+def _policy_differences(
+    dataset: RegisteredDataset, target: StoredVersion, policies: tuple[PolicyDefinition, ...]
+) -> tuple[SchemaReaction, ...]:
+    """An older schema is only in question where a policy of today binds the columns."""
+    layer = dataset.name.layer
+    bound = any(
+        policy.active and policy.type is PolicyType.SCHEMA and policy.applies_to_layer is layer
+        for policy in policies
+    )
+    if not bound:
+        return ()
+    declared = dataset.definition.declared
+    return compare_schema(target.table_schema, declared, policies, layer, text_source=False)

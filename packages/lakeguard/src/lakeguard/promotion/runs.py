@@ -1,0 +1,66 @@
+"""The run port of the embedded control plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lakeguard.dispatch import tasks
+from lakeguard.ledger.runs import result_of_run
+from lakeguard.promotion.ending import end_run
+from lakeguard.promotion.heart import Heart, load_open_run
+from lakeguard.promotion.judging import submit_evidence, submit_schema
+from lakeguard.promotion.moving import begin_publish, complete
+from lakeguard.promotion.opening import open_run
+from lakeguard.promotion.reaping import fail_run
+from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.run import (
+    Failure,
+    Intent,
+    RunPlan,
+    RunResult,
+    RunTicket,
+    SchemaVerdict,
+    WorkerIdentity,
+)
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import RunStatus
+
+
+@dataclass(frozen=True)
+class PromotionRuns:
+    """Runs report here; every call but ``open_run`` needs the ticket of the running attempt."""
+
+    heart: Heart
+
+    def open_run(self, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
+        return open_run(self.heart, task_id, worker)
+
+    def heartbeat(self, ticket: RunTicket) -> float:
+        with self.heart.database.write() as connection:
+            return tasks.extend(connection, self.heart.org_id, ticket, self.heart.clock())
+
+    def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
+        return submit_schema(self.heart, ticket, live)
+
+    def submit_evidence(self, ticket: RunTicket, evidence: Evidence) -> Decision:
+        return submit_evidence(self.heart, ticket, evidence)
+
+    def begin_move(self, ticket: RunTicket) -> Intent:
+        return begin_publish(self.heart, ticket)
+
+    def complete_move(self, ticket: RunTicket, commit: int) -> RunResult:
+        return complete(self.heart, ticket, commit)
+
+    def finish_unchanged(self, ticket: RunTicket) -> RunResult:
+        """Nothing new to read: SUCCESS, and the published version stays."""
+        heart = self.heart
+        with heart.database.write() as connection:
+            known = result_of_run(connection, heart.org_id, ticket.run_id)
+            if known is not None:
+                return known
+            run = load_open_run(connection, heart, ticket)
+            return end_run(connection, heart, run.task, run.dataset, RunStatus.SUCCESS, rows=0)
+
+    def fail_run(self, ticket: RunTicket, failure: Failure) -> RunResult:
+        return fail_run(self.heart, ticket, failure)
