@@ -126,6 +126,18 @@ def test_sdk_imports_pydantic_and_httpx_alone() -> None:
     assert {name for source in sources for name in imported_by(source)} <= allowed
 
 
+def test_gate_asks_no_clock_and_opens_nothing() -> None:
+    reached = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {called}"
+        for path in (ROOT / "packages/lakeguard/src/lakeguard/gate").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+        for called in [getattr(node.func, "attr", getattr(node.func, "id", ""))]
+        if called in {"now", "utcnow", "today", "open", "read_text", "read_bytes"}
+    ]
+    assert reached == []
+
+
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
 def test_locks_hold_hashes_and_no_addresses(lock: Path) -> None:
     text = lock.read_text("utf-8")
