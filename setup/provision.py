@@ -45,6 +45,11 @@ INPUTS = (
     "packages/*/pyproject.toml",
     "packages/openlaketx/src/openlaketx/engine/jars.*",
 )
+PIP_TO_UV = {
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "cert": "SSL_CERT_FILE",
+}
 LINE_WIDTH = 110
 
 
@@ -140,6 +145,7 @@ def up_to_date() -> bool:
         return (
             stamp["inputs"] == fingerprint()
             and (Path(stamp["java"]) / "bin" / "java").exists()
+            and os.environ.get("JAVA_HOME", "") in ("", stamp["java"], stamp["java_asked_for"])
             and all(Path(jar).stat().st_size == size for jar, size in stamp["jars"].items())
             and PYTHON.exists()
         )
@@ -151,6 +157,7 @@ def remember(java_home: Path, jars: list[Path]) -> None:
     stamp = {
         "inputs": fingerprint(),
         "java": str(java_home),
+        "java_asked_for": os.environ.get("JAVA_HOME", ""),
         "jars": {str(jar): jar.stat().st_size for jar in jars},
     }
     STAMP.write_text(json.dumps(stamp, indent=2) + "\n", encoding="utf-8")
@@ -162,7 +169,7 @@ def fingerprint() -> str:
     for file in sorted(file for pattern in INPUTS for file in ROOT.glob(pattern)):
         digest.update(f"{file.relative_to(ROOT)}\n".encode())
         digest.update(hashlib.sha256(file.read_bytes()).digest())
-    for setting in ("LAKEGUARD_CACHE", "XDG_CACHE_HOME", "HOME", "JAVA_HOME"):
+    for setting in ("LAKEGUARD_CACHE", "XDG_CACHE_HOME", "HOME"):
         digest.update(f"{setting}={os.environ.get(setting)}\n".encode())
     digest.update(str(ROOT).encode())
     return digest.hexdigest()
@@ -207,7 +214,23 @@ def install_packages() -> None:
     run(
         [*sync, "--no-build-isolation", "requirements.lock", "setup/members.txt"],
         "The packages could not be installed. Is the Python package index within reach?",
+        **index_settings(),
     )
+
+
+def index_settings() -> dict[str, str]:
+    """What the user told pip about the package index, in uv's words."""
+    told = run([PYTHON, "-m", "pip", "config", "list"], "pip does not start.")
+    files, environment = (
+        dict(re.findall(rf"^{place}\.([a-z-]+)='(.*)'$", told, re.MULTILINE))
+        for place in ("(?:global|install)", ":env:")
+    )
+    found = {**files, **environment}
+    return {
+        setting: found[name]
+        for name, setting in PIP_TO_UV.items()
+        if name in found and setting not in os.environ
+    }
 
 
 # --------------------------------------------------------------------------------------- Java

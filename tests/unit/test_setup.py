@@ -99,13 +99,46 @@ def test_a_failed_command_shows_what_it_said(provision: ModuleType, tmp_path: Pa
         provision.run([broken], "Packages are missing.")
 
 
-@pytest.mark.parametrize("setting", ["LAKEGUARD_CACHE", "XDG_CACHE_HOME", "HOME", "JAVA_HOME"])
+@pytest.mark.parametrize("setting", ["LAKEGUARD_CACHE", "XDG_CACHE_HOME", "HOME"])
 def test_a_changed_setting_sets_up_again(
     provision: ModuleType, monkeypatch: pytest.MonkeyPatch, setting: str
 ) -> None:
     before = provision.fingerprint()
     monkeypatch.setenv(setting, "/somewhere/else")
     assert provision.fingerprint() != before
+
+
+def test_set_up_is_done_until_a_part_of_it_goes_or_another_java_is_asked_for(
+    provision: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(provision, "STAMP", tmp_path / "stamp.json")
+    home, jar = java(tmp_path / "mine", "17.0.15"), tmp_path / "some.jar"
+    jar.write_bytes(b"whole")
+    assert not provision.up_to_date()
+    provision.remember(home, [jar])
+    assert provision.up_to_date()
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert provision.up_to_date()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "another"))
+    assert not provision.up_to_date()
+    monkeypatch.delenv("JAVA_HOME")
+    jar.write_bytes(b"half")
+    assert not provision.up_to_date()
+
+
+def test_uv_is_told_what_pip_was_told(
+    provision: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SSL_CERT_FILE", "UV_DEFAULT_INDEX", "UV_INDEX", "PIP_EXTRA_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    settings = tmp_path / "pip.conf"
+    settings.write_text("[global]\nindex-url = https://mirror.example/simple\n", encoding="utf-8")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(settings))
+    monkeypatch.setenv("PIP_CERT", "/our/ca.pem")
+    assert provision.index_settings() == {
+        "UV_DEFAULT_INDEX": "https://mirror.example/simple",
+        "SSL_CERT_FILE": "/our/ca.pem",
+    }
 
 
 def test_every_input_of_set_up_exists(provision: ModuleType) -> None:
