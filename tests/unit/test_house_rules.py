@@ -101,6 +101,13 @@ def test_names_say_what_is_inside() -> None:
     assert drawers == set()
 
 
+def test_every_room_is_a_package() -> None:
+    """A folder without ``__init__.py`` is invisible to the import contracts."""
+    rooms = {path.parent for path in ROOT.glob("packages/*/src/*/**/*.py")}
+    bare = {str(room.relative_to(ROOT)) for room in rooms if not (room / "__init__.py").exists()}
+    assert bare - {"packages/lakeguard/src/lakeguard/state/migrations/versions"} == set()
+
+
 def test_nothing_is_left_unfinished_or_silenced() -> None:
     assert matches(texts("*.py"), FORBIDDEN_IN_CODE) == []
 
