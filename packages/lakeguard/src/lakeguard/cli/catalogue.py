@@ -1,0 +1,58 @@
+"""The commands, in the order of a first hour. Only the one that is called is imported."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+COMMANDS: dict[str, str] = {
+    "init": "Make a folder with a small working example.",
+    "validate": "Check the definitions alone: no database, no Java.",
+    "plan": "Show what apply would change.",
+    "apply": "Make the definitions the registry's, in one transaction.",
+    "run": "Build a dataset and publish it if the gate allows.",
+    "runs": "List what ran, newest first.",
+    "status": "One line per dataset, worst first.",
+    "why": "Explain the last decision on a dataset, or on a run.",
+    "show": "Everything known of one dataset.",
+    "versions": "The versions of a dataset and what they were built from.",
+    "rollback": "Publish an earlier version again.",
+    "replay": "Decide a run again from what was recorded.",
+    "doctor": "What is there, what is missing, the command that fixes it.",
+}
+
+
+class Catalogue(click.Group):
+    """Lists every command without importing any, so that help is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"lakeguard.cli.commands.{cmd_name}")
+        command = module.command
+        assert isinstance(command, click.Command)  # noqa: S101 - a promise to the type checker
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """An unknown command is refused with the nearest right one."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            raise click.UsageError(f"there is no command {name!r}{nearest(name)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def nearest(name: str) -> str:
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, COMMANDS, n=1)
+    return f"; did you mean {found[0]}?" if found else ""

@@ -1,0 +1,98 @@
+"""Gathering what the doctor tells. Nothing that is looked at is changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points, version
+from pathlib import Path
+from platform import python_version
+from typing import cast
+
+from lakeguard.cli.database_health import examine_sqlite
+from lakeguard.cli.opening import project_of
+from lakeguard.cli.options import Call
+from lakeguard.cli.views.doctor import Finding
+from lakeguard.cli.views.plan import counted
+from lakeguard.registry.loading import load_folder
+from lakeguard.settings import SETTINGS_FILE, Settings, load_settings
+from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.storage import local_path
+
+DOCTORS = "lakeguard_sdk.doctors"
+"""Entry points of data planes: called without arguments, they answer with a list of
+(name, whether it is there, what was found, the command that brings it)."""
+
+Doctor = Callable[[], list[tuple[str, bool, str, str]]]
+
+
+def examine(call: Call) -> list[Finding]:
+    """Everything is looked at, whatever is missing."""
+    return [
+        _lakeguard(),
+        *_data_planes(),
+        *_project(call),
+    ]
+
+
+def _lakeguard() -> Finding:
+    detail = f"{version('lakeguard')}, Python {python_version()}"
+    return Finding(name="LakeGuard", ok=True, detail=detail)
+
+
+def _data_planes() -> Iterator[Finding]:
+    doctors = entry_points(group=DOCTORS)
+    if not doctors:
+        fix = "pip install 'openlaketx[local]'"
+        yield Finding(name="Data plane", ok=False, detail="none is installed", fix=fix)
+    for entry in doctors:
+        for name, ok, detail, fix in cast(Doctor, entry.load())():
+            yield Finding(name=name, ok=ok, detail=detail, fix=fix)
+
+
+def _project(call: Call) -> Iterator[Finding]:
+    try:
+        settings = load_settings(project_of(call), call.env)
+    except LakeGuardError as error:
+        yield Finding(name="Project", ok=False, detail=str(error), fix=error.next_step)
+        return
+    place = f"{settings.folder / SETTINGS_FILE}, environment {settings.env}"
+    yield Finding(name="Project", ok=True, detail=place)
+    yield _definitions(settings)
+    yield _database(settings)
+    yield _lake(settings)
+
+
+def _definitions(settings: Settings) -> Finding:
+    try:
+        detail = counted(load_folder(settings.folder))
+        return Finding(name="Definitions", ok=True, detail=detail)
+    except LakeGuardError as error:
+        return Finding(name="Definitions", ok=False, detail=str(error), fix="lakeguard validate")
+
+
+def _database(settings: Settings) -> Finding:
+    health = examine_sqlite(settings.database_path)
+    if not health.problem:
+        detail = f"{settings.database_path}, schema {health.revision}, whole"
+        return Finding(name="Database", ok=True, detail=detail)
+    damaged = health.problem.startswith(("damaged", "not readable"))
+    return Finding(
+        name="Database",
+        ok=False,
+        detail=f"{settings.database_path}: {health.problem}",
+        fix="restore the database from a backup" if damaged else "lakeguard apply",
+    )
+
+
+def _lake(settings: Settings) -> Finding:
+    place = Path(local_path(settings.lake))
+    if not place.is_dir():
+        return Finding(
+            name="Lake", ok=False, detail=f"{place} does not exist", fix=f"mkdir -p {place}"
+        )
+    if not os.access(place, os.W_OK | os.X_OK):
+        return Finding(
+            name="Lake", ok=False, detail=f"{place} is not writable", fix=f"chmod u+rwx {place}"
+        )
+    return Finding(name="Lake", ok=True, detail=f"{place}, writable")

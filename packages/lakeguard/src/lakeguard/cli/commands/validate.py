@@ -1,0 +1,21 @@
+"""``lakeguard validate``: definitions alone, quick enough for a hook before each commit."""
+
+from __future__ import annotations
+
+import click
+
+from lakeguard.cli.layout import Tone, toned
+from lakeguard.cli.opening import project_of
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.output import answer
+from lakeguard.cli.views.plan import counted, counts_of
+from lakeguard.registry.loading import load_folder
+
+
+@click.command("validate")
+@shared_options
+def command(call: Call) -> None:
+    """Check every definition; each mistake is shown where it stands. Exit 2 if there is one."""
+    definitions = load_folder(project_of(call))
+    data = {"valid": True, "counts": counts_of(definitions)}
+    answer(call, data, [f"{toned('✓ valid', Tone.GOOD)}  {counted(definitions)}"])

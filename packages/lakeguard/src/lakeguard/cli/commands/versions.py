@@ -1,0 +1,23 @@
+"""``lakeguard versions``: every state that was ever approved."""
+
+from __future__ import annotations
+
+import click
+
+from lakeguard.cli.opening import client_of
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.output import answer
+from lakeguard.cli.views.listing import versions_lines
+from lakeguard_sdk.names import DatasetName
+
+
+@click.command("versions")
+@click.argument("dataset")
+@shared_options
+def command(call: Call, dataset: str) -> None:
+    """List the versions of DATASET, newest first, with the input versions they were built from."""
+    reader = client_of(call).reader
+    name = reader.dataset(DatasetName(dataset)).dataset_name
+    versions = reader.versions(name)
+    data = {"dataset": name, "versions": [version.to_data() for version in versions]}
+    answer(call, data, versions_lines(versions))

@@ -1,0 +1,37 @@
+"""``lakeguard why``: a decision explained."""
+
+from __future__ import annotations
+
+import click
+
+from lakeguard.cli.explaining import explain
+from lakeguard.cli.opening import client_of
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.output import answer
+from lakeguard.cli.views.why import why_lines
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.ports import Reader
+from lakeguard_sdk.reading import RunRow
+
+
+@click.command("why")
+@click.argument("subject", metavar="DATASET|RUN")
+@click.option("--all", "every_check", is_flag=True, help="List the checks that passed, too.")
+@shared_options
+def command(call: Call, subject: str, every_check: bool) -> None:
+    """Explain the last run of DATASET, or one RUN: verdict, checks, changes, ways out."""
+    reader = client_of(call).reader
+    run = _run_meant(reader, subject)
+    if run is None:
+        text = f"{subject} has not run yet"
+        answer(call, {"run": None}, [text, f"Next: lakeguard run {subject}"])
+        return
+    told = explain(reader, run)
+    answer(call, told.to_data(), why_lines(told, every_check=every_check))
+
+
+def _run_meant(reader: Reader, subject: str) -> RunRow | None:
+    if subject.startswith("run_"):
+        return reader.run(subject)
+    name = reader.dataset(DatasetName(subject)).dataset_name
+    return next(iter(reader.runs(name, 1)), None)

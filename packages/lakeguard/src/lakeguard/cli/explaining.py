@@ -1,0 +1,97 @@
+"""Gathering what ``why`` tells: the decision, and what changed since the last green run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from lakeguard.cli.ways_out import WayOut, ways_out_of
+from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.ports import Reader
+from lakeguard_sdk.reading import RunRow, VersionRow
+
+Published = Mapping[DatasetName, int | None]
+
+
+class Difference(Noun):
+    """One thing that the ledger knows to differ between the last green run and this one."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that is known of how a run ended."""
+
+    run: RunRow
+    decision: Decision | None
+    published: int | None
+    green: VersionRow | None
+    differences: tuple[Difference, ...]
+    ways_out: tuple[WayOut, ...]
+
+    def to_data(self) -> dict[str, object]:
+        return {
+            "run": self.run.to_data(),
+            "decision": self.decision.to_data() if self.decision else None,
+            "published": self.published,
+            "last_green": self.green.to_data() if self.green else None,
+            "differences": [item.to_data() for item in self.differences],
+            "ways_out": [item.to_data() for item in self.ways_out],
+        }
+
+
+def explain(reader: Reader, run: RunRow) -> Explanation:
+    """Explains one run against the last version that was promoted before it ended."""
+    published = {item.dataset.dataset_name: item.published for item in reader.status()}
+    decision = reader.decision(run.run_id) if run.decision_id is not None else None
+    green = _last_green(reader, run)
+    return Explanation(
+        run=run,
+        decision=decision,
+        published=published.get(run.dataset),
+        green=green,
+        differences=tuple(_differences(reader, decision, green, published)),
+        ways_out=tuple(ways_out_of(run, green, published)),
+    )
+
+
+def _last_green(reader: Reader, run: RunRow) -> VersionRow | None:
+    earlier = [
+        version
+        for version in reader.versions(run.dataset)
+        if version.promoted_at <= run.end_time and version.run_id != run.run_id
+    ]
+    return max(earlier, key=lambda version: version.version, default=None)
+
+
+def _differences(
+    reader: Reader, decision: Decision | None, green: VersionRow | None, published: Published
+) -> Iterator[Difference]:
+    if green is None:
+        return
+    if decision is not None:
+        before, after = reader.decision(green.run_id).case, decision.case
+        if before.ruleset != after.ruleset:
+            yield Difference(what="rules", before=short(before.ruleset), after=short(after.ruleset))
+        if before.policies != after.policies:
+            yield Difference(
+                what="policies", before=short(before.policies), after=short(after.policies)
+            )
+    for item in green.inputs:
+        now = published.get(item.dataset)
+        if now != item.version:
+            yield Difference(
+                what=f"input {item.dataset}",
+                before=f"v{item.version}",
+                after="not published" if now is None else f"v{now}",
+            )
+
+
+def short(hash_text: str) -> str:
+    """The first twelve digits of a content hash."""
+    return hash_text.removeprefix("sha256:")[:12]

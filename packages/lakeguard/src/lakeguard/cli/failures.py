@@ -1,0 +1,63 @@
+"""Errors as people and programs read them: what, why, the next command, a stable code."""
+
+from __future__ import annotations
+
+import click
+
+from lakeguard.cli.inert import inert, inert_lines
+from lakeguard.cli.layout import Tone, toned
+from lakeguard_sdk.errors import LakeGuardError
+
+WRONG_CALL = "LG-1000"
+"""The command line itself is wrong: an unknown command, option or value."""
+
+DEFECT = LakeGuardError.code
+"""What no part of LakeGuard foresaw."""
+
+
+def failure_data(error: BaseException) -> dict[str, object]:
+    """The JSON of an error: always ``code``, ``message``, ``next`` and ``retryable``."""
+    if isinstance(error, LakeGuardError):
+        return error.to_data()
+    if isinstance(error, click.ClickException):
+        return {
+            "code": WRONG_CALL,
+            "message": error.format_message(),
+            "next": _help_command(error),
+            "retryable": False,
+        }
+    return {
+        "code": DEFECT,
+        "message": f"{type(error).__name__}: {error}",
+        "next": LakeGuardError.next_command,
+        "retryable": False,
+    }
+
+
+def failure_lines(error: BaseException) -> list[str]:
+    """``LG-code what``, then ``Next: command``; several mistakes stand one below the other."""
+    told = rendered_lines(error)
+    data = failure_data(error)
+    if told is None:
+        first, *more = inert_lines(data["message"])
+        told = [f"{toned(str(data['code']), Tone.BAD)}  {first}", *more]
+    return [*told, f"Next: {inert(data['next'])}"]
+
+
+def rendered_lines(error: BaseException) -> list[str] | None:
+    """An error that knows how to show itself at its place in a file does so."""
+    render = getattr(error, "render", None)
+    if not isinstance(error, LakeGuardError) or not callable(render):
+        return None
+    return inert_lines(render())
+
+
+def exit_code_of(error: BaseException) -> int:
+    if isinstance(error, LakeGuardError):
+        return error.exit_code
+    return 2 if isinstance(error, click.ClickException) else 1
+
+
+def _help_command(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{context.command_path if context else 'lakeguard'} --help"

@@ -1,0 +1,78 @@
+"""``lakeguard``: the one entry, and the one place where an error becomes an exit code.
+
+Exit codes: 0 done or promoted, 1 failed, 2 wrong call or wrong definition, 3 blocked, 130
+interrupted. Data goes to standard output, everything else to standard error.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from lakeguard.cli.catalogue import Catalogue
+from lakeguard.cli.options import Call, env_option, json_option, project_option
+
+INTERRUPTED = 130
+
+
+@click.group(
+    cls=Catalogue,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done or promoted, 1 failed, 2 wrong call, 3 blocked.",
+)
+@project_option
+@env_option
+@json_option
+@click.option("--debug", is_flag=True, help="Show where in the program an error came from.")
+@click.version_option(package_name="lakeguard", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(
+    ctx: click.Context, project: Path | None, env: str | None, as_json: bool, debug: bool
+) -> None:
+    """Data moves because metadata allows it.
+
+    Describe datasets, rules and policies in files, apply them, run. A batch becomes visible only
+    after the gate has looked at what was staged and said yes; every decision is recorded.
+    """
+    ctx.obj = Call(project=project, env=env, json=as_json, debug=debug)
+
+
+def call(arguments: Sequence[str]) -> int:
+    """The exit code of a command line; an error is told, never raised. No command asks for help."""
+    try:
+        code = cli.main(list(arguments) or ["--help"], "lakeguard", standalone_mode=False)
+    except click.Abort:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the border: what nobody foresaw is told too
+        return told(error, arguments)
+    return code if isinstance(code, int) else 0
+
+
+def told(error: Exception, arguments: Sequence[str]) -> int:
+    """Says the error on standard error, or as JSON on standard output where that was asked."""
+    from lakeguard.cli import failures, output
+
+    if "--debug" in arguments:
+        click.echo("".join(traceback.format_exception(error)), err=True)
+    if "--json" in arguments:
+        output.write_json({"error": failures.failure_data(error)})
+    else:
+        output.write_lines(failures.failure_lines(error), err=True)
+    return failures.exit_code_of(error)
+
+
+def main() -> None:
+    """Characters that the terminal cannot show are replaced, so that output never fails on one."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+    sys.exit(call(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""From a call to the project it means, and to that project's control plane."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lakeguard.cli.inert import inert
+from lakeguard.cli.options import Call
+from lakeguard.cli.progress import note
+from lakeguard.settings import find_project
+from lakeguard_sdk.client import Client, connect
+from lakeguard_sdk.run import RunResult
+
+
+def project_of(call: Call) -> Path:
+    """The folder named, or the nearest one from here upwards that has a ``lakeguard.toml``."""
+    return find_project(call.project or Path.cwd())
+
+
+def client_of(call: Call) -> Client:
+    return connect(project_of(call), env=call.env)
+
+
+@contextmanager
+def writing(call: Call) -> Iterator[Client]:
+    """A client for a command that writes: whatever a dead process left is ended first."""
+    client = client_of(call)
+    for ended in client.operations.reap():
+        note(reaped_line(ended))
+    yield client
+
+
+def reaped_line(ended: RunResult) -> str:
+    """What became of a run whose process had died."""
+    became = f"its commit was adopted as v{ended.version}" if ended.version else "it was ended"
+    return f"run {inert(ended.run_id)} of {ended.dataset} was left behind: {became}"
+
+
+def person() -> str:
+    """Who calls, for the ledger."""
+    try:
+        return f"cli:{getpass.getuser()}"
+    except (OSError, KeyError):
+        return "cli"

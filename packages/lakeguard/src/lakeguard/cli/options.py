@@ -1,0 +1,64 @@
+"""Options that every command shares; they may stand before the command or after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import update_wrapper
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@dataclass(frozen=True)
+class Call:
+    """How the command was called."""
+
+    project: Path | None = None
+    env: str | None = None
+    json: bool = False
+    debug: bool = False
+
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+project_option = click.option(
+    "--project",
+    type=_FOLDER,
+    metavar="FOLDER",
+    help="Folder of lakeguard.toml; by default the nearest one from here upwards.",
+)
+env_option = click.option(
+    "--env", metavar="NAME", help="Environment of lakeguard.toml, such as dev or prod."
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Answer with one JSON document on standard output."
+)
+
+
+def shared_options(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Gives the command ``--project``, ``--env`` and ``--json`` and hands it the ``Call``."""
+
+    def called(
+        ctx: click.Context,
+        *args: Any,
+        project: Path | None,
+        env: str | None,
+        as_json: bool,
+        **kwargs: Any,
+    ) -> int | None:
+        before = ctx.ensure_object(Call)
+        call = replace(
+            before,
+            project=project or before.project,
+            env=env or before.env,
+            json=as_json or before.json,
+        )
+        return function(call, *args, **kwargs)
+
+    named: Any = update_wrapper(called, function)
+    decorated: Callable[..., int | None] = project_option(
+        env_option(json_option(click.pass_context(named)))
+    )
+    return decorated

@@ -1,0 +1,48 @@
+"""Running one dataset to its end: the same for the command and for the demo."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from lakeguard_sdk.client import Client, Worker
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.words import RunStatus
+
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 8.0
+
+
+def run_to_end(
+    client: Client,
+    worker: Worker,
+    name: DatasetName,
+    triggered_by: str,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+    note: Callable[[str], None] = lambda _: None,
+) -> RunResult:
+    """Submits a task and runs it; a retryable failure is tried again while attempts are left."""
+    task_id = client.operations.submit(name, triggered_by)
+    pause = FIRST_PAUSE
+    while True:
+        result = worker.run_task(task_id)
+        if not _worth_another(result) or not client.operations.requeue(task_id):
+            return result
+        code = result.error.code if result.error else ""
+        note(f"{name}: {code}, trying again in {pause:g} s")
+        sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def _worth_another(result: RunResult) -> bool:
+    failed = result.status is RunStatus.FAILED
+    return failed and result.error is not None and result.error.retryable
+
+
+def published_version(client: Client, name: DatasetName) -> int | None:
+    """The version that readers see now."""
+    found = (item for item in client.reader.status() if item.dataset.dataset_name == name)
+    status = next(found, None)
+    return status.published if status else None

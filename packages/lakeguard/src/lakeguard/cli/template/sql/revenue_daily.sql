@@ -1,0 +1,8 @@
+SELECT
+  order_date,
+  country,
+  count(*) AS orders,
+  CAST(sum(amount) AS DECIMAL(22, 2)) AS revenue
+FROM silver.orders
+WHERE status <> 'returned'
+GROUP BY order_date, country

@@ -1,0 +1,83 @@
+"""Lists: runs, versions and the history of what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from lakeguard.cli.inert import inert
+from lakeguard.cli.layout import Tone, age, duration, moment, number, table, toned
+from lakeguard.cli.views.run import inputs_text
+from lakeguard_sdk.reading import PointerMove, RunRow, VersionRow
+from lakeguard_sdk.words import RunStatus
+
+_RUN_MARKS = {
+    RunStatus.SUCCESS: ("✓ SUCCESS", Tone.GOOD),
+    RunStatus.BLOCKED: ("✗ BLOCKED", Tone.BAD),
+    RunStatus.FAILED: ("! FAILED", Tone.BAD),
+}
+
+
+def run_mark(status: RunStatus) -> str:
+    return toned(*_RUN_MARKS[status])
+
+
+def runs_lines(runs: Sequence[RunRow], now: datetime) -> list[str]:
+    """Newest first, as the ledger gives them."""
+    rows = [
+        [
+            run.run_id,
+            run.dataset,
+            run_mark(run.status),
+            outcome_of(run),
+            age(run.end_time, now),
+            duration(run.start_time, run.end_time),
+            inert(run.triggered_by),
+        ]
+        for run in runs
+    ]
+    headers = ("RUN", "DATASET", "STATUS", "OUTCOME", "ENDED", "TOOK", "BY")
+    return table(headers, rows) if rows else ["no runs yet"]
+
+
+def outcome_of(run: RunRow) -> str:
+    """What the run left: its version, nothing new, or the code of what stopped it."""
+    if run.version is not None:
+        return f"v{run.version}"
+    if run.status is RunStatus.SUCCESS:
+        return "nothing new"
+    return inert(run.error_code or "see why")
+
+
+def versions_lines(versions: Sequence[VersionRow]) -> list[str]:
+    """Newest first; the version that readers see is marked with a word."""
+    rows = [
+        [
+            f"v{row.version}",
+            toned("● published", Tone.GOOD) if row.published else "",
+            moment(row.promoted_at),
+            number(row.row_count),
+            number(row.table_rows),
+            inputs_text(row.inputs),
+            row.run_id,
+            inert(row.promoted_by),
+        ]
+        for row in sorted(versions, key=lambda row: -row.version)
+    ]
+    headers = ("VERSION", "", "PROMOTED", "ROWS", "IN TABLE", "BUILT FROM", "RUN", "BY")
+    return table(headers, rows, right=frozenset({3, 4})) if rows else ["no versions yet"]
+
+
+def moves_lines(moves: Sequence[PointerMove]) -> list[str]:
+    """What was published when, by whom and why; newest first."""
+    rows = [
+        [
+            moment(move.moved_at),
+            move.kind.value,
+            f"v{move.version}",
+            inert(move.actor),
+            inert(move.reason),
+        ]
+        for move in sorted(moves, key=lambda move: move.moved_at, reverse=True)
+    ]
+    return table(("AT", "MOVE", "TO", "BY", "REASON"), rows) if rows else ["none yet"]

@@ -1,0 +1,53 @@
+"""Plans as people read them, and what applying one did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lakeguard.cli.inert import inert
+from lakeguard.cli.layout import Tone, indented, plural, strong, toned
+from lakeguard.registry.planning import describe
+from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.planning import Applied, Plan
+
+
+def counts_of(definitions: Definitions) -> dict[str, int]:
+    return {
+        "sources": len(definitions.sources),
+        "datasets": len(definitions.datasets),
+        "rules": sum(len(dataset.rules) for dataset in definitions.datasets),
+        "policies": len(definitions.policies),
+    }
+
+
+def counted(definitions: Definitions) -> str:
+    """``5 sources · 9 datasets · 31 rules · 4 policies``."""
+    counts = counts_of(definitions)
+    return " · ".join(
+        (
+            plural(counts["sources"], "source"),
+            plural(counts["datasets"], "dataset"),
+            plural(counts["rules"], "rule"),
+            plural(counts["policies"], "policy", "policies"),
+        )
+    )
+
+
+def plan_lines(plan: Plan, kept: Path | None = None) -> list[str]:
+    if not plan.steps:
+        return ["nothing to do: the registry holds exactly these definitions"]
+    follow = "lakeguard apply" if kept is None else f"lakeguard apply {inert(kept)}"
+    return [*_steps(plan), "", f"{plural(len(plan.steps), 'step')}", f"Next: {follow}"]
+
+
+def applied_lines(plan: Plan, applied: Applied) -> list[str]:
+    if applied.apply_id is None:
+        return ["nothing to do: the registry holds exactly these definitions"]
+    done = f"{toned('✓ applied', Tone.GOOD)}  {strong(plural(applied.steps, 'step'))}"
+    lines = [*_steps(plan), "", f"{done}   {applied.apply_id}"]
+    first = min(applied.registered, key=lambda name: name.layer.height, default=None)
+    return [*lines, f"Next: lakeguard run {first}"] if first else lines
+
+
+def _steps(plan: Plan) -> list[str]:
+    return indented([inert(line) for line in describe(plan)])

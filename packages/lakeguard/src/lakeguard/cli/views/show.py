@@ -1,0 +1,111 @@
+"""Everything known of one dataset, on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lakeguard.cli.inert import inert
+from lakeguard.cli.layout import columns, indented, moment, number, plural, strong
+from lakeguard.cli.views.listing import moves_lines, runs_lines
+from lakeguard.cli.views.status import health_of
+from lakeguard_sdk.definition import DatasetDefinition, FromSource
+from lakeguard_sdk.reading import DatasetStatus, PointerMove, RuleRow, RunRow
+
+
+@dataclass(frozen=True)
+class DatasetPage:
+    """What the page shows."""
+
+    status: DatasetStatus
+    definition: DatasetDefinition | None
+    """None where the folder no longer holds what was applied."""
+    rules: Sequence[RuleRow]
+    runs: Sequence[RunRow]
+    moves: Sequence[PointerMove]
+
+    def to_data(self) -> dict[str, object]:
+        return {
+            "status": self.status.to_data(),
+            "definition": self.definition.to_data() if self.definition else None,
+            "rules": [rule.to_data() for rule in self.rules],
+            "runs": [run.to_data() for run in self.runs],
+            "moves": [move.to_data() for move in self.moves],
+        }
+
+
+def show_lines(page: DatasetPage, now: datetime) -> list[str]:
+    row = page.status.dataset
+    lines = [f"{health_of(page.status, page.moves).badge}  {strong(row.dataset_name)}"]
+    if row.description:
+        lines.append(inert(row.description))
+    return [
+        *lines,
+        *indented(columns(_facts(page))),
+        *_section("Columns", _columns(page.definition)),
+        *_section(plural(len(page.rules), "rule"), _rules(page.rules)),
+        *_section("Last runs", runs_lines(page.runs, now)),
+        *_section("What was published", moves_lines(page.moves)),
+    ]
+
+
+def _facts(page: DatasetPage) -> list[tuple[str, str]]:
+    row, status = page.status.dataset, page.status
+    facts = [
+        ("owner", inert(row.owner)),
+        ("domain", inert(row.domain)),
+        *_build(page.definition),
+        ("revision", f"{row.revision}, first registered {moment(row.created_at)}"),
+    ]
+    if not row.active:
+        facts.append(("active", "no"))
+    if status.published is None:
+        return [*facts, ("published", "nothing yet")]
+    at = f" since {moment(status.published_at)}" if status.published_at else ""
+    rows = "" if status.table_rows is None else f", {number(status.table_rows)} rows"
+    return [*facts, ("published", f"v{status.published}{rows}{at}")]
+
+
+def _build(definition: DatasetDefinition | None) -> list[tuple[str, str]]:
+    if definition is None:
+        return []
+    return [("built from", _origin(definition)), ("load", definition.load.value)]
+
+
+def _origin(definition: DatasetDefinition) -> str:
+    if isinstance(definition.build, FromSource):
+        return f"source {definition.build.source}"
+    return f"{', '.join(definition.parents)} ({inert(definition.build.file)})"
+
+
+def _columns(definition: DatasetDefinition | None) -> list[str]:
+    if definition is None:
+        return ["the folder holds another definition than the registry: lakeguard plan"]
+    rows = [
+        [
+            inert(column.name),
+            column.type,
+            " ".join(f"#{inert(tag)}" for tag in column.tags),
+            inert(column.description),
+        ]
+        for column in definition.columns
+    ]
+    return columns(rows)
+
+
+def _rules(rules: Sequence[RuleRow]) -> list[str]:
+    rows = [
+        [
+            inert(rule.rule_id),
+            rule.severity.value,
+            inert(rule.rule_expression),
+            "" if rule.active else "off",
+        ]
+        for rule in rules
+    ]
+    return columns(rows) or ["none"]
+
+
+def _section(title: str, lines: Sequence[str]) -> list[str]:
+    return ["", strong(title), *indented(lines)]

@@ -1,0 +1,108 @@
+"""The health list: a line per dataset, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from lakeguard.cli.inert import inert
+from lakeguard.cli.layout import Tone, age, number, plural, table, toned
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.reading import DatasetStatus, PointerMove
+from lakeguard_sdk.words import MoveKind, RunStatus
+
+
+class Badge(Enum):
+    """Worst first. Word and shape say it all; the colour only repeats them."""
+
+    BLOCKED = ("✗", "BLOCKED", Tone.BAD)
+    FAILED = ("!", "FAILED", Tone.BAD)
+    ROLLED_BACK = ("↶", "ROLLED BACK", Tone.WARN)
+    EMPTY = ("○", "EMPTY", Tone.WARN)
+    OK = ("✓", "OK", Tone.GOOD)
+    OFF = ("-", "OFF", Tone.QUIET)
+
+    def __str__(self) -> str:
+        shape, word, tone = self.value
+        return toned(f"{shape} {word}", tone)
+
+    @property
+    def badness(self) -> int:
+        return list(Badge).index(self)
+
+
+@dataclass(frozen=True)
+class Health:
+    """A dataset, and whether what it shows is the result of a rollback."""
+
+    status: DatasetStatus
+    rolled_back: bool = False
+
+    @property
+    def name(self) -> DatasetName:
+        return self.status.dataset.dataset_name
+
+    @property
+    def badge(self) -> Badge:
+        return badge_of(self.status, rolled_back=self.rolled_back)
+
+    def to_data(self) -> dict[str, object]:
+        return {"health": self.badge.name, **self.status.to_data()}
+
+
+def health_of(status: DatasetStatus, moves: Sequence[PointerMove]) -> Health:
+    """``moves`` as the ledger gives them, the latest last."""
+    return Health(status, rolled_back=bool(moves) and moves[-1].kind is MoveKind.ROLLBACK)
+
+
+def badge_of(status: DatasetStatus, *, rolled_back: bool = False) -> Badge:
+    """One badge: the worst of what is known."""
+    last = status.last_run
+    if not status.dataset.active:
+        return Badge.OFF
+    if last is not None and last.status is RunStatus.BLOCKED:
+        return Badge.BLOCKED
+    if last is not None and last.status is RunStatus.FAILED:
+        return Badge.FAILED
+    if status.published is None:
+        return Badge.EMPTY
+    return Badge.ROLLED_BACK if rolled_back else Badge.OK
+
+
+def worst_first(healths: Sequence[Health]) -> list[Health]:
+    return sorted(healths, key=lambda item: (item.badge.badness, item.name.layer.height, item.name))
+
+
+def status_lines(healths: Sequence[Health], now: datetime) -> list[str]:
+    if not healths:
+        return ["no datasets are registered", "Next: lakeguard apply"]
+    rows = [_cells(item, now) for item in worst_first(healths)]
+    headers = ("HEALTH", "DATASET", "VERSION", "ROWS", "PUBLISHED", "LAST RUN", "OWNER")
+    return [*table(headers, rows, right=frozenset({3})), "", *_summary(healths)]
+
+
+def _cells(health: Health, now: datetime) -> list[str]:
+    status = health.status
+    published, last = status.published, status.last_run
+    return [
+        str(health.badge),
+        health.name,
+        "-" if published is None else f"v{published}",
+        "-" if status.table_rows is None else number(status.table_rows),
+        "-" if status.published_at is None else age(status.published_at, now),
+        "never" if last is None else age(last.end_time, now),
+        inert(status.dataset.owner),
+    ]
+
+
+def _summary(healths: Sequence[Health]) -> list[str]:
+    ill = [item for item in worst_first(healths) if item.badge in (Badge.BLOCKED, Badge.FAILED)]
+    told = plural(len(healths), "dataset")
+    if not ill:
+        return [told]
+    return [
+        f"{told}, {len(ill):,} blocked or failed",
+        f"Next: lakeguard why {ill[0].name}",
+    ]

@@ -1,0 +1,70 @@
+"""One screen that explains a decision: verdict, checks, what changed, the ways out."""
+
+from __future__ import annotations
+
+from lakeguard.cli.explaining import Explanation
+from lakeguard.cli.inert import inert, inert_lines
+from lakeguard.cli.layout import columns, indented, moment, plural, strong
+from lakeguard.cli.views.checks import check_lines, others_line, with_outcome
+from lakeguard.cli.views.listing import outcome_of, run_mark
+from lakeguard_sdk.words import Outcome, RunStatus
+
+_TOLD = (Outcome.ERROR, Outcome.FAIL, Outcome.WARN)
+
+
+def why_lines(told: Explanation, *, every_check: bool = False) -> list[str]:
+    return [
+        *_verdict(told),
+        *_checks(told, every_check),
+        *_changes(told),
+        *_ways_out(told),
+    ]
+
+
+def _verdict(told: Explanation) -> list[str]:
+    run = told.run
+    head = f"{run_mark(run.status)}  {strong(run.dataset)}   {_left(told)}"
+    facts = [("run", run.run_id), ("ended", moment(run.end_time))]
+    if told.decision is not None:
+        facts.append(("decision", told.decision.decision_id))
+    lines = [head, *indented(columns(facts))]
+    if run.error_message and told.decision is None:
+        first, *more = inert_lines(run.error_message)
+        lines += ["", f"{inert(run.error_code or '')}  {first}", *indented(more)]
+    return lines
+
+
+def _left(told: Explanation) -> str:
+    """What the run left behind, and what readers see."""
+    now = "nothing is visible" if told.published is None else f"v{told.published} is visible"
+    if told.run.status is not RunStatus.SUCCESS:
+        return f"nothing was published; {now}"
+    return f"{outcome_of(told.run)}; {now}"
+
+
+def _checks(told: Explanation, every_check: bool) -> list[str]:
+    if told.decision is None:
+        return ["", "No decision was made: the run ended before the gate was asked."]
+    checks = told.decision.ruling.checks
+    shown = with_outcome(checks, *(tuple(Outcome) if every_check else _TOLD))
+    lines = check_lines(shown) or [inert(reason) for reason in told.decision.ruling.reasons]
+    rest = others_line(checks, shown)
+    if rest:
+        lines.append(f"{rest}   (--all shows them)")
+    return ["", strong(plural(len(checks), "check")), *indented(lines)]
+
+
+def _changes(told: Explanation) -> list[str]:
+    if told.green is None:
+        return ["", "There is no earlier green run to compare with."]
+    title = f"Since v{told.green.version} ({moment(told.green.promoted_at)})"
+    rows = [(inert(item.what), f"{item.before} → {item.after}") for item in told.differences]
+    lines = columns(rows) or ["rules, policies and input versions are the same"]
+    return ["", strong(title), *indented(lines)]
+
+
+def _ways_out(told: Explanation) -> list[str]:
+    if not told.ways_out:
+        return []
+    lines = [line for way in told.ways_out for line in (f"{way.when}:", f"  {way.command}")]
+    return ["", strong("Ways out"), *indented(lines)]

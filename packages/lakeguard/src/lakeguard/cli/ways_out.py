@@ -1,0 +1,68 @@
+"""The ways out of what went wrong, each as a command to type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.reading import RunRow, VersionRow
+from lakeguard_sdk.run import Failure
+from lakeguard_sdk.words import RunStatus
+
+
+class WayOut(Noun):
+    """``command`` helps when ``when`` is the case."""
+
+    command: str
+    when: str
+
+
+def ways_out_of(
+    run: RunRow, green: VersionRow | None, published: Mapping[DatasetName, int | None]
+) -> Iterator[WayOut]:
+    """What to type next, the most likely first; nothing for a run that went well."""
+    if run.status is RunStatus.SUCCESS:
+        return
+    if run.status is RunStatus.FAILED:
+        failure = Failure(code=run.error_code or "", message=run.error_message or "")
+        yield WayOut(command=next_for_failure(failure, run.dataset), when="To go on")
+        return
+    for item in green.inputs if green else ():
+        now = published.get(item.dataset)
+        if green and now is not None and now > item.version:
+            yield WayOut(
+                command=f'lakeguard rollback {item.dataset} --to v{item.version} --reason "…"',
+                when=f"{item.dataset} v{now} is wrong; back to what v{green.version} was built on",
+            )
+    yield WayOut(command=f"lakeguard run {run.dataset}", when="The data or the build was corrected")
+    yield WayOut(
+        command=f"lakeguard apply && lakeguard run {run.dataset}",
+        when="A rule was wrong and is changed in its definition",
+    )
+
+
+def error_classes(
+    root: type[LakeGuardError] = LakeGuardError,
+) -> Iterator[type[LakeGuardError]]:
+    """The error tree, parents before their children."""
+    yield root
+    for child in root.__subclasses__():
+        yield from error_classes(child)
+
+
+def next_for_failure(failure: Failure | None, dataset: DatasetName) -> str:
+    """The next command that the error's own class names, as far as the dataset fills it in."""
+    if failure is not None:
+        for kind in error_classes():
+            if kind.code == failure.code:
+                return _filled(kind.next_command, dataset)
+    return f"lakeguard runs {dataset}"
+
+
+def _filled(command: str, dataset: DatasetName) -> str:
+    try:
+        return command.format(dataset=dataset)
+    except (KeyError, IndexError):
+        return f"lakeguard why {dataset}"

@@ -1,0 +1,123 @@
+"""Lists, pages, replays and the doctor's findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from lakeguard.cli.views.doctor import Finding, doctor_lines
+from lakeguard.cli.views.listing import moves_lines, runs_lines, versions_lines
+from lakeguard.cli.views.replay import replay_lines
+from lakeguard.cli.views.show import DatasetPage, show_lines
+from lakeguard_sdk.reading import ReplayResult
+from lakeguard_sdk.words import RunStatus
+from tests.unit.cli import nouns
+
+
+def plain(lines: Iterable[str]) -> list[str]:
+    return [click.unstyle(line) for line in lines]
+
+
+def test_runs() -> None:
+    runs = [
+        nouns.run_row(),
+        nouns.run_row(RunStatus.FAILED, error_code="LG-5003", triggered_by="cli:\x1bada"),
+        nouns.run_row(RunStatus.SUCCESS, version=1),
+        nouns.run_row(RunStatus.SUCCESS),
+    ]
+    assert plain(runs_lines(runs, nouns.NOW)) == [
+        "RUN     DATASET          STATUS      OUTCOME       ENDED     TOOK        BY",
+        "run_2   silver.flights   ✗ BLOCKED   see why       5 s ago   1 min 5 s   cli:ada",
+        "run_2   silver.flights   ! FAILED    LG-5003       5 s ago   1 min 5 s   cli:\\x1bada",
+        "run_2   silver.flights   ✓ SUCCESS   v1            5 s ago   1 min 5 s   cli:ada",
+        "run_2   silver.flights   ✓ SUCCESS   nothing new   5 s ago   1 min 5 s   cli:ada",
+    ]
+    assert runs_lines([], nouns.NOW) == ["no runs yet"]
+
+
+def test_versions_newest_first_with_the_published_one_marked() -> None:
+    lines = plain(versions_lines([nouns.version_row(1), nouns.version_row(2, published=False)]))
+    assert lines[1].startswith("v2")
+    assert lines[2].startswith("v1        ● published   2026-01-30 12:00:00 UTC   336,000")
+    assert "bronze.flights@v1" in lines[2]
+    assert versions_lines([]) == ["no versions yet"]
+
+
+def test_moves_show_reasons_harmlessly() -> None:
+    lines = plain(moves_lines([nouns.move(1, reason="back\x1b[2J")]))
+    assert lines[1] == "2026-01-31 12:00:00 UTC   publish   v1   cli:ada   back\\x1b[2J"
+    assert moves_lines([]) == ["none yet"]
+
+
+def page(*, known: bool = True) -> DatasetPage:
+    return DatasetPage(
+        status=nouns.status(),
+        definition=nouns.definition() if known else None,
+        rules=[nouns.rule_row()],
+        runs=[nouns.run_row()],
+        moves=[nouns.move()],
+    )
+
+
+def test_a_page_has_every_part() -> None:
+    text = "\n".join(plain(show_lines(page(), nouns.NOW)))
+    for part in (
+        "✓ OK  silver.flights",
+        "One row per scheduled departure.",
+        "bronze.flights (sql/flights.sql)",
+        "APPEND",
+        "v1, 336,000 rows since 2026-01-31 09:00:00 UTC",
+        "#identifier",
+        "unique(flight_key)",
+        "1 rule",
+        "Last runs",
+        "What was published",
+    ):
+        assert part in text
+
+
+def test_a_page_says_when_the_folder_holds_something_else() -> None:
+    text = "\n".join(plain(show_lines(page(known=False), nouns.NOW)))
+    assert "another definition than the registry: lakeguard plan" in text
+    assert page(known=False).to_data()["definition"] is None
+
+
+def test_an_identical_replay_is_one_line() -> None:
+    result = ReplayResult(
+        run_id="run_2", decision_id="dec_2", identical=True, recorded="{}", replayed="{}"
+    )
+    assert plain(replay_lines(result))[0].startswith("✓ IDENTICAL  run_2   2 bytes   sha256:")
+
+
+def test_a_differing_replay_shows_where() -> None:
+    result = ReplayResult(
+        run_id="run_2",
+        decision_id="dec_2",
+        identical=False,
+        recorded='{"verdict":"BLOCKED"}',
+        replayed='{"verdict":"ALLOWED"}',
+    )
+    lines = plain(replay_lines(result))
+    assert lines[0] == "✗ DIFFERS  run_2"
+    assert any(line.startswith("  -") and '"BLOCKED"' in line for line in lines)
+    assert lines[-1] == "Next: lakeguard why run_2"
+
+
+def test_the_doctor_names_the_command_for_what_is_missing() -> None:
+    lines = plain(
+        doctor_lines(
+            [
+                Finding(name="Java", ok=True, detail="17"),
+                Finding(name="Lake", ok=False, detail="gone", fix="mkdir -p lake"),
+            ]
+        )
+    )
+    assert lines == [
+        "✓   Java   17",
+        "✗   Lake   gone",
+        "",
+        "1 thing missing",
+        "Next: mkdir -p lake",
+    ]
+    assert doctor_lines([])[-1] == "Everything is there."

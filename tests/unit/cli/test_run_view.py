@@ -1,0 +1,87 @@
+"""The end of a run: what happened, why, what now."""
+
+from __future__ import annotations
+
+import click
+
+from lakeguard.cli.views.run import run_lines
+from lakeguard_sdk.evidence import InputVersion
+from lakeguard_sdk.run import Failure, RunResult
+from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
+from tests.unit.cli import nouns
+
+
+def lines(result: RunResult, published: int | None) -> list[str]:
+    return [click.unstyle(line) for line in run_lines(result, published)]
+
+
+def test_promoted() -> None:
+    result = nouns.result(
+        version=1,
+        rows=336_000,
+        inputs=(InputVersion(dataset=nouns.BRONZE, dataset_id="ds_0", version=1),),
+        decision=nouns.decision(nouns.FINE, nouns.NO_TAIL),
+    )
+    assert lines(result, 1) == [
+        "✓ PROMOTED  silver.flights v1   336,000 rows, 1 check passed, 1 warning"
+        "   from bronze.flights@v1",
+        "  not_null(tail_num)   ! WARN   1 of 776 rows (0.13 %)   limit 0 rows",
+    ]
+
+
+def test_blocked() -> None:
+    checks = (nouns.TOO_LATE, nouns.MEAN, nouns.FINE, nouns.FINE)
+    result = nouns.result(RunStatus.BLOCKED, decision=nouns.decision(*checks))
+    assert lines(result, 1) == [
+        "✗ BLOCKED  silver.flights   nothing was published; v1 stays visible",
+        "  range(dep_delay, min=-120, max=2000)   ✗ FAIL   377 of 776 rows (49 %)   limit 0.1 %",
+        "  mean(dep_delay)                        ✗ FAIL   419.763                  limit -10..100",
+        "  2 other checks passed",
+        "Next: lakeguard why silver.flights",
+    ]
+
+
+def test_blocked_before_anything_was_visible() -> None:
+    result = nouns.result(RunStatus.BLOCKED, decision=nouns.decision(nouns.MEAN))
+    assert lines(result, None)[0].endswith("nothing was published; nothing was visible before")
+
+
+def test_an_error_of_the_gate_tells_its_reason() -> None:
+    broken = nouns.check(
+        "bad\x1b[2J", Outcome.ERROR, message="no such measure", kind=CheckKind.POLICY
+    )
+    told = lines(nouns.result(RunStatus.BLOCKED, decision=nouns.decision(broken)), 1)
+    assert told[1] == "  policy: bad\\x1b[2J   ✗ ERROR   no such measure"
+
+
+def test_refused_checks_are_counted_as_not_evaluated() -> None:
+    skipped = nouns.check("unique(a)", Outcome.NOT_EVALUATED)
+    told = lines(nouns.result(RunStatus.BLOCKED, decision=nouns.decision(nouns.MEAN, skipped)), 1)
+    assert told[2] == "  1 check not evaluated"
+
+
+def test_nothing_new() -> None:
+    assert lines(nouns.result(), 3) == ["= UNCHANGED  silver.flights   nothing new; v3 stays"]
+    assert lines(nouns.result(), None)[0].endswith("nothing new; nothing is published yet")
+
+
+def test_failed_names_the_way_out_of_its_code() -> None:
+    error = Failure(code="LG-5004", message="no such column\nline 3\x1b[0m")
+    assert lines(nouns.result(RunStatus.FAILED, error=error), 2) == [
+        "✗ FAILED  silver.flights   nothing was published; v2 stays visible",
+        "  LG-5004  no such column",
+        "    line 3\\x1b[0m",
+        "Next: correct the build, lakeguard apply, lakeguard run silver.flights",
+    ]
+
+
+def test_failed_with_a_code_whose_way_out_needs_more_than_the_dataset() -> None:
+    error = Failure(code="LG-4005", message="commit 4 changed data")
+    told = lines(nouns.result(RunStatus.FAILED, error=error), 2)
+    assert told[-1] == "Next: lakeguard why silver.flights"
+
+
+def test_failed_without_a_known_code() -> None:
+    error = Failure(code="LG-9999", message="?")
+    told = lines(nouns.result(RunStatus.FAILED, error=error), 2)
+    assert told[-1] == "Next: lakeguard runs silver.flights"

@@ -1,0 +1,67 @@
+"""The health list: worst first, badge as word and shape."""
+
+from __future__ import annotations
+
+import click
+
+from lakeguard.cli.views.status import Badge, Health, badge_of, health_of, status_lines, worst_first
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.words import MoveKind, RunStatus
+from tests.unit.cli import nouns
+
+GOLD = DatasetName("gold.daily")
+
+
+def test_badges() -> None:
+    promoted = nouns.run_row(RunStatus.SUCCESS, version=1)
+    assert badge_of(nouns.status(last_run=promoted)) is Badge.OK
+    assert badge_of(nouns.status(last_run=nouns.run_row(RunStatus.SUCCESS))) is Badge.OK
+    assert badge_of(nouns.status(last_run=nouns.run_row(RunStatus.BLOCKED))) is Badge.BLOCKED
+    assert badge_of(nouns.status(last_run=nouns.run_row(RunStatus.FAILED))) is Badge.FAILED
+    assert badge_of(nouns.status(last_run=promoted), rolled_back=True) is Badge.ROLLED_BACK
+    assert badge_of(nouns.status(last_run=nouns.run_row()), rolled_back=True) is Badge.BLOCKED
+    assert badge_of(nouns.status(published=None)) is Badge.EMPTY
+    assert badge_of(nouns.status(active=False, last_run=nouns.run_row())) is Badge.OFF
+
+
+def test_every_badge_has_a_shape_of_its_own() -> None:
+    shapes = [badge.value[0] for badge in Badge]
+    assert len(set(shapes)) == len(shapes)
+
+
+def test_worst_first_then_by_layer_and_name() -> None:
+    blocked = Health(nouns.status(GOLD, last_run=nouns.run_row()))
+    fine, below = Health(nouns.status(nouns.FLIGHTS)), Health(nouns.status(nouns.BRONZE))
+    assert worst_first([fine, blocked, below]) == [blocked, below, fine]
+
+
+def test_lines() -> None:
+    told = status_lines(
+        [
+            Health(nouns.status(nouns.BRONZE, owner="a\nb", last_run=None)),
+            Health(nouns.status(last_run=nouns.run_row())),
+            Health(nouns.status(GOLD, published=None)),
+        ],
+        nouns.NOW,
+    )
+    assert [click.unstyle(line) for line in told] == [
+        "HEALTH      DATASET          VERSION      ROWS   PUBLISHED   LAST RUN   OWNER",
+        "✗ BLOCKED   silver.flights   v1        336,000   3 h ago     5 s ago    flights-team",
+        "○ EMPTY     gold.daily       -               -   -           never      flights-team",
+        "✓ OK        bronze.flights   v1        336,000   3 h ago     never      a\\nb",
+        "",
+        "3 datasets, 1 blocked or failed",
+        "Next: lakeguard why silver.flights",
+    ]
+
+
+def test_an_empty_registry_says_what_to_do() -> None:
+    assert status_lines([], nouns.NOW)[-1] == "Next: lakeguard apply"
+
+
+def test_what_a_rollback_shows_is_marked_until_the_next_publish() -> None:
+    back = nouns.move(1).model_copy(update={"kind": MoveKind.ROLLBACK})
+    moves = [nouns.move(1), nouns.move(2), back]
+    assert health_of(nouns.status(), moves).badge is Badge.ROLLED_BACK
+    assert health_of(nouns.status(), [*moves, nouns.move(3)]).badge is Badge.OK
+    assert health_of(nouns.status(published=None), []).badge is Badge.EMPTY
