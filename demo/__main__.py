@@ -1,0 +1,53 @@
+"""``python -m demo [FOLDER]``: tells the story, and fails if it comes out otherwise."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from demo.story import Story
+from demo.telling import StoryBroken
+from lakeguard.cli.failures import failure_lines
+from lakeguard.cli.output import write_lines
+from lakeguard_sdk.errors import LakeGuardError
+
+DEFAULT_FOLDER = Path(__file__).resolve().parent.parent / "demo-lake"
+
+TRY = (
+    "status",
+    "why silver.flights",
+    "show gold.daily_delays",
+    "versions bronze.flights",
+    "runs",
+    'rollback silver.flights --to v1 --reason "to see it move"',
+)
+
+
+def main(arguments: list[str]) -> int:
+    folder = Path(arguments[0]).resolve() if arguments else DEFAULT_FOLDER
+    started = time.monotonic()
+    try:
+        Story(folder).told()
+    except LakeGuardError as error:
+        write_lines(failure_lines(error), err=True)
+        return 1
+    except (StoryBroken, OSError) as error:
+        write_lines([str(error)], err=True)
+        return 1
+    write_lines(["", *what_next(folder, time.monotonic() - started)])
+    return 0
+
+
+def what_next(folder: Path, seconds: float) -> list[str]:
+    lake = os.path.relpath(folder)
+    command = os.path.relpath(Path(sys.executable).with_name("lakeguard"))
+    return [
+        f"Everything above took {seconds:.0f} s and is in {lake}/. Try:",
+        *(f"  {command} --project {lake} {text}" for text in TRY),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,4 @@
+SELECT
+  carrier,
+  trim(name) AS airline
+FROM bronze.airlines

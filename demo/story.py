@@ -1,0 +1,109 @@
+"""The story in six chapters; each checks that what it tells has happened."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from demo.lake import Lake, make_folder
+from demo.landing import Landing
+from demo.telling import Teller, expect
+from lakeguard.cli.layout import Tone, toned
+from lakeguard.cli.views.checks import BLOCKING, with_outcome
+from lakeguard.cli.views.plan import counted
+from lakeguard.cli.views.replay import replay_lines
+from lakeguard.cli.views.run import run_lines
+from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.words import RunStatus
+
+FLIGHTS = "bronze.flights"
+BRONZE = (FLIGHTS, "bronze.airlines", "bronze.airports", "bronze.planes", "bronze.weather")
+SILVER = ("silver.flights", "silver.airlines", "silver.planes")
+GOLD = "gold.daily_delays"
+WHY_BACK = "31 December came with delays in seconds"
+
+
+class Story:
+    """Told once, in order."""
+
+    def __init__(self, folder: Path) -> None:
+        make_folder(folder)
+        self.tell = Teller()
+        self.landing = Landing(folder)
+        self.in_year = self.landing.receive_year()
+        self.lake = Lake(folder)
+
+    def told(self) -> None:
+        self.register()
+        self.bronze()
+        self.silver()
+        self.gold()
+        blocked = self.bad_day()
+        self.corrected(blocked)
+
+    def register(self) -> None:
+        started = time.monotonic()
+        definitions, applied = self.lake.apply()
+        took = f"applied in {time.monotonic() - started:.1f} s"
+        self.tell.chapter("Register", f"{counted(definitions)}   {toned(f'✓ {took}', Tone.GOOD)}")
+        expect(len(applied.registered) == len(definitions.datasets), "every dataset is registered")
+
+    def bronze(self) -> None:
+        self.tell.chapter("Bronze", "flights from January to 30 December")
+        for name in BRONZE:
+            self.promoted(name, version=1)
+        self.holds(FLIGHTS, version=1, rows=self.in_year)
+
+    def silver(self) -> None:
+        self.tell.chapter("Silver")
+        for name in SILVER:
+            self.promoted(name, version=1)
+        self.holds("silver.flights", version=1, rows=self.in_year)
+
+    def gold(self) -> None:
+        self.tell.chapter("Gold")
+        self.promoted(GOLD, version=1)
+
+    def bad_day(self) -> RunResult:
+        self.tell.chapter("31 December arrives", "with delays in seconds instead of minutes")
+        on_last_day = self.landing.receive_last_day(in_seconds=True)
+        self.promoted(FLIGHTS, version=2)
+        self.holds(FLIGHTS, version=2, rows=self.in_year + on_last_day)
+        result = self.run("silver.flights")
+        expect(result.status is RunStatus.BLOCKED, "the wrong delays are blocked")
+        expect(self.lake.published("silver.flights") == 1, "silver.flights v1 stays visible")
+        checks = result.decision.ruling.checks if result.decision else ()
+        failing = [check.expression for check in with_outcome(checks, *BLOCKING)]
+        expect(any("dep_delay" in expression for expression in failing), "dep_delay is named")
+        return result
+
+    def corrected(self, blocked: RunResult) -> None:
+        self.tell.chapter("Back", "bronze.flights to v1, then the corrected file lands")
+        move = self.lake.rollback(FLIGHTS, 1, WHY_BACK)
+        expect(self.lake.published(FLIGHTS) == 1, "bronze.flights is back at v1")
+        self.tell.say([f"{toned('✓ ROLLED BACK', Tone.GOOD)}  {FLIGHTS} v{move.version}"])
+        on_last_day = self.landing.receive_last_day(in_seconds=False)
+        self.promoted(FLIGHTS, version=3)
+        self.promoted("silver.flights", version=2)
+        self.promoted(GOLD, version=2)
+        for name, version in ((FLIGHTS, 3), ("silver.flights", 2)):
+            self.holds(name, version=version, rows=self.in_year + on_last_day)
+        replayed = self.lake.replay(blocked.run_id)
+        expect(replayed.identical, "the blocked decision is the same when decided again")
+        self.tell.say([f"{replay_lines(replayed)[0]}   the block of chapter 5, decided again"])
+
+    def run(self, name: str) -> RunResult:
+        result = self.lake.run(name)
+        self.tell.say(run_lines(result, self.lake.published(name)))
+        return result
+
+    def promoted(self, name: str, *, version: int) -> None:
+        result = self.run(name)
+        expect(
+            result.status is RunStatus.SUCCESS and result.version == version,
+            f"{name} v{version} is promoted",
+        )
+
+    def holds(self, name: str, *, version: int, rows: int) -> None:
+        found = self.lake.version(name, version).table_rows
+        expect(found == rows, f"{name} v{version} holds {rows:,} rows, not {found:,}")
