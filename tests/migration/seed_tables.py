@@ -1,0 +1,58 @@
+"""The metadata model's six tables, transcribed: name, columns in order, types."""
+
+SEED_TABLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "dataset_registry": (
+        ("dataset_id", "string"),
+        ("dataset_name", "string"),
+        ("domain", "string"),
+        ("layer", "string"),
+        ("owner", "string"),
+        ("description", "string"),
+        ("active", "boolean"),
+        ("created_at", "timestamp"),
+    ),
+    "data_versions": (
+        ("dataset_id", "string"),
+        ("version", "long"),
+        ("snapshot_ref", "string"),
+        ("schema_hash", "string"),
+        ("row_count", "long"),
+        ("promoted_at", "timestamp"),
+        ("promoted_by", "string"),
+    ),
+    "run_history": (
+        ("run_id", "string"),
+        ("dataset_id", "string"),
+        ("layer", "string"),
+        ("status", "string"),
+        ("start_time", "timestamp"),
+        ("end_time", "timestamp"),
+        ("error_message", "string"),
+        ("triggered_by", "string"),
+    ),
+    "quality_rules": (
+        ("rule_id", "string"),
+        ("dataset_id", "string"),
+        ("layer", "string"),
+        ("rule_type", "string"),
+        ("rule_expression", "string"),
+        ("severity", "string"),
+        ("active", "boolean"),
+    ),
+    "policy_rules": (
+        ("policy_id", "string"),
+        ("applies_to_layer", "string"),
+        ("policy_type", "string"),
+        ("policy_expression", "string"),
+        ("enforcement", "string"),
+        ("active", "boolean"),
+    ),
+    "promotion_status": (
+        ("dataset_id", "string"),
+        ("from_layer", "string"),
+        ("to_layer", "string"),
+        ("allowed", "boolean"),
+        ("evaluated_at", "timestamp"),
+        ("reason", "string"),
+    ),
+}

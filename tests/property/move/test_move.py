@@ -1,0 +1,46 @@
+"""The move, modelled first; then the same machine on real tables."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.property.move.machine import MoveMachine
+from tests.worlds.lakes import DeltaLake, MemoryLake
+
+
+class ModelledMove(MoveMachine):
+    make_lake = MemoryLake
+
+
+class RealMove(MoveMachine):
+    make_lake = DeltaLake
+
+
+def _settings(examples: int, steps: int) -> settings:
+    return settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        print_blob=True,
+    )
+
+
+def test_a_modelled_move_keeps_every_promise() -> None:
+    run_state_machine_as_test(ModelledMove, settings=_settings(60, 30))
+
+
+def test_a_real_move_keeps_every_promise() -> None:
+    run_state_machine_as_test(RealMove, settings=_settings(20, 25))
+
+
+@pytest.mark.soak
+def test_a_modelled_move_keeps_every_promise_for_long() -> None:
+    run_state_machine_as_test(ModelledMove, settings=_settings(1500, 50))
+
+
+@pytest.mark.soak
+def test_a_real_move_keeps_every_promise_for_long() -> None:
+    run_state_machine_as_test(RealMove, settings=_settings(150, 40))

@@ -1,0 +1,88 @@
+"""Reading commits of any engine, and telling ours from others'."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk.commits import (
+    PUBLISH_APP,
+    CommitAuthor,
+    commits_since,
+    foreign_change,
+    parse_commit,
+    read_commit,
+)
+from lakeguard_sdk.storage import LocalStorage, storage_for
+
+AUTHOR = CommitAuthor(dataset_id="ds_1", kind="publish", run_id="run_1", intent_id="int_1")
+ADD = {"add": {"path": "runs/r%201/part%25.parquet", "dataChange": True}}
+
+
+def commit(*actions: dict[str, object]) -> bytes:
+    return "\n".join(json.dumps(action) for action in actions).encode()
+
+
+def ours(**more: object) -> bytes:
+    info = {"commitInfo": {"operation": "WRITE", **AUTHOR.custom_metadata()}}
+    return commit(info, ADD, {"txn": {"appId": PUBLISH_APP, "version": 3}})
+
+
+def test_our_commit_tells_who_stands_behind_it() -> None:
+    found = parse_commit(7, ours())
+    assert (found.version, found.seq, found.author) == (7, 3, AUTHOR)
+    assert found.adds == ("runs/r 1/part%.parquet",), "paths are decoded once"
+    assert found.data_changing
+
+
+def test_both_engines_see_the_same_words() -> None:
+    metadata = AUTHOR.custom_metadata()
+    shown = json.loads(metadata.pop("userMetadata"))
+    assert shown == metadata
+
+
+@pytest.mark.parametrize(
+    ("actions", "changing"),
+    [
+        ([{"add": {"path": "a", "dataChange": False}}], False),
+        ([{"add": {"path": "a"}}], True),
+        ([{"remove": {"path": "a", "dataChange": True}}], True),
+        ([{"txn": {"appId": "other", "version": 1}}], False),
+        ([{"metaData": {"id": "x"}}], True),
+        ([{"protocol": {"minReaderVersion": 3}}], True),
+    ],
+)
+def test_what_counts_as_a_change(actions: list[dict[str, object]], changing: bool) -> None:
+    found = parse_commit(1, commit({"commitInfo": {"operation": "X"}}, *actions))
+    assert found.data_changing is changing
+    assert found.author is None
+    assert (foreign_change([found], "ds_1") is found) is changing
+
+
+def test_a_commit_of_another_dataset_is_foreign() -> None:
+    found = parse_commit(1, ours())
+    assert foreign_change([found], "ds_1") is None
+    assert foreign_change([found], "ds_2") is found
+
+
+@pytest.mark.parametrize("data", [b"", b"\n", b'{"add": {"pa', b"\x00\x00"])
+def test_a_torn_commit_is_an_error_and_not_an_empty_version(data: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - json's and ours
+        parse_commit(1, data)
+
+
+def test_commits_are_read_in_order_until_the_log_ends(tmp_path: Path) -> None:
+    log = tmp_path / "_delta_log"
+    log.mkdir()
+    for version in (0, 1, 2, 4):
+        (log / f"{version:020d}.json").write_bytes(ours())
+    location = str(tmp_path)
+    assert [c.version for c in commits_since(LocalStorage(), location, 0)] == [1, 2]
+    assert read_commit(LocalStorage(), location, 3) is None
+
+
+def test_a_location_nobody_serves_is_refused() -> None:
+    with pytest.raises(ValueError, match="s3"):
+        storage_for("s3://bucket/x")

@@ -1,0 +1,56 @@
+"""The public surface, pinned: a change here is a decision."""
+
+from __future__ import annotations
+
+import inspect
+
+import lakeguard_sdk
+from lakeguard_sdk import ports
+
+
+def test_what_the_package_exports() -> None:
+    assert sorted(lakeguard_sdk.__all__) == [
+        "Address",
+        "Client",
+        "DatasetName",
+        "LakeGuardError",
+        "WorkerClient",
+        "connect",
+        "parse_address",
+    ]
+
+
+def test_what_the_ports_offer() -> None:
+    offered = {
+        name: sorted(method for method in vars(port) if not method.startswith("_"))
+        for name, port in vars(ports).items()
+        if inspect.isclass(port) and port.__module__ == ports.__name__
+    }
+    assert offered == {
+        "Reader": [
+            "dataset",
+            "datasets",
+            "decision",
+            "pointer_moves",
+            "policies",
+            "replay",
+            "resolve",
+            "rules",
+            "run",
+            "runs",
+            "status",
+            "versions",
+        ],
+        "Runs": [
+            "begin_move",
+            "complete_move",
+            "fail_run",
+            "finish_unchanged",
+            "heartbeat",
+            "open_run",
+            "submit_evidence",
+            "submit_schema",
+        ],
+        "Registry": ["apply", "plan"],
+        "Operations": ["reap", "requeue", "rollback", "submit"],
+    }

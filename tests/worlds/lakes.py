@@ -1,0 +1,96 @@
+"""Two lakes with one face: in memory, and real Delta tables with real committers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable, write_deltalake
+
+from lakeguard.lake.delta import DeltaTables
+from lakeguard.lake.port import GovernedTables
+from lakeguard_sdk.evidence import StagedFile
+from lakeguard_sdk.run import Intent
+from openlaketx.publish.commit import commit_publish
+from tests.worlds.memory_tables import MemoryTables
+
+
+class Lake(Protocol):
+    """Stages, publishes and reads files of one long column; lets a stranger write."""
+
+    tables: GovernedTables
+
+    def stage(self, location: str, path: str, numbers: list[int]) -> StagedFile: ...
+    def publish(self, intent: Intent) -> int: ...
+    def write_foreign(self, location: str, numbers: list[int]) -> None: ...
+    def files(self, location: str, version: int) -> tuple[str, ...]: ...
+    def numbers(self, location: str, version: int) -> Counter[int]: ...
+
+
+class MemoryLake:
+    def __init__(self) -> None:
+        self.memory = MemoryTables()
+        self.tables: GovernedTables = self.memory
+        self.contents: dict[str, list[int]] = {}
+
+    def stage(self, location: str, path: str, numbers: list[int]) -> StagedFile:
+        self.contents[path] = numbers
+        return _staged(path, 1, len(numbers), 1)
+
+    def publish(self, intent: Intent) -> int:
+        return self.memory.publish(intent)
+
+    def write_foreign(self, location: str, numbers: list[int]) -> None:
+        path = f"foreign-{len(self.contents)}"
+        self.contents[path] = numbers
+        self.memory.write_foreign(location, path)
+
+    def files(self, location: str, version: int) -> tuple[str, ...]:
+        return tuple(sorted(self.memory.files_at(location, version)))
+
+    def numbers(self, location: str, version: int) -> Counter[int]:
+        shown: Counter[int] = Counter()
+        for path in self.memory.files_at(location, version):
+            shown.update(self.contents[path])
+        return shown
+
+
+class DeltaLake:
+    def __init__(self) -> None:
+        self.tables: GovernedTables = DeltaTables()
+
+    def stage(self, location: str, path: str, numbers: list[int]) -> StagedFile:
+        file = Path(location) / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(_table(numbers), file)
+        stat = file.stat()
+        return _staged(path, stat.st_size, len(numbers), stat.st_mtime_ns // 1_000_000)
+
+    def publish(self, intent: Intent) -> int:
+        return commit_publish(intent)
+
+    def write_foreign(self, location: str, numbers: list[int]) -> None:
+        write_deltalake(location, _table(numbers), mode="append")
+
+    def files(self, location: str, version: int) -> tuple[str, ...]:
+        root = location.rstrip("/") + "/"
+        uris = DeltaTable(location, version=version).file_uris()
+        return tuple(sorted(uri.removeprefix("file://").removeprefix(root) for uri in uris))
+
+    def numbers(self, location: str, version: int) -> Counter[int]:
+        shown: Counter[int] = Counter()
+        for path in self.files(location, version):
+            shown.update(pq.read_table(Path(location) / path)["n"].to_pylist())
+        return shown
+
+
+def _table(numbers: list[int]) -> pa.Table:
+    return pa.table({"n": pa.array(numbers, pa.int64())})
+
+
+def _staged(path: str, size: int, rows: int, modified_ms: int) -> StagedFile:
+    stats = f'{{"numRecords":{rows}}}'
+    return StagedFile(path=path, size=size, rows=rows, modified_ms=modified_ms, stats=stats)

@@ -1,0 +1,161 @@
+"""Governed tables in memory: the plainest thing that keeps the protocol of a move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lakeguard_sdk.canonical import content_hash
+from lakeguard_sdk.commits import Commit, CommitAuthor
+from lakeguard_sdk.errors import BaseMoved, ForeignTable
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.run import Intent
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import LoadType
+
+
+class MemoryTables:
+    """A log of commits per location. Committing is strict: on the head that was seen, or not."""
+
+    def __init__(self) -> None:
+        self.logs: dict[str, list[Commit]] = {}
+
+    def exists(self, location: str) -> bool:
+        return location in self.logs
+
+    def ensure(self, dataset_id: str, location: str, schema: TableSchema) -> str:
+        if location not in self.logs:
+            self.logs[location] = []
+            author = CommitAuthor(dataset_id=dataset_id, kind="create")
+            self._append(location, -1, author, seq=0, changes=True, table_id=f"t-{location}")
+            reached("table.created")
+        first = self.logs[location][0]
+        if first.author is None or first.author.dataset_id != dataset_id:
+            raise ForeignTable(location=location, dataset=dataset_id, difference="not ours")
+        return str(first.table_id)
+
+    def commit_at(self, location: str, version: int) -> Commit | None:
+        log = self.logs.get(location, [])
+        return log[version] if 0 <= version < len(log) else None
+
+    def head_version(self, location: str) -> int:
+        return len(self.logs[location]) - 1
+
+    def same_files(self, location: str, one: int, other: int) -> bool:
+        return self.files_at(location, one) == self.files_at(location, other)
+
+    def commits_since(self, location: str, version: int) -> Sequence[Commit]:
+        return self.logs.get(location, [])[version + 1 :]
+
+    def fence(self, intent: Intent) -> Commit:
+        while True:
+            later = self.commits_since(intent.location, intent.base_commit)
+            holder = next((commit for commit in later if commit.seq == intent.seq), None)
+            if holder is not None:
+                return holder
+            head = self.head_version(intent.location)
+            reached("fence.before_commit")
+            if self._seq(intent.location) == intent.seq - 1:
+                self._append(intent.location, head, _author(intent, "fence"), seq=intent.seq)
+            reached("fence.committed")
+
+    def restore(self, intent: Intent) -> int:
+        assert intent.target_commit is not None
+        head = self.head_version(intent.location)
+        if self._seq(intent.location) != intent.seq - 1 or head != intent.base_commit:
+            raise BaseMoved(dataset=intent.dataset, expected=intent.base_commit, found=head)
+        wanted = self.files_at(intent.location, intent.target_commit)
+        shown = self.files_at(intent.location, head)
+        reached("restore.before_commit")
+        landed = self._append(
+            intent.location,
+            head,
+            _author(intent, "restore"),
+            seq=intent.seq,
+            adds=wanted - shown,
+            removes=shown - wanted,
+            changes=True,
+        )
+        reached("restore.committed")
+        if landed is None:
+            raise BaseMoved(dataset=intent.dataset, expected=head, found="another commit")
+        return landed
+
+    def publish(self, intent: Intent) -> int:
+        """The data plane's half of the protocol, on the same log."""
+        head = self.head_version(intent.location)
+        moved = any(
+            commit.data_changing
+            for commit in self.commits_since(intent.location, intent.base_commit)
+        )
+        if self._seq(intent.location) != intent.seq - 1 or moved:
+            raise BaseMoved(dataset=intent.dataset, expected=intent.base_commit, found=head)
+        removes = self.files_at(intent.location, head) if intent.load is LoadType.FULL else set()
+        reached("publish.before_commit")
+        landed = self._append(
+            intent.location,
+            head,
+            _author(intent, "publish"),
+            seq=intent.seq,
+            adds={file.path for file in intent.adds},
+            removes=removes,
+            changes=True,
+        )
+        reached("publish.committed")
+        if landed is None:
+            raise BaseMoved(dataset=intent.dataset, expected=head, found="another commit")
+        return landed
+
+    def write_foreign(self, location: str, path: str) -> None:
+        """Somebody appends a file without asking."""
+        self._append(location, self.head_version(location), None, adds={path}, changes=True)
+
+    def files_at(self, location: str, version: int) -> set[str]:
+        files: set[str] = set()
+        for commit in self.logs[location][: version + 1]:
+            files = (files - set(commit.removes)) | set(commit.adds)
+        return files
+
+    def _seq(self, location: str) -> int | None:
+        return next((c.seq for c in reversed(self.logs[location]) if c.seq is not None), None)
+
+    def _append(
+        self,
+        location: str,
+        seen: int,
+        author: CommitAuthor | None,
+        *,
+        seq: int | None = None,
+        adds: set[str] | None = None,
+        removes: set[str] | None = None,
+        changes: bool = False,
+        table_id: str | None = None,
+    ) -> int | None:
+        log = self.logs[location]
+        if len(log) != seen + 1:
+            return None
+        body = [len(log), seq, sorted(adds or ()), sorted(removes or ())]
+        log.append(
+            Commit(
+                version=len(log),
+                sha256=content_hash([*body, None if author is None else author.to_data()]),
+                operation="WRITE",
+                seq=seq,
+                author=author,
+                adds=tuple(sorted(adds or ())),
+                removes=tuple(sorted(removes or ())),
+                data_changing=changes,
+                table_id=table_id,
+                schema_text=None,
+            )
+        )
+        return len(log) - 1
+
+
+def _author(intent: Intent, kind: str) -> CommitAuthor:
+    return CommitAuthor(
+        dataset_id=intent.dataset_id,
+        kind=kind,
+        run_id=intent.run_id,
+        decision_id=intent.decision_id,
+        intent_id=intent.intent_id,
+    )
