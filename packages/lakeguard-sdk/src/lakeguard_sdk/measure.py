@@ -13,7 +13,8 @@ from lakeguard_sdk.words import Scope
 
 MeasureValue = int | float | str | None
 """Counts are integers; double aggregates are rounded to 12 significant digits; decimals,
-integers beyond 2**53, dates and times are text; the aggregate of no value is None."""
+integers beyond 2**53, dates and times are text, and so are NaN, Infinity and -Infinity;
+the aggregate of no value is None."""
 
 
 class AggregateFunction(StrEnum):

@@ -1,0 +1,1 @@
+"""The gate: the rule language, what rules ask of data, and the decision. Pure throughout."""

@@ -1,0 +1,27 @@
+"""A rule together with the text it was read from, so that a refusal can point at its cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lakeguard.gate.grammar_error import ErrorKind, GrammarError, Span
+from lakeguard.gate.rule import Rule
+
+
+@dataclass(frozen=True)
+class ReadRule:
+    """``spans`` names the parts: ``type``, ``column 0``, ``parameter min``, ``value 2``,
+    ``where 3`` (the fourth operand of the condition), ``warn_if``, ``fail_if``, ``scope``."""
+
+    rule: Rule
+    text: str
+    spans: Mapping[str, Span]
+
+    def error(
+        self, part: str, message: str, *, kind: ErrorKind = "meaning", hint: str = ""
+    ) -> GrammarError:
+        """The refusal of one part; of the whole rule where the part is not written out."""
+        span = self.spans.get(part) or self.spans["type"]
+        word = self.text[span.offset : span.offset + span.length].strip("`'")
+        return GrammarError(message, span, kind=kind, hint=hint, word=word)

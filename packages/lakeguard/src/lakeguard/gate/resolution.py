@@ -1,0 +1,96 @@
+"""The columns and parameters of a rule over a schema; a refusal points at the text."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from lakeguard.gate.judgement import Bounds, Scalar
+from lakeguard.gate.literals import Literal_, Number, Text
+from lakeguard.gate.reading import ReadRule
+from lakeguard.gate.rule import Listed
+from lakeguard.gate.scalars import as_scalar
+from lakeguard.gate.typed_conditions import ConditionTyper, find_column
+from lakeguard.gate.typed_values import (
+    NoSuchValue,
+    OutOfReach,
+    Rounding,
+    type_limits,
+    typed_value,
+)
+from lakeguard_sdk.expression import ColumnRef, Condition, Value
+from lakeguard_sdk.schema import FLOATS, TableSchema
+
+
+class Resolver:
+    """Answers in types what the rule says in words."""
+
+    def __init__(self, read: ReadRule, schema: TableSchema) -> None:
+        self._read = read
+        self._schema = schema
+
+    @cached_property
+    def where(self) -> Condition | None:
+        tree = self._read.rule.where
+        return None if tree is None else ConditionTyper(self._read, self._schema).condition(tree)
+
+    @property
+    def every(self) -> tuple[ColumnRef, ...]:
+        return tuple(self.column(index) for index in range(len(self._read.rule.columns)))
+
+    def column(self, index: int = 0) -> ColumnRef:
+        name = self._read.rule.columns[index]
+        return find_column(self._read, f"column {index}", name, self._schema)
+
+    def column_of(self, kinds: str, accepted: bool, instead: str = "") -> None:
+        """Refuses the rule's first column where its type is not ``accepted``."""
+        if accepted:
+            return
+        column = self.column()
+        message = f"{self._read.rule.rule_type} needs {kinds}; {column.name} is {column.type}"
+        raise self._read.error("column 0", message + instead)
+
+    def literal(self, name: str) -> Literal_ | None:
+        value = self._read.rule.parameter(name)
+        return value if isinstance(value, Number | Text) else None
+
+    def bound(self, name: str, data_type: str) -> Value | None:
+        """``min`` or ``max`` as a value of the type, moved inward where the type is coarser."""
+        literal = self.literal(name)
+        if literal is None:
+            return None
+        inward = Rounding.UP if name == "min" else Rounding.DOWN
+        try:
+            return typed_value(literal, data_type, inward)
+        except OutOfReach as reason:
+            if reason.above == (name == "min") or data_type in FLOATS:
+                raise self._read.error(f"parameter {name}", str(reason)) from None
+            limit = type_limits(data_type)[1 if reason.above else 0]
+            return typed_value(Number(value=limit), data_type)
+        except NoSuchValue as reason:
+            raise self._read.error(f"parameter {name}", str(reason)) from None
+
+    def bounds(self, data_type: str) -> tuple[Value | None, Value | None, Bounds]:
+        """``min`` and ``max`` typed, and as exact scalars; refused where nothing lies between."""
+        low, high = self.bound("min", data_type), self.bound("max", data_type)
+        bounds = Bounds(data_type, _scalar(low), _scalar(high))
+        if bounds.crossed:
+            raise self._read.error("parameter max", f"no {data_type} lies between min and max")
+        return low, high, bounds
+
+    def values(self, name: str, column: ColumnRef) -> tuple[Value, ...]:
+        """A list parameter in the type of a column; equal values are refused."""
+        listed = self._read.rule.parameter(name)
+        found: list[Value] = []
+        for index, item in enumerate(listed.items if isinstance(listed, Listed) else ()):
+            try:
+                value = typed_value(item, column.type)
+            except NoSuchValue as reason:
+                raise self._read.error(f"value {index}", f"{column.name}: {reason}") from None
+            if value in found:
+                raise self._read.error(f"value {index}", "this value stands twice")
+            found.append(value)
+        return tuple(found)
+
+
+def _scalar(value: Value | None) -> Scalar | None:
+    return None if value is None else as_scalar(value.text, value.type)

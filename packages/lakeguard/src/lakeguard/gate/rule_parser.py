@@ -1,0 +1,129 @@
+"""Reads a rule: its type, its arguments, its clauses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lakeguard.gate.arguments import ArgumentParser, Arguments
+from lakeguard.gate.condition_parser import ConditionParser
+from lakeguard.gate.cursor import Cursor
+from lakeguard.gate.grammar_error import GrammarError, Span, nearest
+from lakeguard.gate.reading import ReadRule
+from lakeguard.gate.rule import Rule, Threshold
+from lakeguard.gate.rule_type import RuleType
+from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from lakeguard.gate.thresholds import check_thresholds
+from lakeguard_sdk.words import Scope
+
+CLAUSES = ("where", "warn_if", "fail_if", "on_fail", "scope")
+
+
+class RuleParser:
+    """Reads one text once."""
+
+    def __init__(self, text: str, column: str | None) -> None:
+        self._text = text
+        self._cursor = Cursor(text)
+        self._column = column
+        self._spans: dict[str, Span] = {}
+
+    def parse(self) -> ReadRule:
+        rule_type = self._type()
+        arguments = ArgumentParser(self._cursor, rule_type, self._column, self._spans).parse()
+        clauses = self._clauses(rule_type)
+        rule = self._rule(rule_type, arguments, clauses)
+        read = ReadRule(rule=rule, text=self._text, spans=self._spans)
+        check_thresholds(rule_type, read)
+        rule_type.check(read)
+        return read
+
+    def _type(self) -> RuleType:
+        token = self._cursor.token
+        if token.kind != "word":
+            raise self._cursor.error("a rule type expected")
+        found = RULE_TYPES.find(token.value)
+        if found is None:
+            raise GrammarError(
+                f"unknown rule type {token.value[:64]!r}",
+                token.span,
+                kind="rule_type",
+                hint=RULE_TYPES.nearest(token.value),
+                word=token.value,
+            )
+        self._spans["type"] = token.span
+        self._cursor.advance()
+        return found
+
+    def _clauses(self, rule_type: RuleType) -> dict[str, Any]:
+        clauses: dict[str, Any] = {}
+        while self._cursor.token.kind != "end":
+            token = self._cursor.token
+            word = token.value.lower() if token.kind == "word" else ""
+            if word not in CLAUSES:
+                hint = nearest(token.value, CLAUSES) if token.kind == "word" else ""
+                raise self._cursor.error(f"one of {', '.join(CLAUSES)} expected", hint=hint)
+            if word in clauses:
+                raise self._cursor.error(f"{word} stands twice")
+            self._cursor.advance()
+            clauses[word] = self._clause(word, token.span, rule_type)
+        return clauses
+
+    def _clause(self, word: str, start: Span, rule_type: RuleType) -> Any:
+        if word == "where":
+            parser = ConditionParser(self._cursor)
+            tree = parser.parse()
+            self._spans.update({f"where {i}": span for i, span in enumerate(parser.places)})
+            return tree
+        if word == "on_fail":
+            return self._on_fail()
+        if word == "scope":
+            return self._scope(start, rule_type)
+        threshold, end = self._threshold()
+        self._spans[word] = Span(start.offset, end.offset + end.length - start.offset)
+        return threshold
+
+    def _threshold(self) -> tuple[Threshold, Span]:
+        op = self._cursor.expect_comparison()
+        end = self._cursor.token.span
+        number = self._cursor.expect_number()
+        percent = self._cursor.take_mark("%")
+        threshold = Threshold(op=op, number=number, percent=percent is not None)
+        return threshold, percent.span if percent else end
+
+    def _on_fail(self) -> str:
+        token = self._cursor.expect_word("block", "quarantine")
+        if token.value.lower() == "quarantine":
+            raise GrammarError(
+                "on_fail quarantine is not available yet; a failing rule blocks",
+                token.span,
+                kind="meaning",
+                word=token.value,
+            )
+        return "block"
+
+    def _scope(self, start: Span, rule_type: RuleType) -> Scope:
+        token = self._cursor.expect_word(*Scope)
+        span = Span(start.offset, token.span.offset + token.span.length - start.offset)
+        self._spans["scope"] = span
+        if not rule_type.scopes:
+            raise GrammarError(
+                f"{rule_type.name} looks at the batch alone; scope is for unique",
+                span,
+                kind="meaning",
+                word=token.value,
+            )
+        return Scope(token.value.lower())
+
+    def _rule(self, rule_type: RuleType, arguments: Arguments, clauses: dict[str, Any]) -> Rule:
+        scope = clauses.get("scope")
+        own = rule_type.scopes[0] if rule_type.scopes else None
+        return Rule(
+            rule_type=rule_type.name,
+            columns=arguments.columns,
+            parameters=arguments.parameters,
+            where=clauses.get("where"),
+            warn_if=clauses.get("warn_if"),
+            fail_if=clauses.get("fail_if"),
+            on_fail="block",
+            scope=None if scope is own else scope,
+        )

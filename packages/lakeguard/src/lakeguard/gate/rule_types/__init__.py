@@ -1,0 +1,1 @@
+"""The rule types that are code: one file for each family."""

@@ -1,0 +1,62 @@
+"""``in_set(column, values=[…])`` and ``regex(column, pattern='…')``"""
+
+from __future__ import annotations
+
+from lakeguard.gate.judgement import RowsJudged, ask
+from lakeguard.gate.literals import Text
+from lakeguard.gate.pattern import check_pattern
+from lakeguard.gate.pattern_error import PatternError
+from lakeguard.gate.reading import ReadRule
+from lakeguard.gate.resolution import Resolver
+from lakeguard.gate.rule_type import ParameterSpec, RuleType
+from lakeguard_sdk.expression import Condition, InSet, Matches, Not
+from lakeguard_sdk.measure import CountIf, RowCount
+
+
+def _rows_without(condition: Condition, where: Condition | None) -> RowsJudged:
+    return RowsJudged(
+        failed=ask(CountIf(condition=Not(item=condition), where=where)),
+        scope=ask(RowCount(where=where)),
+    )
+
+
+class MemberOfSet(RuleType):
+    name = "in_set"
+    summary = "Every value is one of those listed."
+    example = "in_set(origin, values=['EWR', 'JFK', 'LGA'])"
+    nulls = "NULL passes, and cannot be listed. NaN fails."
+    takes = "any but binary"
+    parameters = (ParameterSpec("values", "list", "the values that pass", required=True),)
+    principal = "values"
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        column = columns.column()
+        columns.column_of("a column with values to list", column.type != "binary")
+        inside = InSet(of=column, values=columns.values("values", column))
+        return _rows_without(inside, columns.where)
+
+
+class FullMatch(RuleType):
+    name = "regex"
+    summary = "The whole of every text matches the pattern, in the subset that all engines share."
+    example = "regex(tail_num, pattern='N[0-9]{1,5}[A-Z]{0,2}')"
+    nulls = "NULL passes. An empty text is matched like any other."
+    takes = "strings"
+    parameters = (ParameterSpec("pattern", "text", "the pattern", required=True),)
+    principal = "pattern"
+
+    def check(self, read: ReadRule) -> None:
+        try:
+            check_pattern(_pattern(read))
+        except PatternError as reason:
+            raise read.error("parameter pattern", str(reason)) from None
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        column = columns.column()
+        columns.column_of("a string", column.type == "string")
+        return _rows_without(Matches(of=column, pattern=_pattern(read)), columns.where)
+
+
+def _pattern(read: ReadRule) -> str:
+    pattern = read.rule.parameter("pattern")
+    return pattern.value if isinstance(pattern, Text) else ""

@@ -1,0 +1,113 @@
+"""``range(column, min=, max=)``"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from lakeguard.gate.judgement import RowsJudged, ask
+from lakeguard.gate.literals import Number
+from lakeguard.gate.reading import ReadRule
+from lakeguard.gate.resolution import Resolver
+from lakeguard.gate.rule_type import ParameterSpec, RuleType
+from lakeguard_sdk.expression import (
+    ColumnRef,
+    Compare,
+    Comparison,
+    Condition,
+    IsNan,
+    Length,
+    Or,
+    Value,
+)
+from lakeguard_sdk.measure import Aggregate, AggregateFunction, CountIf, RowCount
+from lakeguard_sdk.schema import FLOATS, is_numeric
+
+TIMES = ("date", "timestamp", "timestamp_ntz")
+
+
+def check_bounds(read: ReadRule) -> None:
+    """At least one bound, and numbers in their order."""
+    low, high = read.rule.parameter("min"), read.rule.parameter("max")
+    if low is None and high is None:
+        raise read.error("type", f"{read.rule.rule_type} needs min, max or both")
+    if isinstance(low, Number) and isinstance(high, Number) and low.value > high.value:
+        raise read.error("parameter max", "max is less than min")
+
+
+def outside(of: ColumnRef | Length, low: Value | None, high: Value | None) -> list[Condition]:
+    """The conditions that hold beyond the bounds."""
+    found: list[Condition] = []
+    if low is not None:
+        found.append(Compare(op=Comparison.LT, left=of, right=low))
+    if high is not None:
+        found.append(Compare(op=Comparison.GT, left=of, right=high))
+    return found
+
+
+def any_of(conditions: list[Condition]) -> Condition:
+    return conditions[0] if len(conditions) == 1 else Or(items=tuple(conditions))
+
+
+class ValueRange(RuleType):
+    name = "range"
+    summary = "Every value lies between the bounds; both bounds belong to the range."
+    example = "range(dep_delay, min=-120, max=2000) fail_if > 0.1%"
+    nulls = "NULL passes. NaN fails."
+    takes = "numbers, dates, timestamps"
+    parameters = (
+        ParameterSpec("min", "bound", "the least value that passes"),
+        ParameterSpec("max", "bound", "the greatest value that passes"),
+    )
+
+    def check(self, read: ReadRule) -> None:
+        check_bounds(read)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        column = columns.column()
+        accepted = is_numeric(column.type) or column.type in TIMES
+        instead = ": use length, in_set or regex" if column.type == "string" else ""
+        columns.column_of("numbers, dates or timestamps", accepted, instead)
+        low, high, bounds = columns.bounds(column.type)
+        failing = outside(column, low, high)
+        if column.type in FLOATS:
+            failing.insert(0, IsNan(of=column))
+        where = columns.where
+        extremes = tuple(
+            ask(Aggregate(function=function, column=column, where=where))
+            for function in (AggregateFunction.MIN, AggregateFunction.MAX)
+        )
+        return RowsJudged(
+            failed=ask(CountIf(condition=any_of(failing), where=where)),
+            scope=ask(RowCount(where=where)),
+            extremes=(extremes[0], extremes[1]),
+            bounds=bounds,
+        )
+
+
+class TextLength(RuleType):
+    name = "length"
+    summary = "Every text has as many characters (code points) as the bounds allow."
+    example = "length(tail_num, min=5, max=6)"
+    nulls = "NULL passes. An empty text has length 0."
+    takes = "strings"
+    parameters = (
+        ParameterSpec("min", "whole", "the fewest characters that pass"),
+        ParameterSpec("max", "whole", "the most characters that pass"),
+    )
+
+    def check(self, read: ReadRule) -> None:
+        check_bounds(read)
+        if read.rule.parameter("max") is None and read.rule.parameter("min") == Number(
+            value=Decimal(0)
+        ):
+            raise read.error("parameter min", "every text has at least 0 characters")
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        column = columns.column()
+        columns.column_of("a string", column.type == "string")
+        low, high, _ = columns.bounds("integer")
+        failing = any_of(outside(Length(of=column), low, high))
+        return RowsJudged(
+            failed=ask(CountIf(condition=failing, where=columns.where)),
+            scope=ask(RowCount(where=columns.where)),
+        )

@@ -1,0 +1,132 @@
+"""Rules over a schema: defined, compiled, and what they ask of the data together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lakeguard.gate.grammar import read_rule
+from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.judgement import Judgement, ask
+from lakeguard.gate.reading import ReadRule
+from lakeguard.gate.resolution import Resolver
+from lakeguard.gate.rule import Rule, Threshold, rule_text
+from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.measure import Measure, RowCount
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import Severity
+
+__all__ = [
+    "CompiledRule",
+    "Rule",
+    "Threshold",
+    "compile_rule",
+    "compile_text",
+    "default_rule_id",
+    "define_rule",
+    "measures_for",
+]
+
+
+@dataclass(frozen=True)
+class CompiledRule:
+    """A rule over one schema: what it measures and what the answers are held against."""
+
+    rule: Rule
+    judgement: Judgement
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return tuple(asked.measure for asked in self.judgement.asked)
+
+
+def default_rule_id(rule: Rule) -> str:
+    """``<type>.<columns>``, as in ``unique.flight_key``; the type alone where it has none."""
+    return ".".join((rule.rule_type, *rule.columns))
+
+
+def define_rule(
+    rule: Rule, *, rule_id: str | None, severity: Severity | None, active: bool = True
+) -> RuleDefinition:
+    """The rule as a definition: canonical text, and the severity that its limits imply.
+
+    GrammarError, with the place in the canonical text, where severity and limits contradict
+    each other or the rule is none that the grammar could say.
+    """
+    text = rule_text(rule)
+    read = read_rule(text)
+    if read.rule != rule:
+        raise read.error("type", "the rule cannot be written down as it is")
+    return RuleDefinition(
+        rule_id=rule_id or default_rule_id(rule),
+        rule_type=rule.rule_type.upper(),
+        expression=text,
+        severity=_severity(read, severity),
+        active=active,
+    )
+
+
+def compile_rule(definition: RuleDefinition, schema: TableSchema) -> CompiledRule:
+    """The definition over a schema; GrammarError, with the place in its expression, if it
+    names no column, means nothing there, or contradicts its own type or severity."""
+    return _compiler(schema)(definition)
+
+
+def compile_text(text: str, schema: TableSchema, *, column: str | None = None) -> CompiledRule:
+    """Like ``compile_rule`` for a text as its author wrote it: places are places in that text."""
+    return _compiled(read_rule(text, column=column), schema)
+
+
+def measures_for(rules: tuple[RuleDefinition, ...], schema: TableSchema) -> tuple[Measure, ...]:
+    """Every measure that the active rules need, once, in an order that no order of rules
+    changes; the batch's row count is the first. A rule that does not compile asks for
+    nothing here: the decision blocks on it."""
+    batch = ask(RowCount())
+    asked = {}
+    for definition in rules:
+        if not definition.active:
+            continue
+        try:
+            compiled = compile_rule(definition, schema)
+        except GrammarError:
+            continue
+        asked.update({item.key: item.measure for item in compiled.judgement.asked})
+    asked.pop(batch.key, None)
+    return (batch.measure, *(asked[key] for key in sorted(asked)))
+
+
+@lru_cache(maxsize=64)
+def _compiler(schema: TableSchema) -> Callable[[RuleDefinition], CompiledRule]:
+    """One cache for each schema, so that a schema is hashed once for all of its rules."""
+
+    @lru_cache(maxsize=8192)
+    def compile_definition(definition: RuleDefinition) -> CompiledRule:
+        read = read_rule(definition.expression)
+        if definition.rule_type != read.rule.rule_type.upper():
+            raise read.error("type", f"the rule is stored as {definition.rule_type}")
+        _severity(read, definition.severity)
+        return _compiled(read, schema)
+
+    return compile_definition
+
+
+def _compiled(read: ReadRule, schema: TableSchema) -> CompiledRule:
+    rule_type = RULE_TYPES.find(read.rule.rule_type)
+    if rule_type is None:
+        raise read.error("type", "unknown rule type", kind="rule_type")
+    return CompiledRule(read.rule, rule_type.compile(read, Resolver(read, schema)))
+
+
+def _severity(read: ReadRule, given: Severity | None) -> Severity:
+    """Limits are the whole truth: ``fail_if`` is FAIL, ``warn_if`` alone WARN."""
+    if read.rule.fail_if is not None:
+        if given is Severity.WARN:
+            raise read.error("fail_if", "severity WARN contradicts fail_if: drop one of them")
+        return Severity.FAIL
+    if read.rule.warn_if is not None:
+        if given is Severity.FAIL:
+            raise read.error("warn_if", "severity FAIL contradicts warn_if alone: write fail_if")
+        return Severity.WARN
+    return given or Severity.FAIL

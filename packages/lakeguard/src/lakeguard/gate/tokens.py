@@ -1,0 +1,100 @@
+"""Words, names, numbers and marks of the grammar, each with its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from lakeguard.gate.grammar_error import GrammarError, Span
+
+LONGEST_TEXT = 4000
+
+TokenKind = Literal["word", "name", "number", "text", "mark", "end"]
+
+_BLANK = re.compile(r"[ \t\r\n]+")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?"
+    r"(?:Z|[+-][0-9]{2}:[0-9]{2})?)?(?![\w.:-])"
+)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.:+-])")
+_LOOKS_NUMERIC = re.compile(r"[+-]?\.?[0-9][\w.:+-]*")
+_QUOTED = re.compile(r"'(?:[^']|'')*'")
+_BACKTICKED = re.compile(r"`(?:[^`]|``)+`")
+_MARK = re.compile(r"<>|!=|<=|>=|[=<>()\[\],%]")
+_HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_INSTEAD = {
+    '"': "texts stand in single quotes, odd column names in backticks",
+    ";": "a rule is one expression",
+    "{": "lists stand in square brackets",
+    "-": "a minus belongs to the number that follows it",
+    ".": "a column with a dot in its name stands in backticks",
+}
+
+
+@dataclass(frozen=True)
+class Token:
+    """``value`` is what the token means: quotes and their escapes are gone."""
+
+    kind: TokenKind
+    value: str
+    span: Span
+
+
+def tokenize(text: str) -> tuple[Token, ...]:
+    """The tokens of a text, the last of them its end; GrammarError where there is none."""
+    if len(text) > LONGEST_TEXT:
+        raise GrammarError(
+            f"too long: {len(text):,} characters, at most {LONGEST_TEXT:,}",
+            Span(LONGEST_TEXT, len(text) - LONGEST_TEXT),
+            kind="syntax",
+        )
+    if hidden := _HIDDEN.search(text):
+        raise GrammarError(
+            f"a character that cannot be seen, U+{ord(hidden[0]):04X}",
+            Span(hidden.start(), 1),
+            kind="syntax",
+        )
+    tokens = []
+    at = 0
+    while at < len(text):
+        if blank := _BLANK.match(text, at):
+            at = blank.end()
+            continue
+        token = _token(text, at)
+        tokens.append(token)
+        at += token.span.length
+    return (*tokens, Token("end", "", Span(len(text), 1)))
+
+
+def _token(text: str, at: int) -> Token:
+    if found := _WORD.match(text, at):
+        return Token("word", found[0], _span(found))
+    if found := _TIME.match(text, at):
+        return Token("text", found[0], _span(found))
+    if found := _NUMBER.match(text, at):
+        return Token("number", found[0], _span(found))
+    if found := _QUOTED.match(text, at):
+        return Token("text", found[0][1:-1].replace("''", "'"), _span(found))
+    if found := _BACKTICKED.match(text, at):
+        return Token("name", found[0][1:-1].replace("``", "`"), _span(found))
+    if found := _MARK.match(text, at):
+        return Token("mark", "<>" if found[0] == "!=" else found[0], _span(found))
+    raise _no_token(text, at)
+
+
+def _no_token(text: str, at: int) -> GrammarError:
+    if text[at] in "'`":
+        kind = "text" if text[at] == "'" else "name"
+        span = Span(at, len(text) - at)
+        return GrammarError(f"this {kind} is not closed", span, kind="syntax")
+    if found := _LOOKS_NUMERIC.match(text, at):
+        return GrammarError(f"{found[0][:40]!r} is not a number", _span(found), kind="syntax")
+    instead = _INSTEAD.get(text[at])
+    message = f"{text[at]!r} has no place here" + (f": {instead}" if instead else "")
+    return GrammarError(message, Span(at, 1), kind="syntax")
+
+
+def _span(found: re.Match[str]) -> Span:
+    return Span(found.start(), found.end() - found.start())
