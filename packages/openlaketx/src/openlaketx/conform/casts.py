@@ -1,0 +1,83 @@
+"""Casts that keep the value or fail the run, naming column and value.
+
+Spark's own casts, even under ANSI, drop a fraction, round a decimal, take blanks and control
+characters for nothing and read ``2024`` as a date. Text is read here only in the spellings that
+every engine understands alike; an empty text, even a quoted one, is NULL:
+
+    byte, short, integer, long   12  -3  +7
+    float, double                1.5  .5  2.  1e-3        not NaN, not Infinity
+    decimal(p,s)                 1.50, with no digit but 0 after the scale
+    boolean                      true  false, in any case
+    date                         2013-12-31
+    timestamp                    2013-12-31T23:59:59.123456Z, T or a blank; no zone means UTC
+    timestamp_ntz                the same without a zone
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.schema import INTEGERS, decimal_size, widens
+from openlaketx.engine.spark_types import spark_type
+
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_TIME = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
+_ZONE = r"(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])?"
+_FLOAT = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_GUARDS = {
+    **dict.fromkeys(INTEGERS, r"[+-]?[0-9]+"),
+    "float": _FLOAT,
+    "double": _FLOAT,
+    "boolean": r"([tT][rR][uU][eE]|[fF][aA][lL][sS][eE])",
+    "date": _DATE,
+    "timestamp": _DATE + _TIME + _ZONE,
+    "timestamp_ntz": _DATE + _TIME,
+}
+_SHOWN = 60
+
+
+def lossless_cast(value: Column, name: str, found: str, declared: str) -> Column:
+    """``value`` as the declared type, equal in meaning, or an error at the first that is not."""
+    if found == declared:
+        return value
+    if widens(found, declared):
+        return value.cast(spark_type(declared))
+    if found == "string":
+        return value if declared == "string" else _from_text(value, name, declared)
+    cast = value.try_cast(spark_type(declared))
+    kept = cast.cast(spark_type(found)).eqNullSafe(value)
+    return F.when(kept, cast).otherwise(_refuse(value.cast("string"), name, declared))
+
+
+def text_guard(declared: str) -> str | None:
+    """The pattern of texts that are read as this type; None where any text is."""
+    if size := decimal_size(declared):
+        scale = size[1]
+        return rf"\A[+-]?([0-9]+(\.[0-9]{{0,{scale}}}0*)?|\.[0-9]{{0,{scale}}}0*)\z"
+    guard = _GUARDS.get(declared)
+    return rf"\A{guard}\z" if guard else None
+
+
+def _from_text(value: Column, name: str, declared: str) -> Column:
+    guard = text_guard(declared)
+    if guard is None:
+        return value.cast(spark_type(declared))
+    cast = value.try_cast(spark_type(declared))
+    sound = value.rlike(guard) & cast.isNotNull()
+    if declared in ("float", "double"):
+        sound = sound & (F.abs(cast) != F.lit(float("inf")))
+    return (
+        F.when(value.isNull(), F.lit(None))
+        .when(sound, cast)
+        .otherwise(_refuse(value, name, declared))
+    )
+
+
+def _refuse(text: Column, name: str, declared: str) -> Column:
+    shown = F.concat(
+        F.lit(f"column {name}: '"),
+        F.substring(text, 1, _SHOWN),
+        F.lit(f"' is not a value of type {declared}"),
+    )
+    return F.raise_error(shown)

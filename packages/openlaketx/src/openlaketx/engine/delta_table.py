@@ -1,0 +1,79 @@
+"""Delta tables without Spark: a fresh handle each time, its files, its schema, its protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from deltalake import DeltaTable, Schema
+
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.storage import local_path
+
+KNOWN_FEATURES = frozenset({"appendOnly", "invariants", "timestampNtz"})
+"""What may stand in the protocol of a governed table: nothing that changes what a file says."""
+
+
+class LiveFile(NamedTuple):
+    """A file that a snapshot shows: its raw path under the table's root, its bytes and rows."""
+
+    path: str
+    size: int
+    rows: int | None
+
+
+def open_table(location: str, version: int | None = None) -> DeltaTable:
+    """A fresh handle. Handles do not advance with the table and are never kept."""
+    return DeltaTable(local_path(location), version=version)
+
+
+def live_files(table: DeltaTable) -> dict[str, LiveFile]:
+    """The files of the handle's version, by raw path."""
+    actions = table.get_add_actions(flatten=True)
+    columns = [actions[name].to_pylist() for name in ("path", "size_bytes", "num_records")]
+    rows = zip(*columns, strict=True)
+    return {(path := unquote(name)): LiveFile(path, size, count) for name, size, count in rows}
+
+
+def schema_of(table: DeltaTable) -> TableSchema:
+    """The table's columns; ValueError where one has a type that no dataset declares."""
+    fields = json.loads(table.schema().to_json())["fields"]
+    return TableSchema(
+        columns=tuple(Column(name=field["name"], type=_plain(field)) for field in fields)
+    )
+
+
+def delta_schema(schema: TableSchema) -> Schema:
+    """The schema as Delta writes it: every column nullable, because the gate enforces."""
+    fields = [
+        {"name": column.name, "type": column.type, "nullable": True, "metadata": {}}
+        for column in schema.columns
+    ]
+    return Schema.from_json(json.dumps({"type": "struct", "fields": fields}))
+
+
+def protocol_problem(table: DeltaTable) -> str | None:
+    """What in the table's protocol this engine does not write; None where it knows it all."""
+    protocol = table.protocol()
+    unknown = _unknown(protocol.reader_features) | _unknown(protocol.writer_features)
+    if unknown:
+        return f"it uses {', '.join(sorted(unknown))}"
+    if protocol.min_reader_version not in (1, 3) or protocol.min_writer_version not in (1, 2, 7):
+        return (
+            f"it needs reader {protocol.min_reader_version}"
+            f" and writer {protocol.min_writer_version}"
+        )
+    return None
+
+
+def _unknown(features: Iterable[str] | None) -> set[str]:
+    return set(features or ()) - KNOWN_FEATURES
+
+
+def _plain(field: dict[str, object]) -> str:
+    kind = field["type"]
+    if not isinstance(kind, str):
+        raise ValueError(f"column {field['name']} is nested")
+    return kind

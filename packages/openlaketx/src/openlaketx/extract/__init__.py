@@ -1,0 +1,6 @@
+"""From a source or from pinned inputs to a frame that nothing has computed yet."""
+
+from openlaketx.extract.batch import Batch
+from openlaketx.extract.extract import extract
+
+__all__ = ["Batch", "extract"]

@@ -1,0 +1,110 @@
+"""CSV files as one frame of strings under the header's own names."""
+
+from __future__ import annotations
+
+import secrets
+from functools import partial
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
+
+from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.run import SourceBuild
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.storage import Storage, local_path
+from openlaketx.engine.places import spark_read_path
+from openlaketx.engine.spark_errors import condition, reason
+from openlaketx.engine.spark_types import quoted_name
+from openlaketx.extract.batch import Batch, name_problem
+from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem, first_fault, look_at
+from openlaketx.extract.manifest import Selection
+
+_LINE_FAULTS = ("MALFORMED", "FAILED_READ_FILE")
+
+
+def read_csv(
+    session: SparkSession,
+    build: SourceBuild,
+    selection: Selection,
+    declared: TableSchema,
+    storage: Storage,
+) -> Batch:
+    """Strings only, every file under the same header; a line that does not fit fails the run.
+
+    Where every file is empty, even of a header, the batch is empty and has the declared names.
+    """
+    try:
+        dialect = CsvDialect.from_options(build.options)
+    except DialectProblem as problem:
+        raise selection.unreadable(str(problem)) from None
+    header, quoted = _header(selection, dialect)
+    names = header or declared.names
+    return Batch(
+        frame=_frame(session, selection, dialect, names, quoted=quoted),
+        live=TableSchema(columns=tuple(Column(name=name, type="string") for name in names)),
+        inputs=(),
+        position=selection.position,
+        explain=partial(_explain, selection, dialect),
+        confirm=partial(selection.confirm, storage),
+    )
+
+
+def _header(selection: Selection, dialect: CsvDialect) -> tuple[tuple[str, ...] | None, bool]:
+    header: tuple[str, ...] | None = None
+    first, quoted = "", False
+    for file in selection.files:
+        try:
+            look = look_at(local_path(selection.location(file)), dialect)
+        except DialectProblem as problem:
+            raise selection.unreadable(f"{file.path}: {problem}") from None
+        quoted = quoted or look.quoted
+        if look.header is None:
+            continue
+        if header is None:
+            header, first = look.header, file.path
+            if problem_text := name_problem(header):
+                raise selection.unreadable(f"{file.path}: {problem_text}")
+        elif look.header != header:
+            raise selection.unreadable(
+                f"{file.path} has another header than {first}: {_difference(look.header, header)}"
+            )
+    return header, quoted
+
+
+def _difference(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
+    if len(found) != len(wanted):
+        return f"{len(found)} columns instead of {len(wanted)}"
+    place = next(index for index, name in enumerate(found) if name != wanted[index])
+    return f"column {place + 1} is {found[place]!r} instead of {wanted[place]!r}"
+
+
+def _frame(
+    session: SparkSession,
+    selection: Selection,
+    dialect: CsvDialect,
+    names: tuple[str, ...],
+    *,
+    quoted: bool,
+) -> DataFrame:
+    schema = StructType([StructField(name, StringType()) for name in names])
+    paths = [spark_read_path(location) for location in selection.locations]
+    empty = secrets.token_hex(16)
+    options = dialect.spark_options(multiline=quoted, empty=empty)
+    frame = session.read.schema(schema).options(**options).csv(paths)
+    if not quoted:
+        return frame
+    texts = ((name, frame[quoted_name(name)]) for name in names)
+    return frame.select(
+        *(F.when(text == empty, "").otherwise(text).alias(name) for name, text in texts)
+    )
+
+
+def _explain(selection: Selection, dialect: CsvDialect, error: Exception) -> LakeGuardError:
+    """Spark's complaint; for a malformed line, the file and line that a second look finds."""
+    if condition(error).startswith(_LINE_FAULTS):
+        for file in selection.files:
+            fault = first_fault(local_path(selection.location(file)), dialect)
+            if fault:
+                return selection.unreadable(f"{file.path}: {fault}")
+    return selection.unreadable(reason(error))

@@ -1,0 +1,64 @@
+"""Inputs at their pinned versions, read by file list: a later commit cannot be seen."""
+
+from __future__ import annotations
+
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+from pyspark.sql import DataFrame, SparkSession
+
+from lakeguard_sdk.errors import BuildFailed
+from lakeguard_sdk.run import InputPin, TableSnapshot
+from lakeguard_sdk.storage import join
+from openlaketx.engine.delta_table import live_files, open_table, protocol_problem
+from openlaketx.engine.places import spark_read_path
+from openlaketx.engine.spark_types import spark_schema
+
+
+def files_to_read(pin: InputPin, dataset: str) -> list[str]:
+    """Locations of the files of the pinned version, or of those it gained after ``since``."""
+    pinned = _paths(pin.snapshot, pin, dataset)
+    if pin.since is None:
+        return [join(pin.snapshot.location, path) for path in sorted(pinned)]
+    before = _paths(pin.since, pin, dataset)
+    if before - pinned:
+        raise BuildFailed(
+            dataset=dataset,
+            reason=f"{pin.input.dataset} lost rows since the version that was read last,"
+            " so there is nothing to append: load the dataset FULL",
+        )
+    return [join(pin.snapshot.location, path) for path in sorted(pinned - before)]
+
+
+def read_pinned(session: SparkSession, pin: InputPin, files: list[str]) -> DataFrame:
+    """Exactly those files, under the input's declared schema; no file is an empty frame."""
+    schema = spark_schema(pin.table_schema)
+    if not files:
+        return session.createDataFrame([], schema)
+    return session.read.schema(schema).parquet(*(spark_read_path(file) for file in files))
+
+
+def _paths(snapshot: TableSnapshot, pin: InputPin, dataset: str) -> set[str]:
+    try:
+        table = open_table(snapshot.location, snapshot.commit)
+    except (DeltaError, TableNotFoundError) as error:
+        raise BuildFailed(
+            dataset=dataset,
+            reason=f"{pin.input.dataset}@v{pin.input.version} is not readable: {_line(error)}",
+        ) from None
+    _check(table, snapshot, pin, dataset)
+    return set(live_files(table))
+
+
+def _check(table: DeltaTable, snapshot: TableSnapshot, pin: InputPin, dataset: str) -> None:
+    found = str(table.metadata().id)
+    problem = protocol_problem(table)
+    if found != snapshot.table_id:
+        problem = f"it is table {found} and not {snapshot.table_id}"
+    if problem:
+        raise BuildFailed(
+            dataset=dataset, reason=f"{pin.input.dataset} at {snapshot.location}: {problem}"
+        )
+
+
+def _line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -1,0 +1,28 @@
+"""The identity of the code that made a batch."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from lakeguard_sdk.canonical import content_hash
+from lakeguard_sdk.run import RunPlan, SourceBuild
+from openlaketx.engine.session import RUN_SETTINGS
+
+
+def build_hash(plan: RunPlan) -> str:
+    """Equal where the same text or source, schema, settings and package would do the same."""
+    build = plan.build
+    if isinstance(build, SourceBuild):
+        spec = build.to_data()
+        spec.pop("position")
+    else:
+        spec = {"build": build.build, "text": build.text}
+    return content_hash(
+        {
+            "build": spec,
+            "load": plan.load,
+            "declared": plan.declared.to_data(),
+            "settings": RUN_SETTINGS,
+            "openlaketx": version("openlaketx"),
+        }
+    )

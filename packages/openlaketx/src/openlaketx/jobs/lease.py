@@ -1,0 +1,68 @@
+"""Keeping a run's lease while it works, and stopping the run that lost it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from lakeguard_sdk.errors import Fenced, LakeGuardError
+from lakeguard_sdk.ports import Runs
+from lakeguard_sdk.run import RunTicket
+
+_BEATS_PER_LEASE = 4
+_LONGEST_PAUSE = 30.0
+
+
+class Lease:
+    """Held until a heartbeat is told that the attempt is over."""
+
+    def __init__(self, ticket: RunTicket) -> None:
+        self._ticket = ticket
+        self._lost: Fenced | None = None
+
+    def check(self) -> None:
+        """Raises ``Fenced`` once the lease is lost; called before anything that others see."""
+        if self._lost is not None:
+            raise self._lost
+
+    def lose(self, error: Fenced) -> None:
+        self._lost = error
+
+
+@contextmanager
+def keeping_lease(
+    runs: Runs, ticket: RunTicket, seconds: float, on_loss: Callable[[], None]
+) -> Iterator[Lease]:
+    """Beats in the background while the block runs; a loss is told to the block and ``on_loss``."""
+    lease = Lease(ticket)
+    done = threading.Event()
+    beating = threading.Thread(
+        target=_beat, args=(runs, ticket, seconds, lease, done, on_loss), daemon=True
+    )
+    beating.start()
+    try:
+        yield lease
+    finally:
+        done.set()
+        beating.join()
+
+
+def _beat(
+    runs: Runs,
+    ticket: RunTicket,
+    seconds: float,
+    lease: Lease,
+    done: threading.Event,
+    on_loss: Callable[[], None],
+) -> None:
+    left = seconds
+    while not done.wait(min(left / _BEATS_PER_LEASE, _LONGEST_PAUSE)):
+        try:
+            left = runs.heartbeat(ticket)
+        except Fenced as error:
+            lease.lose(error)
+            on_loss()
+            return
+        except (LakeGuardError, OSError):
+            left = max(left / 2, 1.0)

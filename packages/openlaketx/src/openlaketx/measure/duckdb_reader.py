@@ -1,0 +1,55 @@
+"""A DuckDB that reads given files and nothing else, within stated memory."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+
+from openlaketx.engine.machine import cores, memory_bytes
+from openlaketx.engine.places import duckdb_path
+
+_SHARE_OF_MEMORY = 4
+ENGINE = f"duckdb {duckdb.__version__}"
+
+
+class DuckdbReader:
+    """Asks one question at a time of a list of Parquet files."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def row(self, query: str, parameters: Mapping[str, Any]) -> tuple[Any, ...]:
+        found = self._connection.execute(query, dict(parameters)).fetchone()
+        return found if found is not None else ()
+
+
+@contextmanager
+def duckdb_reader() -> Iterator[DuckdbReader]:
+    """UTC, NULLs first, division by zero raises; spills under a folder that goes away."""
+    with tempfile.TemporaryDirectory(prefix="measure-") as spill:
+        connection = duckdb.connect(
+            ":memory:",
+            config={
+                "threads": str(cores()),
+                "memory_limit": f"{memory_bytes() // _SHARE_OF_MEMORY}B",
+                "temp_directory": spill,
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                "preserve_insertion_order": "false",
+            },
+        )
+        try:
+            connection.execute("SET TimeZone = 'UTC'")
+            connection.execute("SET ieee_floating_point_ops = false")
+            connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
+            yield DuckdbReader(connection)
+        finally:
+            connection.close()
+
+
+def file_list(locations: Sequence[str]) -> list[str]:
+    return [duckdb_path(location) for location in locations]

@@ -1,0 +1,166 @@
+"""Taking all measures of a run: footers first, then one pass, then one query per key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from lakeguard_sdk import faultpoints
+from lakeguard_sdk.measure import Aggregate, CountIf, DuplicateRows, RowCount, measure_key
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.storage import join
+from lakeguard_sdk.words import Scope
+from openlaketx.engine.delta_table import LiveFile
+from openlaketx.measure.condition_sql import ConditionSql, quoted, sql_type
+from openlaketx.measure.duckdb_reader import ENGINE, DuckdbReader, duckdb_reader, file_list
+from openlaketx.measure.duplicates import duplicates_query
+from openlaketx.measure.footer_answers import NoAnswer, answer
+from openlaketx.measure.measured import Measured
+from openlaketx.measure.questions import Question, ask
+from openlaketx.stage import Candidate
+
+_REASON = 300
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is measured: the candidate, and the files that stay beside it in the table."""
+
+    candidate: Candidate
+    schema: TableSchema
+    existing: tuple[LiveFile, ...]
+    existing_rows: int
+
+    def files(self, scope: Scope) -> list[str]:
+        paths = [file.path for file in self.candidate.files]
+        if scope is Scope.TABLE:
+            paths += [file.path for file in self.existing]
+        return file_list([join(self.candidate.location, path) for path in paths])
+
+
+Rows = RowCount | CountIf | Aggregate
+
+
+def take_measures(
+    measures: Sequence[RowCount | CountIf | DuplicateRows | Aggregate], subject: Subject
+) -> Measured:
+    """Every measure has a value or a reason; none stops another."""
+    measured = Measured(engine=ENGINE)
+    rest = []
+    for measure in measures:
+        try:
+            measured.values[measure_key(measure)] = answer(
+                measure, subject.candidate, subject.schema, subject.existing_rows
+            )
+        except NoAnswer:
+            rest.append(measure)
+        except (OverflowError, ValueError) as error:
+            measured.unmeasured[measure_key(measure)] = _reason(error)
+    if rest:
+        with duckdb_reader() as reader:
+            _read_rows(rest, subject, reader, measured)
+    faultpoints.reached("measure.taken")
+    return measured
+
+
+def _read_rows(
+    measures: Sequence[RowCount | CountIf | DuplicateRows | Aggregate],
+    subject: Subject,
+    reader: DuckdbReader,
+    measured: Measured,
+) -> None:
+    """One pass over the batch, one over the table for counts of it, one per key."""
+    batch: list[Rows] = []
+    table: list[Rows] = []
+    for measure in measures:
+        if isinstance(measure, DuplicateRows):
+            _duplicates(measure, subject, reader, measured)
+        elif isinstance(measure, RowCount) and measure.scope is Scope.TABLE:
+            table.append(measure)
+        else:
+            batch.append(measure)
+    _one_pass(batch, subject.files(Scope.BATCH), subject.schema, reader, measured)
+    _one_pass(table, subject.files(Scope.TABLE), subject.schema, reader, measured)
+
+
+def _one_pass(
+    measures: Sequence[Rows],
+    files: list[str],
+    schema: TableSchema,
+    reader: DuckdbReader,
+    measured: Measured,
+) -> None:
+    """All in one query; where it raises, each alone, so that only the guilty has no value."""
+    sql = ConditionSql()
+    questions = []
+    for measure in measures:
+        try:
+            questions.append(ask(measure, sql))
+        except (ValueError, OverflowError) as error:
+            measured.unmeasured[measure_key(measure)] = _reason(error)
+    try:
+        _ask_all(questions, sql, files, schema, reader, measured)
+    except duckdb.Error as error:
+        if len(measures) == 1:
+            measured.unmeasured[measure_key(measures[0])] = _reason(error)
+            return
+        for measure in measures:
+            if measure_key(measure) not in measured.unmeasured:
+                _one_pass([measure], files, schema, reader, measured)
+
+
+def _ask_all(
+    questions: Sequence[Question],
+    sql: ConditionSql,
+    files: list[str],
+    schema: TableSchema,
+    reader: DuckdbReader,
+    measured: Measured,
+) -> None:
+    if not questions:
+        return
+    expressions = list(dict.fromkeys(text for ask in questions for text in ask.expressions))
+    origin, parameters = _origin(files, schema)
+    row = reader.row(
+        f"SELECT {', '.join(expressions)} FROM {origin}",  # noqa: S608 - literals are bound
+        {**sql.parameters, **parameters},
+    )
+    found = dict(zip(expressions, row, strict=True))
+    for question in questions:
+        try:
+            value = question.finish([found[text] for text in question.expressions])
+            measured.values[question.key] = value
+        except OverflowError as error:
+            measured.unmeasured[question.key] = _reason(error)
+
+
+def _duplicates(
+    measure: DuplicateRows, subject: Subject, reader: DuckdbReader, measured: Measured
+) -> None:
+    sql = ConditionSql()
+    origin, parameters = _origin(subject.files(measure.scope), subject.schema)
+    try:
+        query = duplicates_query(measure, sql, origin)
+        row = reader.row(query, {**sql.parameters, **parameters})
+        measured.values[measure_key(measure)] = int(row[0])
+    except (duckdb.Error, ValueError) as error:
+        measured.unmeasured[measure_key(measure)] = _reason(error)
+
+
+def _origin(files: list[str], schema: TableSchema) -> tuple[str, dict[str, Any]]:
+    """The rows to ask; without a file, none, under the same names and types."""
+    if files:
+        return "read_parquet($files, hive_partitioning = false)", {"files": files}
+    return _empty_rows(schema), {}
+
+
+def _empty_rows(schema: TableSchema) -> str:
+    columns = [f"CAST(NULL AS {sql_type(c.type)}) AS {quoted(c.name)}" for c in schema.columns]
+    return f"(SELECT {', '.join(columns)} WHERE FALSE)"
+
+
+def _reason(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)[:_REASON]

@@ -1,0 +1,58 @@
+"""Values as evidence holds them: one spelling, whichever engine or footer gave it."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+from lakeguard_sdk.canonical import format_instant
+from lakeguard_sdk.measure import MeasureValue
+
+DIGITS = 12
+_SAFE_INTEGER = 2**53
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def whole(value: int | None) -> MeasureValue:
+    """An integer; as text beyond 2**53, where JSON would lose digits."""
+    if value is None:
+        return None
+    return int(value) if abs(value) <= _SAFE_INTEGER else str(int(value))
+
+
+def rounded(value: float | None) -> MeasureValue:
+    """Twelve significant digits, so that the order of addition does not show."""
+    if value is None:
+        return None
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return float(f"{value:.{DIGITS}g}") + 0.0
+
+
+def exact(value: Decimal | None) -> MeasureValue:
+    return None if value is None else format(value, "f")
+
+
+def mean(total: int | Decimal | None, count: int) -> MeasureValue:
+    """The quotient itself, then rounded once."""
+    return rounded(float(Fraction(total) / count)) if count and total is not None else None
+
+
+def day(days: int | None) -> MeasureValue:
+    """Days since 1970 as an ISO date; OverflowError outside the years 1 to 9999."""
+    return None if days is None else (date(1970, 1, 1) + timedelta(days=days)).isoformat()
+
+
+def instant(micros: int | None) -> MeasureValue:
+    """Microseconds since 1970, UTC; OverflowError outside the years 1 to 9999."""
+    return None if micros is None else format_instant(_EPOCH + timedelta(microseconds=micros))
+
+
+def local_instant(micros: int | None) -> MeasureValue:
+    """The same for a time without a zone."""
+    told = instant(micros)
+    return None if told is None else str(told).removesuffix("Z")

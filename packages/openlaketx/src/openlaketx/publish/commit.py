@@ -1,0 +1,85 @@
+"""The committer of publishes: step two of a move.
+
+One strict commit from a fresh handle on which everything was checked. Whatever the call says,
+the log is read afterwards: an error does not mean "not committed", nor silence "committed".
+"""
+
+from __future__ import annotations
+
+from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.transaction import AddAction
+
+from lakeguard_sdk import faultpoints
+from lakeguard_sdk.commits import PUBLISH_APP, CommitAuthor, log_file
+from lakeguard_sdk.errors import ForeignTable
+from lakeguard_sdk.run import Intent
+from lakeguard_sdk.storage import Storage, storage_for
+from lakeguard_sdk.words import LoadType
+from openlaketx.engine.delta_table import delta_schema, open_table
+from openlaketx.publish.checks import check_before_commit
+from openlaketx.publish.log import confirm
+
+
+def commit_publish(intent: Intent, storage: Storage | None = None) -> int:
+    """The version of the commit that carries out the intent, on disk and read back.
+
+    Raises ``BaseMoved`` where the table is not what the intent started from or another writer
+    won; nothing of another writer is ever absorbed.
+    """
+    storage = storage or storage_for(intent.location)
+    table = _open(intent)
+    check_before_commit(intent, table, storage)
+    version = table.version() + 1
+    faultpoints.reached("publish.before_commit")
+    error = _commit(intent, table)
+    faultpoints.reached("publish.committed")
+    confirm(intent, version, storage, error)
+    storage.make_durable(log_file(intent.location, version))
+    faultpoints.reached("publish.synced")
+    return version
+
+
+def _open(intent: Intent) -> DeltaTable:
+    try:
+        return open_table(intent.location)
+    except (TableNotFoundError, DeltaError) as error:
+        raise ForeignTable(
+            location=intent.location, dataset=intent.dataset, difference=str(error)
+        ) from None
+
+
+def _commit(intent: Intent, table: DeltaTable) -> Exception | None:
+    """Tries once, never rebases; says what was raised, which proves nothing by itself."""
+    author = CommitAuthor(
+        dataset_id=intent.dataset_id,
+        kind="publish",
+        run_id=intent.run_id,
+        decision_id=intent.decision_id,
+        intent_id=intent.intent_id,
+    )
+    try:
+        table.create_write_transaction(
+            [_add(file.path, file.size, file.modified_ms, file.stats) for file in intent.adds],
+            "overwrite" if intent.load is LoadType.FULL else "append",
+            delta_schema(intent.table_schema),
+            commit_properties=CommitProperties(
+                custom_metadata=author.custom_metadata(),
+                max_commit_retries=0,
+                app_transactions=[Transaction(PUBLISH_APP, intent.seq)],
+            ),
+        )
+    except (DeltaError, OSError, ValueError) as error:
+        return error
+    return None
+
+
+def _add(path: str, size: int, modified_ms: int, stats: str) -> AddAction:
+    return AddAction(
+        path=path,
+        size=size,
+        partition_values={},
+        modification_time=modified_ms,
+        data_change=True,
+        stats=stats,
+    )

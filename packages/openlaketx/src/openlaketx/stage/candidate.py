@@ -1,0 +1,90 @@
+"""The candidate of a run: exactly these files, as their own footers describe them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lakeguard_sdk.errors import StagingFailed
+from lakeguard_sdk.evidence import StagedFile
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.storage import FileFacts, Storage, join, local_path
+from openlaketx.engine.parquet_types import UnsupportedColumn, physical_type, table_schema
+from openlaketx.stage.file_stats import delta_stats
+
+SUCCESS = "_SUCCESS"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Files with at least one row each, and their footers in the same order."""
+
+    location: str
+    files: tuple[StagedFile, ...]
+    footers: tuple[pq.FileMetaData, ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(file.rows for file in self.files)
+
+
+def collect(
+    location: str, staging: str, declared: TableSchema, dataset: str, storage: Storage
+) -> Candidate:
+    """The explicit list of what a finished write left; whatever looks wrong fails the run."""
+    folder = join(location, staging)
+    if not storage.exists(join(folder, SUCCESS)):
+        raise StagingFailed(dataset=dataset, reason="the write left no success marker")
+    files, footers = [], []
+    for facts in storage.files_under(folder):
+        name = facts.path.rpartition("/")[2]
+        if name.startswith((".", "_")):
+            continue
+        footer = _footer(facts, name, dataset)
+        _check_schema(footer, declared, name, dataset)
+        if footer.num_rows:
+            files.append(_staged(facts, join(staging, name), footer, declared))
+            footers.append(footer)
+    return Candidate(location, tuple(files), tuple(footers))
+
+
+def _footer(facts: FileFacts, name: str, dataset: str) -> pq.FileMetaData:
+    try:
+        return pq.read_metadata(local_path(facts.path))
+    except (pa.ArrowException, OSError) as error:
+        raise StagingFailed(dataset=dataset, reason=f"{name} is not readable: {error}") from None
+
+
+def _check_schema(footer: pq.FileMetaData, declared: TableSchema, name: str, dataset: str) -> None:
+    try:
+        found = table_schema(footer)
+    except UnsupportedColumn as error:
+        raise StagingFailed(dataset=dataset, reason=f"{name}: {error}") from None
+    if found.names != declared.names:
+        raise StagingFailed(
+            dataset=dataset,
+            reason=f"{name} has columns {', '.join(found.names)}"
+            f" instead of {', '.join(declared.names)}",
+        )
+    for index, column in enumerate(declared.columns):
+        physical = footer.schema.column(index).physical_type
+        if found.columns[index].type != column.type or physical != physical_type(column.type):
+            raise StagingFailed(
+                dataset=dataset,
+                reason=f"{name}: column {column.name} is {found.columns[index].type} ({physical})"
+                f" instead of {column.type}",
+            )
+
+
+def _staged(
+    facts: FileFacts, path: str, footer: pq.FileMetaData, declared: TableSchema
+) -> StagedFile:
+    return StagedFile(
+        path=path,
+        size=facts.size,
+        rows=footer.num_rows,
+        modified_ms=facts.modified_ms,
+        stats=delta_stats(footer, declared),
+    )

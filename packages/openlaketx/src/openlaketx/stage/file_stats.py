@@ -1,0 +1,96 @@
+"""Delta's file statistics, taken from the file's own footer and from nothing else.
+
+A wrong minimum or maximum makes readers skip rows without a word, so what a footer does not
+prove is left out: booleans, binary, NaN, times outside the years 1 to 9999.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from lakeguard_sdk.schema import FLOATS, INTEGERS, TableSchema, decimal_size
+from openlaketx.stage.footer_ranges import column_range
+
+PREFIX = 32
+_LAST = "\U0010ffff"
+_RAW = ("date", "timestamp", "timestamp_ntz", *INTEGERS)
+_WITHOUT = ("boolean", "binary")
+
+
+def delta_stats(footer: pq.FileMetaData, declared: TableSchema) -> str:
+    """``numRecords``, ``minValues``, ``maxValues`` and ``nullCount`` as JSON text."""
+    low: dict[str, str] = {}
+    high: dict[str, str] = {}
+    nulls: dict[str, str] = {}
+    for index, column in enumerate(declared.columns):
+        found = column_range([footer], index, raw=column.type in _RAW)
+        if found.nulls is not None:
+            nulls[column.name] = str(found.nulls)
+        if column.type in _WITHOUT or found.lowest is None:
+            continue
+        lowest, highest = _text(found.lowest, column.type), _text(found.highest, column.type)
+        if column.type == "string":
+            lowest, highest = _string_bounds(found.lowest, found.highest)
+        if lowest is not None and highest is not None:
+            low[column.name], high[column.name] = lowest, highest
+    parts = {
+        "numRecords": str(footer.num_rows),
+        "minValues": _object(low),
+        "maxValues": _object(high),
+        "nullCount": _object(nulls),
+    }
+    return _object(parts)
+
+
+def upper_prefix(text: str) -> str:
+    """A short text that is not below ``text``, in the order of code points."""
+    if len(text) <= PREFIX:
+        return text
+    for end in range(PREFIX, len(text)):
+        if text[end] != _LAST:
+            return text[:end] + _LAST
+    return text
+
+
+def _string_bounds(lowest: Any, highest: Any) -> tuple[str | None, str | None]:
+    if not isinstance(lowest, str) or not isinstance(highest, str):
+        return None, None
+    return json.dumps(lowest[:PREFIX]), json.dumps(upper_prefix(highest))
+
+
+def _text(value: Any, data_type: str) -> str | None:
+    """One bound as JSON text; None where it cannot be told."""
+    if data_type in INTEGERS:
+        return str(int(value))
+    if data_type in FLOATS:
+        return json.dumps(float(value)) if math.isfinite(value) else None
+    if decimal_size(data_type) and isinstance(value, Decimal):
+        return format(value, "f")
+    if data_type == "date":
+        return _instant(lambda: (date(1970, 1, 1) + timedelta(days=value)).isoformat())
+    if data_type in ("timestamp", "timestamp_ntz"):
+        zone = "Z" if data_type == "timestamp" else ""
+        return _instant(lambda: _moment(value).isoformat(timespec="microseconds") + zone)
+    return None
+
+
+def _moment(micros: int) -> datetime:
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    return (epoch + timedelta(microseconds=micros)).replace(tzinfo=None)
+
+
+def _instant(tell: Any) -> str | None:
+    try:
+        return json.dumps(tell())
+    except OverflowError:
+        return None
+
+
+def _object(members: dict[str, str]) -> str:
+    return "{" + ",".join(f"{json.dumps(key)}:{value}" for key, value in members.items()) + "}"

@@ -1,0 +1,55 @@
+"""What a Parquet footer proves about a column: how many NULLs, and between which values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow.parquet as pq
+
+
+@dataclass(frozen=True)
+class ColumnRange:
+    """Over whole files. ``nulls`` is None where a row group does not tell.
+
+    ``lowest`` and ``highest`` are the footer's own values, physical ones for dates and times
+    (days, microseconds); both are None where no row group has a value, and ``bounded`` is False
+    where one has values without telling between which.
+    """
+
+    values: int
+    nulls: int | None
+    bounded: bool
+    lowest: Any
+    highest: Any
+
+
+def column_range(footers: Iterable[pq.FileMetaData], index: int, *, raw: bool) -> ColumnRange:
+    """The range of one column over all row groups of all files."""
+    values, nulls, bounded = 0, 0, True
+    known = True
+    lows, highs = [], []
+    for footer in footers:
+        for group in range(footer.num_row_groups):
+            chunk = footer.row_group(group).column(index)
+            stats = chunk.statistics
+            values += chunk.num_values
+            if stats is None or not stats.has_null_count:
+                known = bounded = False
+                continue
+            nulls += stats.null_count
+            if stats.null_count == chunk.num_values:
+                continue
+            if not stats.has_min_max:
+                bounded = False
+                continue
+            lows.append(stats.min_raw if raw else stats.min)
+            highs.append(stats.max_raw if raw else stats.max)
+    return ColumnRange(
+        values=values,
+        nulls=nulls if known else None,
+        bounded=bounded,
+        lowest=min(lows, default=None) if bounded else None,
+        highest=max(highs, default=None) if bounded else None,
+    )

@@ -1,0 +1,67 @@
+"""Writing the candidate: one pass over the data, one folder per attempt."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from pyspark.sql import DataFrame
+
+from lakeguard_sdk import faultpoints
+from lakeguard_sdk.errors import LakeGuardError, StagingFailed
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.storage import Storage, join, local_path
+from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
+from openlaketx.extract import Batch
+from openlaketx.stage.candidate import Candidate, collect
+from openlaketx.stage.written_rows import counting
+
+_OPTIONS = {
+    "compression": "snappy",
+    "mapreduce.fileoutputcommitter.algorithm.version": "1",
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
+}
+
+
+def stage(frame: DataFrame, batch: Batch, plan: RunPlan, storage: Storage) -> Candidate:
+    """The files of the run, each whole and as declared, with as many rows as Spark wrote."""
+    folder = join(plan.location, plan.staging)
+    if storage.exists(folder):
+        raise StagingFailed(dataset=plan.dataset, reason=f"{plan.staging} is already there")
+    with counting(frame.sparkSession, plan.ticket.run_id) as written:
+        try:
+            frame.write.mode("errorifexists").options(**_OPTIONS).parquet(local_path(folder))
+        except SPARK_ERRORS as error:
+            raise _explained(error, folder, batch, plan) from None
+    batch.confirm()
+    candidate = collect(plan.location, plan.staging, plan.declared, plan.dataset, storage)
+    told = written.rows()
+    if told is not None and told != candidate.rows:
+        raise StagingFailed(
+            dataset=plan.dataset,
+            reason=f"Spark wrote {told} rows, the files hold {candidate.rows}",
+        )
+    faultpoints.reached("stage.written")
+    return candidate
+
+
+def make_durable(candidate: Candidate, plan: RunPlan, storage: Storage) -> Future[None]:
+    """Syncs files and folders in the background; the answer is done when all are on disk."""
+    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="durable")
+    try:
+        return pool.submit(_sync, candidate, plan, storage)
+    finally:
+        pool.shutdown(wait=False)
+
+
+def _sync(candidate: Candidate, plan: RunPlan, storage: Storage) -> None:
+    for file in candidate.files:
+        storage.make_durable(join(plan.location, file.path))
+    parts = plan.staging.strip("/").split("/")
+    for depth in range(len(parts), -1, -1):
+        storage.make_durable(join(plan.location, *parts[:depth]))
+
+
+def _explained(error: Exception, folder: str, batch: Batch, plan: RunPlan) -> LakeGuardError:
+    if local_path(folder) in str(error):
+        return StagingFailed(dataset=plan.dataset, reason=reason(error))
+    return batch.explain(error)

@@ -1,0 +1,99 @@
+"""A worker: one warm Spark session that takes tasks to their end."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from lakeguard_sdk.client import WorkerClient
+from lakeguard_sdk.errors import Fenced, LakeGuardError
+from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.run import Failure, RunPlan, RunResult
+from lakeguard_sdk.words import RunStatus
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from openlaketx.jobs.run_dataset import Progress
+
+_LONGEST = 500
+
+
+def create_worker(
+    client: WorkerClient,
+    *,
+    spark_options: dict[str, str],
+    progress: Progress | None = None,
+) -> SparkWorker:
+    """The worker of this process; Spark starts with the first task that needs it."""
+    return SparkWorker(client, spark_options, progress)
+
+
+class SparkWorker:
+    """Every task it opens ends: with a result, or by the reaper where nothing can be said."""
+
+    def __init__(
+        self, client: WorkerClient, spark_options: dict[str, str], progress: Progress | None
+    ) -> None:
+        self._client = client
+        self._spark_options = spark_options
+        self._progress = progress
+        self._identity = this_process("openlaketx")
+
+    def run_task(self, task_id: str) -> RunResult:
+        """Opens the task's next attempt and runs it; a retryable failure is told as such."""
+        opened = self._client.runs.open_run(task_id, self._identity)
+        return opened if isinstance(opened, RunResult) else self._run(opened)
+
+    def _run(self, plan: RunPlan) -> RunResult:
+        try:
+            return self._attempt(plan)
+        except Fenced as error:
+            return _ended_by_others(plan, error)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
+            return self._fail(plan, error)
+
+    def _attempt(self, plan: RunPlan) -> RunResult:
+        from openlaketx.jobs.lease import keeping_lease
+        from openlaketx.jobs.run_dataset import run_dataset
+
+        def stop_spark() -> None:
+            spark.sparkContext.cancelJobGroup(plan.ticket.run_id)
+
+        spark = self._spark()
+        with keeping_lease(self._client.runs, plan.ticket, plan.lease_seconds, stop_spark) as lease:
+            try:
+                return run_dataset(plan, self._client, spark, lease, self._progress)
+            except LakeGuardError:
+                lease.check()
+                raise
+
+    def _spark(self) -> SparkSession:
+        from openlaketx.engine.session import spark_session
+
+        return spark_session(self._spark_options)
+
+    def _fail(self, plan: RunPlan, error: Exception) -> RunResult:
+        """The control plane ends the run; a commit that stands after all makes it a success."""
+        try:
+            return self._client.runs.fail_run(plan.ticket, _failure(error))
+        except Fenced as fenced:
+            return _ended_by_others(plan, fenced)
+
+
+def _failure(error: Exception) -> Failure:
+    text = next((line for line in str(error).splitlines() if line.strip()), "")
+    if not isinstance(error, LakeGuardError):
+        text = f"{type(error).__name__}: {text}"
+        return Failure(code=LakeGuardError.code, message=text[:_LONGEST])
+    return Failure(code=error.code, message=text[:_LONGEST], retryable=error.retryable)
+
+
+def _ended_by_others(plan: RunPlan, error: Fenced) -> RunResult:
+    return RunResult(
+        run_id=plan.ticket.run_id,
+        dataset=plan.dataset,
+        status=RunStatus.FAILED,
+        error=Failure(code=error.code, message=str(error)),
+        ended_at=datetime.now(UTC),
+    )

@@ -1,0 +1,175 @@
+"""The plainest run port: it allows what the test says, and keeps what it was told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from deltalake import CommitProperties, DeltaTable, Transaction
+
+from lakeguard_sdk.client import WorkerClient
+from lakeguard_sdk.commits import PUBLISH_APP, TABLE_PROPERTIES, CommitAuthor
+from lakeguard_sdk.decision import CaseHashes, Decision, Ruling
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.ports import Reader
+from lakeguard_sdk.run import (
+    Build,
+    Failure,
+    Intent,
+    RunPlan,
+    RunResult,
+    RunTicket,
+    SchemaReaction,
+    SchemaVerdict,
+    TableBase,
+    WorkerIdentity,
+)
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, Verdict
+from openlaketx.engine.delta_table import delta_schema
+
+DATASET_ID = "ds_1"
+
+
+@dataclass
+class PlainRuns:
+    """One dataset; every run is planned from what the test sets."""
+
+    lake: Path
+    dataset: DatasetName
+    declared: TableSchema
+    build: Build
+    load: LoadType = LoadType.FULL
+    measures: tuple[Any, ...] = ()
+    allow: Callable[[Evidence], bool] = lambda evidence: True
+    lease_seconds: float = 120.0
+    base: TableBase | None = None
+    count: int = 0
+    seq: int = 0
+    live: list[TableSchema] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    beats: int = 0
+
+    @property
+    def location(self) -> str:
+        return str(self.lake / self.dataset.layer / self.dataset.name)
+
+    def client(self) -> WorkerClient:
+        return WorkerClient(reader=cast(Reader, None), runs=self, lake=str(self.lake))
+
+    def open_run(self, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
+        self.count += 1
+        run_id = f"run_{self.count}"
+        return RunPlan(
+            ticket=RunTicket(
+                run_id=run_id, task_id=task_id, attempt=self.count, lease_token="token"
+            ),
+            dataset=self.dataset,
+            dataset_id=DATASET_ID,
+            lease_seconds=self.lease_seconds,
+            load=self.load,
+            declared=self.declared,
+            build=self.build,
+            measures=self.measures,
+            location=self.location,
+            base=self.base,
+            staging=f"runs/{run_id}",
+            definition_hash="sha256:0",
+        )
+
+    def heartbeat(self, ticket: RunTicket) -> float:
+        self.beats += 1
+        return self.lease_seconds
+
+    def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
+        self.live.append(live)
+        differences = tuple(
+            SchemaReaction(
+                column=column.name,
+                change="type",
+                found=live.type_of(column.name),
+                declared=column.type,
+                reaction="CAST",
+            )
+            for column in self.declared.columns
+            if live.type_of(column.name) not in (None, column.type)
+        )
+        return SchemaVerdict(accepted=True, differences=differences)
+
+    def submit_evidence(self, ticket: RunTicket, evidence: Evidence) -> Decision:
+        self.evidence.append(evidence)
+        verdict = Verdict.ALLOWED if self.allow(evidence) else Verdict.BLOCKED
+        return Decision(
+            decision_id=f"dec_{self.count}",
+            run_id=ticket.run_id,
+            dataset=self.dataset,
+            dataset_id=DATASET_ID,
+            ruling=Ruling(verdict=verdict, reasons=(), checks=(), semantics=1, decided_at=_now()),
+            case=CaseHashes(
+                facts="", evidence=evidence.content_hash(), ruleset="", policies="", history=""
+            ),
+        )
+
+    def begin_move(self, ticket: RunTicket) -> Intent:
+        evidence = self.evidence[-1]
+        if not DeltaTable.is_deltatable(self.location):
+            create_governed(self.location, self.declared)
+        self.seq += 1
+        return Intent(
+            intent_id=f"int_{self.seq}",
+            kind=MoveKind.PUBLISH,
+            dataset=self.dataset,
+            dataset_id=DATASET_ID,
+            run_id=ticket.run_id,
+            decision_id=f"dec_{self.count}",
+            seq=self.seq,
+            location=self.location,
+            table_id=str(DeltaTable(self.location).metadata().id),
+            base_commit=self.base.commit if self.base else 0,
+            load=self.load,
+            table_schema=evidence.table_schema,
+            adds=evidence.files,
+            removes=evidence.removes,
+        )
+
+    def complete_move(self, ticket: RunTicket, commit: int) -> RunResult:
+        table_id = str(DeltaTable(self.location).metadata().id)
+        version = self.base.version + 1 if self.base else 1
+        self.base = TableBase(version=version, commit=commit, table_id=table_id)
+        return self._result(ticket, RunStatus.SUCCESS, version=version)
+
+    def finish_unchanged(self, ticket: RunTicket) -> RunResult:
+        return self._result(ticket, RunStatus.SUCCESS)
+
+    def fail_run(self, ticket: RunTicket, failure: Failure) -> RunResult:
+        self.failures.append(failure)
+        return self._result(ticket, RunStatus.FAILED, error=failure)
+
+    def _result(self, ticket: RunTicket, status: RunStatus, **more: Any) -> RunResult:
+        return RunResult(
+            run_id=ticket.run_id, dataset=self.dataset, status=status, ended_at=_now(), **more
+        )
+
+
+def create_governed(location: str, schema: TableSchema, dataset_id: str = DATASET_ID) -> str:
+    """An empty governed table, as a control plane creates it; answers its id."""
+    author = CommitAuthor(dataset_id=dataset_id, kind="create")
+    DeltaTable.create(
+        location,
+        delta_schema(schema),
+        configuration=dict(TABLE_PROPERTIES),
+        commit_properties=CommitProperties(
+            custom_metadata=author.custom_metadata(),
+            app_transactions=[Transaction(PUBLISH_APP, 0)],
+        ),
+    )
+    return str(DeltaTable(location).metadata().id)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
