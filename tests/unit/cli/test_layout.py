@@ -6,35 +6,9 @@ from datetime import timedelta
 
 import click
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lakeguard.cli import layout
 from tests.unit.cli.nouns import NOW
-
-
-@pytest.mark.parametrize(
-    ("part", "whole", "text"),
-    [
-        (377, 776, "49 %"),
-        (1, 776, "0.13 %"),
-        (1, 100_000, "0.001 %"),
-        (1, 10_000_000, "< 0.001 %"),
-        (0, 776, "0 %"),
-        (776, 776, "100 %"),
-        (99_999, 100_000, "99.999 %"),
-        (10**9 - 1, 10**9, "> 99.999 %"),
-        (0, 0, "0 %"),
-    ],
-)
-def test_share(part: int, whole: int, text: str) -> None:
-    assert layout.share(part, whole) == text
-
-
-@given(st.integers(1, 10**9), st.integers(1, 10**9))
-def test_a_part_never_reads_as_nothing_or_all(part: int, more: int) -> None:
-    text = layout.share(part, part + more)
-    assert not text.startswith(("0 %", "100 %"))
 
 
 @pytest.mark.parametrize(

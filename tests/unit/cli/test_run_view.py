@@ -25,7 +25,7 @@ def test_promoted() -> None:
     assert lines(result, 1) == [
         "✓ PROMOTED  silver.flights v1   336,000 rows, 1 check passed, 1 warning"
         "   from bronze.flights@v1",
-        "  not_null(tail_num)   ! WARN   1 of 776 rows (0.13 %)   limit 0 rows",
+        "  not_null(tail_num)   ! WARN   1 of 776 new rows (0.13 %)",
     ]
 
 
@@ -34,8 +34,9 @@ def test_blocked() -> None:
     result = nouns.result(RunStatus.BLOCKED, decision=nouns.decision(*checks))
     assert lines(result, 1) == [
         "✗ BLOCKED  silver.flights   nothing was published; v1 stays visible",
-        "  range(dep_delay, min=-120, max=2000)   ✗ FAIL   377 of 776 rows (49 %)   limit 0.1 %",
-        "  mean(dep_delay)                        ✗ FAIL   419.763                  limit -10..100",
+        "  range(dep_delay, min=-120, max=2000)   ✗ FAIL   "
+        "377 of 776 new rows (49 %), worst 13,200, limit 0.1 %",
+        "  mean(dep_delay)                        ✗ FAIL   mean is 419.763, limit -10 to 100",
         "  2 other checks passed",
         "Next: lakeguard why silver.flights",
     ]
@@ -48,10 +49,14 @@ def test_blocked_before_anything_was_visible() -> None:
 
 def test_an_error_of_the_gate_tells_its_reason() -> None:
     broken = nouns.check(
-        "bad\x1b[2J", Outcome.ERROR, message="no such measure", kind=CheckKind.POLICY
+        "bad\x1b[2J",
+        Outcome.ERROR,
+        message="no such measure",
+        kind=CheckKind.POLICY,
+        check_id="pii",
     )
     told = lines(nouns.result(RunStatus.BLOCKED, decision=nouns.decision(broken)), 1)
-    assert told[1] == "  policy: bad\\x1b[2J   ✗ ERROR   no such measure"
+    assert told[1] == "  policy pii: bad\\x1b[2J   ✗ ERROR   no such measure"
 
 
 def test_refused_checks_are_counted_as_not_evaluated() -> None:

@@ -54,8 +54,9 @@ def test_a_block_is_explained_on_one_screen() -> None:
         "  decision   dec_of_run_2",
         "",
         "3 checks",
-        "  mean(dep_delay)                        ✗ FAIL   419.763                  limit -10..100",
-        "  range(dep_delay, min=-120, max=2000)   ✗ FAIL   377 of 776 rows (49 %)   limit 0.1 %",
+        "  mean(dep_delay)                        ✗ FAIL   mean is 419.763, limit -10 to 100",
+        "  range(dep_delay, min=-120, max=2000)   ✗ FAIL   "
+        "377 of 776 new rows (49 %), worst 13,200, limit 0.1 %",
         "  1 other check passed   (--all shows them)",
         "",
         "Since v1 (2026-01-30 12:00:00 UTC)",
@@ -73,7 +74,7 @@ def test_a_block_is_explained_on_one_screen() -> None:
 
 
 def test_every_check_on_request() -> None:
-    assert "  row_count(min=1)                       ✓ PASS   776" in told(
+    assert "  row_count(min=1)                       ✓ PASS   776 new rows" in told(
         explained(Ledger(), BLOCKED), every_check=True
     )
 

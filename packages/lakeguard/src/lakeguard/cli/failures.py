@@ -35,21 +35,15 @@ def failure_data(error: BaseException) -> dict[str, object]:
 
 
 def failure_lines(error: BaseException) -> list[str]:
-    """``LG-code what``, then ``Next: command``; several mistakes stand one below the other."""
-    told = rendered_lines(error)
+    """Its notes first, then ``LG-code what``, then ``Next: command``."""
     data = failure_data(error)
-    if told is None:
-        first, *more = inert_lines(data["message"])
-        told = [f"{toned(str(data['code']), Tone.BAD)}  {first}", *more]
-    return [*told, f"Next: {inert(data['next'])}"]
-
-
-def rendered_lines(error: BaseException) -> list[str] | None:
-    """An error that knows how to show itself at its place in a file does so."""
-    render = getattr(error, "render", None)
-    if not isinstance(error, LakeGuardError) or not callable(render):
-        return None
-    return inert_lines(render())
+    first, *more = inert_lines(data["message"])
+    return [
+        *(line for note in getattr(error, "__notes__", ()) for line in (*inert_lines(note), "")),
+        f"{toned(str(data['code']), Tone.BAD)}  {first}",
+        *more,
+        f"Next: {inert(data['next'])}",
+    ]
 
 
 def exit_code_of(error: BaseException) -> int:

@@ -84,24 +84,6 @@ def number(value: object) -> str:
     return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.2f}"
 
 
-def share(part: int, whole: int) -> str:
-    """Per cent with enough digits that a part which is not nothing never reads as 0."""
-    if whole == 0:
-        return "0 %"
-    percent = 100 * part / whole
-    if part == 0 or part == whole:
-        return f"{percent:.0f} %"
-    digits = next((digits for digits in (0, 1, 2, 3) if _tells(percent, digits)), None)
-    if digits is None:
-        return "< 0.001 %" if percent < 50 else "> 99.999 %"
-    return f"{percent:.{digits}f} %"
-
-
-def _tells(percent: float, digits: int) -> bool:
-    rounded = round(percent, digits)
-    return 0 < rounded < 100 and abs(rounded - percent) <= percent * 0.05
-
-
 def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 

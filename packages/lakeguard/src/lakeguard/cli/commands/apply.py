@@ -8,6 +8,7 @@ import click
 from pydantic import ValidationError
 
 from lakeguard.cli.inert import inert
+from lakeguard.cli.mistakes import shown_in_place
 from lakeguard.cli.opening import project_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
@@ -28,7 +29,7 @@ def command(call: Call, file: Path | None) -> None:
     With FILE exactly the plan kept there is applied; it is refused if the registry has moved since.
     The same definitions again change nothing.
     """
-    with writing(call) as client:
+    with shown_in_place(project_of(call)), writing(call) as client:
         plan = _fresh(client, call) if file is None else _kept(file)
         applied = client.registry.apply(plan)
     data = {"applied": applied.to_data(), "plan": plan.to_data()}

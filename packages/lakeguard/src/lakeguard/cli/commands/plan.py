@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from lakeguard.cli.mistakes import shown_in_place
 from lakeguard.cli.opening import client_of, project_of
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
@@ -23,8 +24,9 @@ from lakeguard.registry.loading import load_folder
 @shared_options
 def command(call: Call, out: Path | None) -> None:
     """Show what apply would change, without changing anything."""
-    definitions = load_folder(project_of(call))
-    plan = client_of(call).registry.plan(definitions)
+    folder = project_of(call)
+    with shown_in_place(folder):
+        plan = client_of(call).registry.plan(load_folder(folder))
     if out is not None:
         out.write_text(plan.to_json() + "\n", encoding="utf-8")
     answer(call, {"plan": plan.to_data()}, plan_lines(plan, out))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from lakeguard.cli.layout import Tone, toned
+from lakeguard.cli.mistakes import shown_in_place
 from lakeguard.cli.opening import project_of
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
@@ -16,6 +17,8 @@ from lakeguard.registry.loading import load_folder
 @shared_options
 def command(call: Call) -> None:
     """Check every definition; each mistake is shown where it stands. Exit 2 if there is one."""
-    definitions = load_folder(project_of(call))
+    folder = project_of(call)
+    with shown_in_place(folder):
+        definitions = load_folder(folder)
     data = {"valid": True, "counts": counts_of(definitions)}
     answer(call, data, [f"{toned('✓ valid', Tone.GOOD)}  {counted(definitions)}"])

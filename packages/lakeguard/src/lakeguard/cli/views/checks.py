@@ -1,11 +1,11 @@
-"""Checks as people read them: what was asked, what came out, against which limit."""
+"""Checks as people read them: what was asked, what it came to, the gate's own sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from lakeguard.cli.inert import inert
-from lakeguard.cli.layout import Tone, columns, number, plural, share, toned
+from lakeguard.cli.layout import Tone, columns, plural, toned
 from lakeguard_sdk.decision import CheckResult
 from lakeguard_sdk.words import CheckKind, Outcome
 
@@ -36,7 +36,7 @@ def with_outcome(checks: Sequence[CheckResult], *outcomes: Outcome) -> list[Chec
 
 
 def check_lines(checks: Sequence[CheckResult]) -> list[str]:
-    """A line per check: expression, outcome, figures, limit."""
+    """A line per check; its sentence has the numbers and their limit."""
     return columns([_cells(check) for check in checks])
 
 
@@ -64,27 +64,14 @@ def tally(checks: Sequence[CheckResult]) -> str:
 
 def _cells(check: CheckResult) -> list[str]:
     mark, tone = _MARKS[check.outcome]
-    cells = [inert(_title(check)), toned(mark, tone), figures(check)]
-    if check.limit is not None:
-        cells.append(f"limit {inert(check.limit)}")
-    return cells
+    return [inert(_title(check)), toned(mark, tone), inert(check.message)]
 
 
 def _title(check: CheckResult) -> str:
-    if check.kind is CheckKind.RULE:
-        return check.expression
-    return f"{check.kind.value}: {check.expression or check.check_id}"
-
-
-def figures(check: CheckResult) -> str:
-    """The check's own numbers; the gate's sentence where it has none."""
-    if check.outcome is Outcome.ERROR:
-        return inert(check.message)
-    if check.failed_rows is not None and check.scope_rows is not None:
-        of = f"{check.failed_rows:,} of {plural(check.scope_rows, 'row')}"
-        return f"{of} ({share(check.failed_rows, check.scope_rows)})" if check.failed_rows else of
-    if check.failed_rows is not None:
-        return plural(check.failed_rows, "row")
-    if check.observed is not None:
-        return number(check.observed)
-    return inert(check.message)
+    match check.kind:
+        case CheckKind.RULE:
+            return check.expression
+        case CheckKind.POLICY:
+            return f"policy {check.check_id}: {check.expression}"
+        case _:
+            return f"{check.kind.value}: {check.check_id}"

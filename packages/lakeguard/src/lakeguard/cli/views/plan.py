@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from lakeguard.cli.inert import inert
-from lakeguard.cli.layout import Tone, indented, plural, strong, toned
-from lakeguard.registry.planning import describe
+from lakeguard.cli.layout import Tone, columns, indented, plural, strong, toned
+from lakeguard.registry.describing import PlanLine, describe
 from lakeguard_sdk.definition import Definitions
-from lakeguard_sdk.planning import Applied, Plan
+from lakeguard_sdk.planning import Applied, Change, Plan
 
 
 def counts_of(definitions: Definitions) -> dict[str, int]:
@@ -50,4 +50,24 @@ def applied_lines(plan: Plan, applied: Applied) -> list[str]:
 
 
 def _steps(plan: Plan) -> list[str]:
-    return indented([inert(line) for line in describe(plan)])
+    """A line per step, what changed below it; all in the order in which apply goes."""
+    described = describe(plan)
+    heads = columns(
+        [[_sign(line), line.kind, inert(line.name), inert(line.summary)] for line in described]
+    )
+    lines = []
+    for head, line in zip(heads, described, strict=True):
+        lines += [head, *indented([_change(change) for change in line.changes], 6)]
+    return indented(lines)
+
+
+def _sign(line: PlanLine) -> str:
+    return toned(line.sign, Tone.GOOD if line.sign == "+" else Tone.WARN)
+
+
+def _change(change: Change) -> str:
+    if change.before is None:
+        return f"+ {inert(change.field)}: {inert(change.after)}"
+    if change.after is None:
+        return f"- {inert(change.field)}: {inert(change.before)}"
+    return f"~ {inert(change.field)}: {inert(change.before)} → {inert(change.after)}"

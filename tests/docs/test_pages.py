@@ -1,0 +1,61 @@
+"""The pages for people: their commands are real, their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from lakeguard.cli.catalogue import COMMANDS
+from lakeguard.cli.main import cli
+from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+
+ROOT = Path(__file__).parents[2]
+TEMPLATE = ROOT / "packages/lakeguard/src/lakeguard/cli/template"
+PAGES = [ROOT / "README.md", ROOT / "docs/getting-started.md", TEMPLATE / "README.md"]
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The indented lines of a page, as a shell would split them."""
+    indented = re.findall(r"^    (\S.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return [shlex.split(line, comments=True) for line in indented]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+def test_every_lakeguard_command_can_be_parsed(page: Path) -> None:
+    found = [words[1:] for words in commands(page) if words[0] == "lakeguard"]
+    assert found
+    for name, *arguments in found:
+        assert name in COMMANDS
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        arguments = [word for word in arguments if word != "FILE"]
+        command.make_context(name, arguments, resilient_parsing=False)
+
+
+def test_every_make_target_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = {words[1] for words in commands(ROOT / "README.md") if words[0] == "make"}
+    assert named == {"demo", "test"}
+    assert named <= targets
+
+
+def test_the_files_that_the_walk_touches_are_in_the_template() -> None:
+    named = re.findall(r"incoming/\S+\.csv", (ROOT / "README.md").read_text("utf-8"))
+    assert named
+    assert all((TEMPLATE / name).is_file() for name in named)
+
+
+def test_links_lead_somewhere() -> None:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} → {target}"
+
+
+def test_every_rule_type_is_on_the_first_page() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert [rule.name for rule in RULE_TYPES if f"`{rule.name}`" not in text] == []

@@ -1,0 +1,169 @@
+"""The border: every way a call can end has its exit code and its words."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from lakeguard.cli import catalogue, main
+from lakeguard.cli.catalogue import COMMANDS
+from lakeguard_sdk.errors import NotRegistered, RollbackBlocked, TableBusy
+from tests.unit.cli.conftest import Shell
+
+
+def test_help_lists_every_command_without_importing_any() -> None:
+    script = (
+        "import sys; from lakeguard.cli.main import call; call(['--help']);"
+        "print([name for name in sys.modules if name.startswith(('lakeguard.cli.commands.',"
+        " 'pydantic', 'sqlalchemy', 'sqlglot', 'rich', 'deltalake', 'yaml'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    *lines, imported = done.stdout.splitlines()
+    assert imported == "[]"
+    for name, summary in COMMANDS.items():
+        assert any(line.split()[:1] == [name] and summary in line for line in lines)
+
+
+def test_no_command_asks_for_help(shell: Shell) -> None:
+    assert shell().out == shell("--help").out
+    assert shell().code == 0
+
+
+def test_every_listed_command_exists_and_has_help(shell: Shell) -> None:
+    for name in COMMANDS:
+        said = shell(name, "--help")
+        assert said.code == 0
+        assert said.out.startswith(f"Usage: lakeguard {name}")
+
+
+def test_version(shell: Shell) -> None:
+    assert shell("--version").out == "lakeguard 0.1.0\n"
+
+
+def test_an_unknown_command_is_refused_with_the_nearest(shell: Shell) -> None:
+    said = shell("statsu")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.splitlines() == [
+        "LG-1000  there is no command 'statsu'; did you mean status?",
+        "Next: lakeguard --help",
+    ]
+
+
+def test_a_missing_argument_and_an_unknown_option(shell: Shell) -> None:
+    assert shell("run").code == 2
+    said = shell("run", "silver.flights", "--forse")
+    assert said.code == 2
+    assert said.err.endswith("Next: lakeguard run --help\n")
+
+
+def test_no_project(shell: Shell, tmp_path: Path) -> None:
+    said = shell("status", "--project", tmp_path)
+    assert said.code == 2
+    assert said.err.startswith("LG-1007  there is no lakeguard.toml")
+    assert said.err.endswith("Next: lakeguard init my-lake\n")
+
+
+def test_options_may_stand_before_or_after(shell: Shell, tmp_path: Path) -> None:
+    before = shell("--json", "--project", tmp_path, "status")
+    after = shell("status", "--project", tmp_path, "--json")
+    assert before == after
+    assert before.data["error"]["code"] == "LG-1007"
+
+
+def test_an_error_in_json_is_on_stdout_and_keeps_its_exit_code(shell: Shell) -> None:
+    said = shell("run", "flights", "--json")
+    assert (said.code, said.err) == (2, "")
+    assert sorted(said.data["error"]) == ["code", "message", "next", "retryable"]
+    assert shell("nonsense", "--json").data["error"]["code"] == "LG-1000"
+
+
+class Breaking:
+    """A command whose body is told what to raise."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.error: BaseException = ValueError()
+        command = click.command("break")(self.body)
+        known = {**catalogue.COMMANDS, "break": "Break."}
+        monkeypatch.setattr(catalogue, "COMMANDS", known)
+        monkeypatch.setattr(main.cli, "get_command", lambda _ctx, _name: command)
+
+    def body(self) -> None:
+        raise self.error
+
+
+@pytest.fixture
+def breaking(monkeypatch: pytest.MonkeyPatch) -> Breaking:
+    return Breaking(monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (NotRegistered(dataset="silver.x"), 2),
+        (RollbackBlocked(dataset="silver.x", version=1, reason="pii"), 3),
+        (TableBusy(dataset="silver.x", holder="run_1"), 1),
+        (click.UsageError("no"), 2),
+        (ValueError("never foreseen"), 1),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_exit_codes(shell: Shell, breaking: Breaking, error: BaseException, code: int) -> None:
+    breaking.error = error
+    assert shell("break").code == code
+
+
+def test_an_error_says_code_what_and_next(shell: Shell, breaking: Breaking) -> None:
+    breaking.error = NotRegistered(dataset="silver.x")
+    said = shell("break")
+    assert said.out == ""
+    assert said.err.splitlines() == [
+        "LG-1003  silver.x is not registered",
+        "Next: lakeguard status, or write its definition and: lakeguard apply",
+    ]
+
+
+def test_what_an_error_quotes_is_inert(shell: Shell, breaking: Breaking) -> None:
+    breaking.error = RollbackBlocked(dataset="silver.x", version=1, reason="\x1b[2Jgone\x07")
+    assert "\x1b" not in shell("break").err
+    assert "\\x1b[2Jgone\\x07" in shell("break").err
+
+
+def test_a_defect_is_told_shortly_and_at_length_on_request(
+    shell: Shell, breaking: Breaking
+) -> None:
+    breaking.error = ValueError("never foreseen")
+    short = shell("break")
+    assert short.err.startswith("LG-0000  ValueError: never foreseen\n")
+    assert "Traceback" not in short.err
+    assert "Traceback" in shell("--debug", "break").err
+
+
+def test_a_closed_pipe_is_silent() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-m", "lakeguard.cli.main", "--help"],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.stderr == b""
+
+
+def test_a_terminal_that_cannot_show_a_character_gets_another() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "lakeguard.cli.main", "init", "/proc/no-such-place/\u2713"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        check=False,
+    )
+    assert b"UnicodeEncodeError" not in done.stderr
+    assert done.returncode == 1
