@@ -28,14 +28,16 @@ from lakeguard.registry.store import require_dataset
 from lakeguard.state.tables import run_history, task_attempts
 from lakeguard_sdk.errors import AlreadyPublished, Fenced, LakeGuardError, MoveError
 from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.measure import RowCount, measure_key
 from lakeguard_sdk.run import Failure, Intent, RunPlan, RunResult
 from lakeguard_sdk.words import LoadType, RunStatus
 from tests.worlds.deaths import dying_at, meanwhile
+from tests.worlds.hand_work import evidence_of
 from tests.worlds.lakes import Lake
 from tests.worlds.planes import ELSEWHERE, NUMBERS, Clock, make_heart, numbers_definitions
 
 WHO = st.sampled_from([0, 1])
+FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""Thousands of durable transactions want a disk that is none."""
 GIVE_UP = Failure(code="LG-5004", message="gave up")
 
 
@@ -58,7 +60,7 @@ class MoveMachine(RuleBasedStateMachine):
 
     @initialize(load=st.sampled_from([LoadType.APPEND, LoadType.FULL]))
     def begin_world(self, load: LoadType) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="move-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="move-", dir=FAST))
         self.clock = Clock()
         self.lake = type(self).make_lake()
         self.heart = make_heart(
@@ -284,30 +286,7 @@ class MoveMachine(RuleBasedStateMachine):
         numbers = list(range(self.next_number, self.next_number + rows))
         self.next_number += rows
         self.batches[plan.ticket.run_id] = (plan.base.version if plan.base else None, numbers)
-        files = ()
-        if rows:
-            path = f"{plan.staging}/part.parquet"
-            files = (self.lake.stage(self.location, path, numbers),)
-        live = self.lake.files(self.location, plan.base.commit) if plan.base else ()
-        full = plan.load is LoadType.FULL
-        kept = 0 if full or not plan.base else self._rows_at(plan.base.commit)
-        return Evidence(
-            run_id=plan.ticket.run_id,
-            dataset=plan.dataset,
-            table_schema=plan.declared,
-            rows=rows,
-            table_rows=kept + rows,
-            files=files,
-            removes=live if full else (),
-            base_commit=plan.base.commit if plan.base else None,
-            measures={measure_key(RowCount()): rows},
-            inputs=(),
-            build_hash="sha256:0",
-            engine="machine",
-        )
-
-    def _rows_at(self, commit: int) -> int:
-        return sum(self.lake.numbers(self.location, commit).values())
+        return evidence_of(self.lake, plan, numbers)
 
     def _write_foreign(self) -> None:
         if self.lake.tables.exists(self.location):

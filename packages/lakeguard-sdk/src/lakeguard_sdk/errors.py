@@ -13,8 +13,10 @@ LakeGuardError
 │   ├── AlreadyThere       LG-1009
 │   ├── AlreadyPublished   LG-1010
 │   ├── ReasonNeeded       LG-1011
+│   ├── InvalidDefinitions LG-2000, carries all of the next
 │   ├── DefinitionError    LG-20xx, one code per kind of mistake, with file, line, column
-│   └── RegistryMoved      LG-2100
+│   ├── RegistryMoved      LG-2100
+│   └── PlanChanged        LG-2101
 ├── Refused                the control plane says no: exit 3
 │   ├── NotPermitted       LG-3001
 │   ├── RollbackBlocked    LG-3002
@@ -173,6 +175,14 @@ class RegistryMoved(UsageError):
 
     code = "LG-2100"
     what = "the registry moved since this plan was made ({planned} then, {now} now)"
+    next_command = "lakeguard plan --out FILE, then: lakeguard apply FILE"
+
+
+class PlanChanged(UsageError):
+    """The steps are not what a plan of their definitions would be: plan again."""
+
+    code = "LG-2101"
+    what = "this plan was changed after it was made"
     next_command = "lakeguard plan --out FILE, then: lakeguard apply FILE"
 
 

@@ -38,5 +38,7 @@ def _utc(value: datetime) -> datetime:
 
 
 Instant = Annotated[
-    datetime, AfterValidator(_utc), PlainSerializer(format_instant, return_type=str)
+    datetime,
+    AfterValidator(_utc),
+    PlainSerializer(format_instant, return_type=str, when_used="json"),
 ]

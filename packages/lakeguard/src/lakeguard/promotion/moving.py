@@ -77,16 +77,25 @@ def ensure_table(heart: Heart, dataset: RegisteredDataset, schema: TableSchema) 
     """The governed table's id; created empty at seq 0 where there is none yet."""
     location = heart.location_of(dataset)
     table_id = heart.tables.ensure(dataset.dataset_id, location, schema)
+    with heart.database.read() as connection:
+        known = table_id_of(connection, dataset.dataset_id)
+    if known is None:
+        known = _remember_table(heart, dataset, location, table_id)
+    if known != table_id:
+        raise ForeignTable(
+            location=location, dataset=dataset.name, difference=f"its id is {table_id}"
+        )
+    return table_id
+
+
+def _remember_table(heart: Heart, dataset: RegisteredDataset, location: str, table_id: str) -> str:
     with heart.database.write() as connection:
         known = table_id_of(connection, dataset.dataset_id)
-        if known is None:
-            record_table(
-                connection, heart.org_id, dataset.dataset_id, location, table_id, heart.clock()
-            )
-        elif known != table_id:
-            raise ForeignTable(
-                location=location, dataset=dataset.name, difference=f"its id is {table_id}"
-            )
+        if known is not None:
+            return known
+        record_table(
+            connection, heart.org_id, dataset.dataset_id, location, table_id, heart.clock()
+        )
     return table_id
 
 

@@ -1,0 +1,25 @@
+"""What a process does that dies for real, by SIGKILL, at a named point."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from lakeguard_sdk import connect, faultpoints
+from tests.worlds.hand_work import run_by_hand
+from tests.worlds.planes import NUMBERS
+
+
+def main(folder: str, point: str, act: str) -> None:
+    def die(reached: str) -> None:
+        if reached == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    faultpoints.listen(die)
+    client = connect(folder)
+    if act == "run":
+        run_by_hand(client, [100, 101])
+    elif act == "rollback":
+        client.operations.rollback(NUMBERS, 1, "to die for")
+    else:
+        client.operations.reap()

@@ -1,0 +1,118 @@
+"""Processes killed with SIGKILL at every named point; the next command leaves all whole."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from lakeguard_sdk import Client
+from lakeguard_sdk.faultpoints import POINTS
+from lakeguard_sdk.words import RunStatus
+from tests.faults import mortal
+from tests.worlds.hand_work import run_by_hand, shown
+from tests.worlds.planes import NUMBERS
+from tests.worlds.projects import numbers_project
+
+NEWBORN = multiprocessing.get_context("forkserver")
+"""Real processes that start with everything imported and nothing else."""
+NEWBORN.set_forkserver_preload(["tests.faults.mortal"])
+FENCE = ("fence.before_commit", "fence.committed")
+RESTORE = ("restore.before_commit", "restore.committed")
+RUN = tuple(point for point in POINTS if point not in (*FENCE, *RESTORE))
+ROLLBACK = (
+    "run.opened",
+    "decision.recorded",
+    "intent.recorded",
+    *RESTORE,
+    "complete.before",
+    "complete.recorded",
+)
+LANDED = ("publish.committed", "publish.synced", "complete.before", "complete.recorded")
+
+
+def kill_at(folder: Path, point: str, act: str) -> None:
+    process = NEWBORN.Process(target=mortal.main, args=(str(folder), point, act))
+    process.start()
+    process.join(timeout=120)
+    assert process.exitcode == -signal.SIGKILL, point
+
+
+def assert_whole(client: Client, folder: Path) -> None:
+    """One row per attempt, versions without gaps, and the table shows the published one."""
+    engine = create_engine(f"sqlite:///{folder}/.lakeguard/state.db")
+    with engine.connect() as connection:
+        attempts = connection.scalar(text("SELECT count(*) FROM task_attempts"))
+        ended = connection.scalar(text("SELECT count(DISTINCT run_id) FROM run_history"))
+        rows = connection.scalar(text("SELECT count(*) FROM run_history"))
+        open_intents = connection.scalar(
+            text(
+                "SELECT count(*) FROM intents WHERE intent_id NOT IN"
+                " (SELECT intent_id FROM intent_outcomes)"
+            )
+        )
+    engine.dispose()
+    assert (attempts, open_intents) == (rows, 0)
+    assert ended == rows
+    versions = sorted(client.reader.versions(NUMBERS), key=lambda version: version.version)
+    assert [version.version for version in versions] == list(range(1, len(versions) + 1))
+    published = next(version for version in versions if version.published)
+    assert len(shown(folder)) == published.table_rows
+
+
+@pytest.mark.parametrize("point", RUN)
+def test_a_killed_run(point: str, tmp_path: Path) -> None:
+    client = numbers_project(tmp_path)
+    if point != "table.created":  # which happens once in a table's life
+        run_by_hand(client, [1, 2, 3])
+    kill_at(tmp_path, point, "run")
+    before = [1, 2, 3] if point != "table.created" else []
+
+    client.operations.reap()
+    landed = [100, 101] if point in LANDED else []
+    if before or landed:
+        assert shown(tmp_path) == sorted(before + landed)
+        assert_whole(client, tmp_path)
+    again = run_by_hand(client, [7])
+    assert again.status is RunStatus.SUCCESS
+    assert shown(tmp_path) == sorted([*before, *landed, 7])
+    assert_whole(client, tmp_path)
+
+
+@pytest.mark.parametrize("point", ROLLBACK)
+def test_a_killed_rollback(point: str, tmp_path: Path) -> None:
+    client = numbers_project(tmp_path)
+    run_by_hand(client, [1])
+    run_by_hand(client, [2])
+    kill_at(tmp_path, point, "rollback")
+
+    client.operations.reap()
+    moved = point in ("restore.committed", "complete.before", "complete.recorded")
+    assert shown(tmp_path) == ([1] if moved else [1, 2])
+    assert_whole(client, tmp_path)
+    run_by_hand(client, [3])
+    assert shown(tmp_path) == ([1, 3] if moved else [1, 2, 3])
+    assert_whole(client, tmp_path)
+
+
+@pytest.mark.parametrize("point", [*FENCE, "complete.before", "complete.recorded"])
+@pytest.mark.parametrize("died_at", ["intent.recorded", "publish.committed"])
+def test_a_killed_reaper(point: str, died_at: str, tmp_path: Path) -> None:
+    client = numbers_project(tmp_path)
+    run_by_hand(client, [1])
+    kill_at(tmp_path, died_at, "run")
+    if died_at == "publish.committed" and point in FENCE:
+        point = "complete.before"  # the commit stands, so that no fence is tried
+    kill_at(tmp_path, point, "reap")
+
+    client.operations.reap()
+    landed = [100, 101] if died_at == "publish.committed" else []
+    assert shown(tmp_path) == [1, *landed]
+    assert_whole(client, tmp_path)
+
+
+def test_every_named_point_is_killed_somewhere() -> None:
+    assert set(RUN) | set(ROLLBACK) | set(FENCE) == set(POINTS)

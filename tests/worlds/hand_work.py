@@ -1,0 +1,65 @@
+"""A data plane by hand: one column of numbers, staged without Spark, published for real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.measure import RowCount, measure_key
+from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.run import RunPlan, RunResult
+from lakeguard_sdk.words import LoadType
+from tests.worlds.lakes import DeltaLake, Lake
+from tests.worlds.planes import NUMBERS
+
+
+def evidence_of(lake: Lake, plan: RunPlan, numbers: list[int]) -> Evidence:
+    """Stage ``numbers`` and say truthfully what was staged."""
+    staged = (
+        (lake.stage(plan.location, f"{plan.staging}/part.parquet", numbers),) if numbers else ()
+    )
+    full = plan.load is LoadType.FULL
+    live = lake.files(plan.location, plan.base.commit) if plan.base else ()
+    kept = 0
+    if plan.base and not full:
+        kept = sum(lake.numbers(plan.location, plan.base.commit).values())
+    return Evidence(
+        run_id=plan.ticket.run_id,
+        dataset=plan.dataset,
+        table_schema=plan.declared,
+        rows=len(numbers),
+        table_rows=kept + len(numbers),
+        files=staged,
+        removes=live if full else (),
+        base_commit=plan.base.commit if plan.base else None,
+        measures={measure_key(RowCount()): len(numbers)},
+        inputs=(),
+        build_hash="sha256:0",
+        engine="by hand",
+    )
+
+
+def run_by_hand(client: Client, numbers: list[int], task_id: str | None = None) -> RunResult:
+    """One run of the numbers dataset from submit to completion, by this process."""
+    lake = DeltaLake()
+    task_id = task_id or client.operations.submit(NUMBERS, "by hand")
+    plan = client.runs.open_run(task_id, this_process("by hand"))
+    if isinstance(plan, RunResult):
+        return plan
+    client.runs.submit_schema(plan.ticket, plan.declared)
+    evidence = evidence_of(lake, plan, numbers)
+    reached("stage.written")
+    reached("measure.taken")
+    decision = client.runs.submit_evidence(plan.ticket, evidence)
+    assert decision.allowed, decision.ruling.reasons
+    intent = client.runs.begin_move(plan.ticket)
+    return client.runs.complete_move(plan.ticket, lake.publish(intent))
+
+
+def shown(folder: Path) -> list[int]:
+    """What a direct reader of the table sees."""
+    lake = DeltaLake()
+    location = str(folder / "bronze" / "numbers")
+    return sorted(lake.numbers(location, lake.tables.head_version(location)).elements())
