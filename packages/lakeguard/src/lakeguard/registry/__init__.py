@@ -1,0 +1,1 @@
+"""Definitions: read, checked, planned, applied; append-only revisions of what people wrote."""

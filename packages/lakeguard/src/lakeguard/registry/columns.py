@@ -1,0 +1,115 @@
+"""The ``columns`` of a dataset file, and the rules that stand under them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lakeguard.registry.fields import LONGEST_DESCRIPTION, Fields
+from lakeguard.registry.nodes import Block, Node, Scalar
+from lakeguard_sdk.definition import ColumnDefinition
+from lakeguard_sdk.definition_errors import UnknownType
+from lakeguard_sdk.schema import TYPE_WORDS, normal_type
+from lakeguard_sdk.spelling import did_you_mean
+
+KEYS = ("type", "required", "tags", "description", "rules")
+_SHAPE = "{type: string, required: true}"
+
+
+@dataclass(frozen=True)
+class ColumnRules:
+    """What a column says about its values."""
+
+    column: str
+    required: Node | None
+    """The flag itself, where it is set."""
+    rules: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class ColumnsRead:
+    columns: tuple[ColumnDefinition, ...]
+    rules: tuple[ColumnRules, ...]
+    complete: bool
+    """Whether every column was understood, so that rules can be held against them."""
+
+
+def read_columns(fields: Fields) -> ColumnsRead:
+    block = fields.block_at("columns", f"{{order_id: {_SHAPE}}}")
+    if block is None or not block.keys:
+        if fields.node("columns") is block:
+            fields.missing("columns")
+        return ColumnsRead((), (), False)
+    before = fields.findings.count
+    columns: list[ColumnDefinition] = []
+    rules: list[ColumnRules] = []
+    for name in block.keys:
+        entry = _entry(fields, block, name)
+        if entry is not None:
+            column, said = entry
+            rules.append(said)
+            columns += [column] if column is not None else []
+    complete = fields.findings.count == before
+    return ColumnsRead(tuple(columns), tuple(rules), complete)
+
+
+def _entry(
+    fields: Fields, block: Block, name: str
+) -> tuple[ColumnDefinition | None, ColumnRules] | None:
+    node = block.values[name]
+    if not isinstance(node, Block):
+        where = block.keys[name] if isinstance(node, Scalar) and node.is_null else node
+        fields.wrong(where, name[:80], f"write a mapping, such as {_SHAPE}")
+        return None
+    column_type, keys = _split_type(node)
+    column = Fields(fields.document, node, fields.findings, keys)
+    data_type = _type(column, column_type)
+    tags = _tags(column)
+    description = column.text("description", limit=LONGEST_DESCRIPTION) or ""
+    required = column.flag("required", False)
+    said = ColumnRules(
+        name, node.values.get("required") if required else None, tuple(column.items("rules"))
+    )
+    if data_type is None:
+        return None, said
+    definition = ColumnDefinition(
+        name=name, type=data_type, tags=tags, description=description
+    )
+    return definition, said
+
+
+def _split_type(node: Block) -> tuple[str | None, tuple[str, ...]]:
+    """``{type: decimal(10,2)}`` unquoted is two keys to YAML; it is refused as one mistake."""
+    value = node.values.get("type")
+    if isinstance(value, Scalar) and value.value.startswith("decimal(") and ")" not in value.value:
+        rest = next((key for key in node.keys if key.endswith(")")), None)
+        if rest is not None:
+            return f"{value.value},{rest}", (*KEYS, rest)
+    return None, KEYS
+
+
+def _type(column: Fields, split: str | None) -> str | None:
+    scalar = column.scalar("type", required=True)
+    if scalar is None:
+        return None
+    place = column.document.place(scalar)
+    if split is not None:
+        hint = f'; quote it: "{split}"'
+        column.add(UnknownType(place, type=scalar.value, hint=hint))
+        return None
+    try:
+        return normal_type(scalar.value)
+    except ValueError:
+        hint = did_you_mean(scalar.value, TYPE_WORDS)
+        column.add(UnknownType(place, type=scalar.value[:80], hint=hint))
+        return None
+
+
+def _tags(column: Fields) -> tuple[str, ...]:
+    tags: list[str] = []
+    for node in column.items("tags"):
+        tag = column.as_word(node)
+        if tag in tags:
+            column.wrong(node, "tags", f"{tag} stands twice")
+        elif tag is not None:
+            tags.append(tag)
+    return tuple(tags)

@@ -1,0 +1,65 @@
+"""The graph of parents: order, and cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from heapq import heapify, heappop, heappush
+
+from lakeguard_sdk.names import DatasetName
+
+Parents = Mapping[DatasetName, Collection[DatasetName]]
+
+
+def parents_first(parents: Parents) -> list[DatasetName]:
+    """Every dataset after its parents, otherwise by name; those in or above a cycle last."""
+    ordered = _resolved(parents)
+    left = sorted(set(parents) - set(ordered))
+    return [*ordered, *left]
+
+
+def cycles(parents: Parents) -> Iterator[tuple[DatasetName, ...]]:
+    """Cycles that share no dataset, each from its first name round to that name again."""
+    graph = {child: [p for p in found if p in parents] for child, found in parents.items()}
+    while graph:
+        for done in _resolved(graph):
+            del graph[done]
+        if not graph:
+            return
+        cycle = _walk(graph)
+        yield (*cycle, cycle[0])
+        for name in cycle:
+            del graph[name]
+        graph = {child: [p for p in found if p in graph] for child, found in graph.items()}
+
+
+def _resolved(parents: Parents) -> list[DatasetName]:
+    children: dict[DatasetName, list[DatasetName]] = {}
+    waiting: dict[DatasetName, int] = {}
+    for child, found in parents.items():
+        known = {parent for parent in found if parent in parents}
+        waiting[child] = len(known)
+        for parent in known:
+            children.setdefault(parent, []).append(child)
+    ready = [name for name, count in waiting.items() if count == 0]
+    heapify(ready)
+    ordered: list[DatasetName] = []
+    while ready:
+        name = heappop(ready)
+        ordered.append(name)
+        for child in children.get(name, ()):
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                heappush(ready, child)
+    return ordered
+
+
+def _walk(graph: Parents) -> list[DatasetName]:
+    """A cycle, found by going from parent to parent until a name comes back."""
+    path: list[DatasetName] = []
+    name = min(graph)
+    while name not in path:
+        path.append(name)
+        name = min(parent for parent in graph[name] if parent in graph)
+    cycle = path[path.index(name) :]
+    first = cycle.index(min(cycle))
+    return cycle[first:] + cycle[:first]

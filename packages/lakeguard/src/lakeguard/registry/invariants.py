@@ -1,0 +1,127 @@
+"""What must hold of definitions, whoever wrote them and however they came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lakeguard.registry.characters import folded, forbidden_character
+from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_TEXT
+from lakeguard.registry.locating import Locate
+from lakeguard.registry.sql import check_sql, sql_error, unread_parents
+from lakeguard_sdk.definition import DatasetDefinition, FromSource, FromSql
+from lakeguard_sdk.definition_errors import (
+    BadSql,
+    DefinitionError,
+    GoldParent,
+    MissingKey,
+    ParentAbove,
+    WrongValue,
+)
+from lakeguard_sdk.words import Layer
+
+LONGEST_COLUMN = 255
+
+
+def dataset_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
+    """Everything that is wrong with a dataset by itself, its rules apart."""
+    yield from _identity_errors(dataset, locate)
+    yield from _parent_errors(dataset, locate)
+    yield from _build_errors(dataset, locate)
+    yield from _column_errors(dataset, locate)
+    yield from _sql_errors(dataset, locate)
+
+
+def _identity_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
+    for key, value in (("owner", dataset.owner), ("domain", dataset.domain)):
+        if not value.strip():
+            yield MissingKey(locate(dataset, (key,)), key=key, at=[key])
+        elif len(value) > LONGEST_TEXT or not value.isprintable():
+            place, problem = locate(dataset, (key,)), "write a short text on one line"
+            yield WrongValue(place, key=key, problem=problem, hint="", at=[key])
+    if len(dataset.description) > LONGEST_DESCRIPTION or forbidden_character(dataset.description):
+        place, problem = locate(dataset, ("description",)), "write a text of moderate length"
+        yield WrongValue(place, key="description", problem=problem, hint="", at=["description"])
+
+
+def _parent_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
+    name = dataset.dataset
+    for index, parent in enumerate(dataset.parents):
+        at = ("parents", index)
+        if parent in dataset.parents[:index]:
+            yield WrongValue(
+                locate(dataset, at), key="parents", problem=f"{parent} stands twice", hint="", at=at
+            )
+        elif parent.layer.height > name.layer.height:
+            yield ParentAbove(locate(dataset, at), name=name, parent=parent, at=at)
+        elif name.layer is Layer.GOLD and parent.layer is Layer.BRONZE:
+            problem = f"gold is not built from {parent}; build it from silver"
+            yield GoldParent(locate(dataset, at), name=name, problem=problem, at=at)
+    if name.layer is Layer.GOLD and not any(p.layer is Layer.SILVER for p in dataset.parents):
+        problem = "gold names at least one silver parent"
+        yield GoldParent(locate(dataset, ("parents",)), name=name, problem=problem, at=["parents"])
+
+
+def _build_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
+    if not isinstance(dataset.build, FromSource):
+        return
+    name, place = dataset.dataset, locate(dataset, ("source",))
+    if name.layer is Layer.GOLD:
+        problem = "gold is built from silver, not from a source"
+        yield GoldParent(place, name=name, problem=problem, at=["source"])
+    elif name.layer is not Layer.BRONZE:
+        problem = f"only bronze reads a source; {name.layer} is built from parents"
+        yield WrongValue(place, key="source", problem=problem, hint="", at=["source"])
+    if dataset.parents:
+        yield WrongValue(
+            locate(dataset, ("parents",)),
+            key="parents",
+            problem="what reads a source has no parents",
+            hint="",
+            at=["parents"],
+        )
+
+
+def _column_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
+    if not dataset.columns:
+        yield MissingKey(locate(dataset, ("columns",)), key="columns", at=["columns"])
+    seen: dict[str, str] = {}
+    for column in dataset.columns:
+        at = ["columns", column.name]
+        problem = column_problem(column.name)
+        twin = seen.setdefault(folded(column.name), column.name)
+        if problem is None and twin != column.name:
+            problem = f"{column.name!r} and {twin!r} are one name to many readers"
+        if problem is not None:
+            place = locate(dataset, ("columns", column.name))
+            yield WrongValue(place, key="columns", problem=problem, hint="", at=at)
+    if len({column.name for column in dataset.columns}) < len(dataset.columns):
+        place = locate(dataset, ("columns",))
+        problem = "a column stands twice"
+        yield WrongValue(place, key="columns", problem=problem, hint="", at=["columns"])
+
+
+def column_problem(name: str) -> str | None:
+    """What is wrong with a column's name, if anything is."""
+    if not name.strip() or name != name.strip():
+        return "a column's name is not empty and does not begin or end with a blank"
+    if len(name) > LONGEST_COLUMN:
+        return f"a column's name has at most {LONGEST_COLUMN} characters"
+    if forbidden_character(name) or not name.isprintable():
+        return "a column's name has no control characters"
+    return None
+
+
+def _sql_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
+    build = dataset.build
+    if not isinstance(build, FromSql):
+        return
+    problems = check_sql(build.text, frozenset(dataset.parents))
+    for problem in problems:
+        yield sql_error(build.file, build.text, problem)
+    if problems:
+        return
+    for parent in unread_parents(build.text, dataset.parents):
+        at = ("parents", dataset.parents.index(parent))
+        problem_text = f"{build.file} does not read {parent}"
+        hint = "; leave it out of parents"
+        yield BadSql(locate(dataset, at), problem=problem_text, hint=hint, at=at)

@@ -1,0 +1,55 @@
+"""Where a definition stands: known exactly while its file is at hand, else by its file alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path as FilePath
+
+from lakeguard.registry.documents import read_document
+from lakeguard.registry.findings import Findings
+from lakeguard.registry.nodes import Document, Path
+from lakeguard_sdk.definition import DatasetDefinition, PolicyDefinition, SourceDefinition
+from lakeguard_sdk.definition_errors import DefinitionError, Place
+
+Definition = SourceDefinition | DatasetDefinition | PolicyDefinition
+Locate = Callable[[Definition, Path], Place]
+
+DEFINITIONS = "definitions"
+
+
+def file_of(definition: Definition) -> str:
+    """The one file, relative to the project, that a definition can stand in."""
+    match definition:
+        case SourceDefinition(source=name):
+            return f"{DEFINITIONS}/sources/{name}.yaml"
+        case DatasetDefinition(dataset=dataset):
+            return f"{DEFINITIONS}/{dataset.layer}/{dataset.name}.yaml"
+        case PolicyDefinition(policy=name):
+            return f"{DEFINITIONS}/policies/{name}.yaml"
+
+
+def by_file(definition: Definition, path: Path) -> Place:
+    """For definitions that came without their files."""
+    return Place(file=file_of(definition))
+
+
+def within(documents: Mapping[str, Document]) -> Locate:
+    """Exact places, from documents by their file."""
+
+    def locate(definition: Definition, path: Path) -> Place:
+        document = documents.get(file_of(definition))
+        return by_file(definition, path) if document is None else document.locate(path)
+
+    return locate
+
+
+def sharpened(error: DefinitionError, folder: FilePath) -> DefinitionError:
+    """The error with its exact place, if it names one and the file is still there."""
+    path = error.fields.get("at")
+    file = folder / error.place.file
+    if not path or not file.is_file():
+        return error
+    document = read_document(error.place.file, file.read_bytes(), Findings())
+    if document is None:
+        return error
+    return type(error)(document.locate(tuple(path)), **error.fields)

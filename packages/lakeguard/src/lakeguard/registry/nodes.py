@@ -1,0 +1,109 @@
+"""A definition file as a small tree whose every node knows where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lakeguard.registry.characters import place_of_offset
+from lakeguard.registry.scalars import source_offsets
+from lakeguard_sdk.definition_errors import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A piece of the source, from ``start`` up to ``end``, both offsets."""
+
+    start: int
+    end: int
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(Node):
+    value: str
+    style: str
+    """Empty for a plain scalar, else the character that opens it."""
+
+    @property
+    def is_null(self) -> bool:
+        return not self.style and self.value in ("", "~", "null", "Null", "NULL")
+
+
+@dataclass(frozen=True, slots=True)
+class Items(Node):
+    items: list[Node] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Node):
+    """A mapping; keys are text and stand once."""
+
+    keys: dict[str, Scalar] = field(default_factory=dict)
+    values: dict[str, Node] = field(default_factory=dict)
+
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    file: str
+    text: str
+    root: Block
+
+    def place(self, node: Node) -> Place:
+        """Where a node stands; its length ends with its first line."""
+        stop = self.text.find("\n", node.start, node.end)
+        end = stop if stop >= 0 else node.end
+        return Place(
+            file=self.file,
+            line=node.line,
+            column=node.column,
+            length=max(1, len(self.text[node.start : end].rstrip())),
+        )
+
+    def place_within(self, scalar: Scalar, offset: int, length: int) -> Place:
+        """Where characters of a scalar's value stand in the file, quotes and folds minded."""
+        offsets = source_offsets(self.text[scalar.start : scalar.end], scalar.value, scalar.style)
+        if offsets is None:
+            return self.place(scalar)
+        offset = min(max(offset, 0), len(scalar.value))
+        start = scalar.start + offsets[offset]
+        last = scalar.start + offsets[min(offset + max(length, 1), len(scalar.value)) - 1] + 1
+        line, column = place_of_offset(self.text, start)
+        stop = self.text.find("\n", start, last)
+        end = stop if stop >= 0 else last
+        return Place(file=self.file, line=line, column=column, length=max(1, end - start))
+
+    def locate(self, path: Path) -> Place:
+        """The place of the value at ``path``, or of the deepest part of it that is there.
+
+        A mapping, or a value that was left empty, is pointed at by its key.
+        """
+        node: Node = self.root
+        shown: Node = self.root
+        for step in path:
+            if isinstance(node, Block) and isinstance(step, str) and step in node.values:
+                key, node = node.keys[step], node.values[step]
+                shown = key if isinstance(node, Block) or node.end <= node.start else node
+            elif isinstance(node, Items) and isinstance(step, int) and step < len(node.items):
+                node = shown = node.items[step]
+            else:
+                break
+        return self.place(shown)
+
+
+def scalars_of(node: Node) -> Iterator[Scalar]:
+    """Every scalar below a node, keys included."""
+    match node:
+        case Scalar():
+            yield node
+        case Items(items=items):
+            for item in items:
+                yield from scalars_of(item)
+        case Block(keys=keys, values=values):
+            yield from keys.values()
+            for value in values.values():
+                yield from scalars_of(value)

@@ -1,0 +1,158 @@
+"""The rules of a dataset file: the gate's grammar, with every refusal at its very characters."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lakeguard.gate.grammar import read_rule
+from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.rules import compile_text, define_rule
+from lakeguard.registry.columns import ColumnsRead
+from lakeguard.registry.fields import LONGEST_TEXT, Fields
+from lakeguard.registry.nodes import Block, Node, Scalar
+from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.definition_errors import (
+    DefinitionError,
+    DuplicateRule,
+    Place,
+    RuleMeaning,
+    RuleSyntax,
+    UnknownColumn,
+    UnknownRuleType,
+)
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.words import Severity
+
+KEYS = ("rule", "id", "severity", "active")
+RULE_ID = re.compile(r"[a-z][a-z0-9_.-]{0,199}\Z")
+_SHAPE = "unique(order_id) or {rule: unique(order_id), severity: WARN}"
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One rule as it is written. ``where`` is what stands for it in the file."""
+
+    where: Node
+    text: str
+    column: str | None
+    rule_id: str | None = None
+    severity: Severity | None = None
+    active: bool = True
+
+
+def read_rules(fields: Fields, dataset: str, columns: ColumnsRead) -> tuple[RuleDefinition, ...]:
+    """Rules in their order: column by column, then those of the dataset."""
+    schema = None
+    if columns.complete:
+        declared = tuple(Column(name=c.name, type=c.type) for c in columns.columns)
+        schema = TableSchema(columns=declared)
+    reader = _RuleReader(fields, dataset, schema)
+    for said in columns.rules:
+        if said.required is not None:
+            reader.take(_Entry(said.required, "not_null", said.column))
+        for node in said.rules:
+            reader.read(node, said.column)
+    for node in fields.items("rules"):
+        reader.read(node, None)
+    return tuple(reader.rules.values())
+
+
+class _RuleReader:
+    def __init__(self, fields: Fields, dataset: str, schema: TableSchema | None) -> None:
+        self.fields = fields
+        self.dataset = dataset
+        self.schema = schema
+        self.rules: dict[str, RuleDefinition] = {}
+
+    def read(self, node: Node, column: str | None) -> None:
+        """A rule is a text, or a mapping with the text and what is said about it."""
+        entry: _Entry | None = None
+        if isinstance(node, Scalar) and not node.is_null:
+            entry = _Entry(node, node.value, column)
+        elif isinstance(node, Block):
+            entry = self._spelled_out(node, column)
+        else:
+            self.fields.wrong(node, "rules", f"write a rule, such as {_SHAPE}")
+        if entry is not None:
+            self.take(entry)
+
+    def _spelled_out(self, block: Block, column: str | None) -> _Entry | None:
+        before = self.fields.findings.count
+        fields = Fields(self.fields.document, block, self.fields.findings, KEYS)
+        scalar = fields.scalar("rule", required=True)
+        rule_id = fields.text("id")
+        if rule_id is not None and not RULE_ID.match(rule_id):
+            problem = "lower case letters, digits, and . _ - after a letter, at most 200"
+            fields.wrong(block.values["id"], "id", problem)
+        has_severity = fields.node("severity") is not None
+        severity = fields.choice("severity", Severity) if has_severity else None
+        active = fields.flag("active", True)
+        if scalar is None or fields.findings.count > before:
+            return None
+        return _Entry(scalar, scalar.value, column, rule_id, severity, active)
+
+    def take(self, entry: _Entry) -> None:
+        try:
+            rule = read_rule(entry.text, column=entry.column).rule
+            if self.schema is not None:
+                compile_text(entry.text, self.schema, column=entry.column)
+        except GrammarError as error:
+            self.fields.add(self._refused(entry, error))
+            return
+        try:
+            definition = define_rule(
+                rule, rule_id=entry.rule_id, severity=entry.severity, active=entry.active
+            )
+        except GrammarError as error:
+            # Its place is one in the canonical text, which stands nowhere in the file.
+            place = self.fields.document.place(entry.where)
+            self.fields.add(rule_error(place, self.dataset, error))
+            return
+        self._claim(entry, definition)
+
+    def _claim(self, entry: _Entry, rule: RuleDefinition) -> None:
+        if len(rule.rule_id) > LONGEST_TEXT:
+            self.fields.wrong(entry.where, "rules", "its id would be too long; give it an id:")
+            return
+        first = self.rules.setdefault(rule.rule_id, rule)
+        if first is not rule:
+            place = self.fields.document.place(entry.where)
+            self.fields.add(DuplicateRule(place, rule=rule.rule_id, first=first.expression))
+
+    def _refused(self, entry: _Entry, error: GrammarError) -> DefinitionError:
+        where, document = entry.where, self.fields.document
+        if isinstance(where, Scalar) and where.value == entry.text:
+            place = document.place_within(where, error.offset, error.length)
+        else:
+            place = document.place(where)
+        return rule_error(place, self.dataset, error, hint=_cut_short(where))
+
+
+def rule_error(
+    place: Place, dataset: str, error: GrammarError, *, hint: str = "", at: object = None
+) -> DefinitionError:
+    """The gate's refusal as a mistake in a definition."""
+    said = grammar_hint(error) or hint
+    match error.kind:
+        case "syntax":
+            return RuleSyntax(place, problem=error.message, hint=said, at=at)
+        case "rule_type":
+            return UnknownRuleType(place, type=error.word, hint=said, at=at)
+        case "column":
+            return UnknownColumn(place, dataset=dataset, column=error.word, hint=said, at=at)
+        case "meaning":
+            return RuleMeaning(place, problem=error.message, hint=said, at=at)
+
+
+def grammar_hint(error: GrammarError) -> str:
+    return f"; {error.hint.strip()}" if error.hint.strip() else ""
+
+
+def _cut_short(node: Node) -> str:
+    """A comma in a YAML list, or a ``#``, ends an unquoted rule before its bracket closes."""
+    if not isinstance(node, Scalar) or node.style:
+        return ""
+    if node.value.count("(") > node.value.count(")"):
+        return "; quote the whole rule"
+    return ""

@@ -1,0 +1,91 @@
+"""The SQL of a build: one SELECT over declared parents, and nothing else.
+
+The text is parsed to be judged, never to be printed again: what runs is the text that was
+written, with each table's name replaced where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+
+from lakeguard.registry.characters import place_of_offset
+from lakeguard.registry.sql_facts import SqlFacts
+from lakeguard.registry.sql_lexing import SqlProblem, SqlRefused
+from lakeguard_sdk.definition_errors import BadSql, Place
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.spelling import did_you_mean
+
+
+def check_sql(text: str, parents: Collection[DatasetName]) -> tuple[SqlProblem, ...]:
+    """Everything that is wrong with the text as a build from ``parents``."""
+    try:
+        facts = _facts(text)
+    except SqlRefused as refused:
+        return (refused.problem,)
+    strangers = [
+        SqlProblem(
+            f"{table.dataset} is not among the parents",
+            table.start,
+            table.end - table.start,
+            did_you_mean(table.dataset, parents) or "; add it to parents",
+        )
+        for table in facts.tables
+        if table.dataset not in parents
+    ]
+    return (*facts.problems, *strangers)
+
+
+def unread_parents(
+    text: str, parents: Collection[DatasetName]
+) -> tuple[DatasetName, ...]:
+    """Parents that the text never reads, in their order."""
+    try:
+        read = {table.dataset for table in _facts(text).tables}
+    except SqlRefused:
+        return ()
+    return tuple(parent for parent in parents if parent not in read)
+
+
+def rewrite_tables(text: str, views: Mapping[DatasetName, str], file: str = "sql") -> str:
+    """The same text reading each dataset from its view; every other character is kept.
+
+    An unaliased table keeps its name as an alias, so that its columns can still be qualified.
+    A closing semicolon is left out. BadSql for a text that ``check_sql`` would not pass.
+    """
+    problems = check_sql(text, frozenset(views))
+    if problems:
+        raise sql_error(file, text, problems[0])
+    facts = _facts(text)
+    taken = sorted(facts.common_tables & {view.casefold() for view in views.values()})
+    if taken:
+        problem = f"the name {taken[0]!r} is taken; rename the common table expression"
+        raise sql_error(file, text, SqlProblem(problem, 0))
+    pieces, at = [], 0
+    for table in facts.tables:
+        alias = "" if table.aliased else f" AS {_quoted(table.dataset.name)}"
+        pieces += [text[at : table.start], _quoted(views[table.dataset]), alias]
+        at = table.end
+    end = len(text) if facts.semicolon is None else facts.semicolon
+    return "".join([*pieces, text[at:end], text[end + 1 :]])
+
+
+def sql_error(file: str, text: str, found: SqlProblem) -> BadSql:
+    """The problem as an error that stands in the SQL file."""
+    line, column = place_of_offset(text, found.offset)
+    rest_of_line = text[found.offset :].partition("\n")[0]
+    length = max(1, min(found.length, len(rest_of_line)))
+    place = Place(file=file, line=line, column=column, length=length)
+    return BadSql(place, problem=found.problem, hint=found.hint)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+@lru_cache(maxsize=256)
+def _facts(text: str) -> SqlFacts:
+    # sqlglot takes a third of a second to import: only those who have SQL pay for it.
+    from lakeguard.registry.sql_parsing import read_sql
+
+    return read_sql(text)

@@ -1,0 +1,29 @@
+"""What is known of a build's SQL once it was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lakeguard.registry.sql_lexing import SqlProblem
+from lakeguard_sdk.names import DatasetName
+
+
+@dataclass(frozen=True)
+class TableReference:
+    """``layer.name`` as it stands in the text, from ``start`` up to ``end``."""
+
+    dataset: DatasetName
+    start: int
+    end: int
+    aliased: bool
+
+
+@dataclass(frozen=True)
+class SqlFacts:
+    tables: tuple[TableReference, ...]
+    """In the order of the text."""
+    common_tables: frozenset[str]
+    """Folded names of the common table expressions."""
+    semicolon: int | None
+    """Offset of the one that closes the statement."""
+    problems: tuple[SqlProblem, ...]

@@ -1,0 +1,162 @@
+"""Reads a build's SQL with sqlglot; imported only where there is SQL to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.dialects.databricks import Databricks
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from lakeguard.registry.sql_facts import SqlFacts, TableReference
+from lakeguard.registry.sql_lexing import SqlProblem, SqlRefused, refuse_disagreement, scan
+from lakeguard.registry.sql_tables import check_relations, common_tables, table_references
+from lakeguard_sdk.names import DatasetName
+
+MAX_NESTING = 25
+_FIRST = {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM}
+_OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE}
+_CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END}
+_REFUSED_TOKENS = {
+    TokenType.PIPE_GT: "pipes are not available: write SELECT",
+    TokenType.PLACEHOLDER: "parameters are not filled in",
+    TokenType.PARAMETER: "parameters are not filled in",
+}
+REFUSED_FUNCTIONS = frozenset({
+    "reflect", "try_reflect", "java_method", "identifier", "secret", "try_secret",
+    "list_secrets", "http_request", "remote_query", "read_files", "cloud_files", "read_kafka",
+    "read_kinesis", "read_pubsub", "read_pulsar", "table_changes", "event_log", "vector_search",
+})
+_REFUSED_NODES: dict[type[exp.Expr], str] = {
+    exp.DDL: "a build reads; it does not write or define",
+    exp.DML: "a build reads; it does not write or define",
+    exp.Command: "a build is one SELECT",
+    exp.Into: "a build reads; it does not write or define",
+    exp.QueryTransform: "scripts are not run",
+    exp.Placeholder: "parameters are not filled in",
+    exp.Parameter: "parameters are not filled in",
+    exp.SessionParameter: "parameters are not filled in",
+    exp.Stream: "streams are not read",
+    exp.Lock: "rows are not locked",
+    exp.MatchRecognize: "MATCH_RECOGNIZE is not Spark SQL",
+}
+
+
+def read_sql(text: str) -> SqlFacts:
+    """All that the registry asks of the text; SqlRefused if it cannot be read at all."""
+    spans = scan(text)
+    tokens = _tokens(text)
+    refuse_disagreement(spans, ((token.start, token.end + 1) for token in tokens))
+    semicolon = _one_statement(tokens)
+    _bounded(tokens)
+    root = _parsed(text, tokens)
+    problems = [*_refused_functions(tokens), *_refused_nodes(root), *check_relations(root, text)]
+    references = tuple(_references(root))
+    return SqlFacts(
+        tables=references,
+        common_tables=common_tables(root),
+        semicolon=semicolon,
+        problems=tuple(sorted(set(problems), key=lambda found: (found.offset, found.problem))),
+    )
+
+
+def _tokens(text: str) -> Sequence[Token]:
+    try:
+        tokens: Sequence[Token] = Databricks().tokenize(text)
+    except TokenError:
+        raise SqlRefused(SqlProblem("cannot be read as SQL", 0)) from None
+    if not tokens:
+        raise SqlRefused(SqlProblem("there is no SELECT in this file", 0))
+    return tokens
+
+
+def _one_statement(tokens: Sequence[Token]) -> int | None:
+    """The offset of a closing semicolon; SqlRefused for more than one statement."""
+    first = tokens[0]
+    if first.token_type not in _FIRST:
+        problem = f"a build is one SELECT, not {first.text[:20]}"
+        raise SqlRefused(SqlProblem(problem, first.start, first.end + 1 - first.start))
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.token_type in _REFUSED_TOKENS:
+            problem = _REFUSED_TOKENS[token.token_type]
+            raise SqlRefused(SqlProblem(problem, token.start, token.end + 1 - token.start))
+        if token.token_type is TokenType.SEMICOLON:
+            if following is None:
+                return token.start
+            raise SqlRefused(SqlProblem("a second statement; a build is one SELECT", token.start))
+    return None
+
+
+def _bounded(tokens: Sequence[Token]) -> None:
+    depth = 0
+    for token in tokens:
+        depth += (token.token_type in _OPEN) - (token.token_type in _CLOSE)
+        if depth > MAX_NESTING:
+            raise SqlRefused(SqlProblem(f"nested deeper than {MAX_NESTING}", token.start))
+
+
+def _parsed(text: str, tokens: Sequence[Token]) -> exp.Expr:
+    statement = [token for token in tokens if token.token_type is not TokenType.SEMICOLON]
+    try:
+        roots = Databricks().parser().parse(statement, text)
+    except ParseError as error:
+        raise SqlRefused(_syntax(text, error)) from None
+    except RecursionError:
+        raise SqlRefused(SqlProblem("nested too deeply", 0)) from None
+    root = roots[0] if len(roots) == 1 else None
+    if isinstance(root, exp.Subquery) and not isinstance(root.unnest(), exp.Query):
+        root = None
+    if not isinstance(root, exp.Select | exp.SetOperation | exp.Subquery):
+        raise SqlRefused(SqlProblem("a build is one SELECT", tokens[0].start))
+    return root
+
+
+def _syntax(text: str, error: ParseError) -> SqlProblem:
+    found: dict[str, Any] = error.errors[0] if error.errors else {}
+    word = str(found.get("highlight") or "")
+    lines = text.split("\n")
+    line = min(int(found.get("line") or 1), len(lines))
+    offset = sum(len(each) + 1 for each in lines[: line - 1])
+    offset += max(int(found.get("col") or 1) - len(word), 0)
+    near = f" near {word[:40]!r}" if word.strip() else ""
+    return SqlProblem(f"cannot be read as Spark SQL{near}", min(offset, len(text)), len(word) or 1)
+
+
+def _refused_functions(tokens: Sequence[Token]) -> Iterator[SqlProblem]:
+    """By token, because a quoted or qualified name calls the same function."""
+    for token, following in pairwise(tokens):
+        name = token.text.lower()
+        if following.token_type is TokenType.L_PAREN and (
+            name in REFUSED_FUNCTIONS or name.startswith("ai_")
+        ):
+            length = token.end + 1 - token.start
+            yield SqlProblem(f"{name}() reaches outside the parents", token.start, length)
+
+
+def _refused_nodes(root: exp.Expr) -> Iterator[SqlProblem]:
+    for node in root.walk():
+        for refused, why in _REFUSED_NODES.items():
+            if isinstance(node, refused):
+                yield SqlProblem(why, _start(node))
+        if isinstance(node, exp.CTE) and not isinstance(node.this, exp.Query | exp.DML):
+            yield SqlProblem("a common table expression is a SELECT", _start(node))
+
+
+def _start(node: exp.Expr) -> int:
+    """Offset of the first character below a node that the parser knows."""
+    known = [int(each.meta["start"]) for each in node.walk() if "start" in each.meta]
+    return min(known, default=0)
+
+
+def _references(root: exp.Expr) -> Iterator[TableReference]:
+    for table in table_references(root):
+        name, layer = table.this, table.args["db"]
+        yield TableReference(
+            dataset=DatasetName(f"{layer.name}.{name.name}"),
+            start=int(layer.meta["start"]),
+            end=int(name.meta["end"]) + 1,
+            aliased=bool(table.alias),
+        )

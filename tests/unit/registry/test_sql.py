@@ -1,0 +1,166 @@
+"""The SQL of a build: one SELECT over declared parents."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakeguard.registry.sql import check_sql, rewrite_tables, unread_parents
+from lakeguard_sdk.definition_errors import BadSql
+from lakeguard_sdk.names import DatasetName
+
+X, Y = DatasetName("bronze.x"), DatasetName("silver.y")
+PARENTS = frozenset({X, Y})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select * from bronze.x",
+        "SELECT a, b FROM `bronze`.`x` WHERE a > 1;",
+        "select * from bronze.x; -- the end",
+        "with t as (select * from bronze.x), u as (select * from t) select * from u",
+        "with recursive t as (select 1 union all select * from t) select * from t",
+        "with T as (select 1) select * from t",
+        "with x as (select * from silver.y) select * from x join bronze.x b on true",
+        "(select * from bronze.x) union all (select * from silver.y)",
+        "from bronze.x select a",
+        "select * from bronze.x b lateral view explode(b.items) t as item",
+        "select * from bronze.x b, lateral (select b.a)",
+        "select * from bronze.x b, lateral explode(b.items)",
+        "select * from range(10)",
+        "select * from values (1, 'a') as t(id, name)",
+        "select 'parquet.`/etc/passwd`' as s from bronze.x -- from silver.y",
+        "select a.b.c.d from bronze.x a",
+        "select row_number() over (partition by a order by b) as n from bronze.x qualify n = 1",
+        "select /*+ BROADCAST(b) */ * from bronze.x a join silver.y b using (id)",
+        "select transform(items, i -> i + 1) from bronze.x",
+        r"select r'\d+' as p, 'it\'s', 'it''s', x'1f' from bronze.x",
+        "select * from bronze.x where a in (select a from silver.y)",
+        "select * from bronze.x pivot (sum(a) for b in (1, 2))",
+        "select 'é🙂' from bronze.x /* 🙂 */ where a = '🙂'",
+    ],
+)
+def test_one_select_over_parents_passes(text: str) -> None:
+    assert check_sql(text, PARENTS) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "says"),
+    [
+        ("", "", "no SELECT"),
+        ("-- nothing", "-", "no SELECT"),
+        ("select 1; select 2", ";", "second statement"),
+        ("insert into bronze.x select 1", "insert", "not insert"),
+        ("drop table bronze.x", "drop", "not drop"),
+        ("describe bronze.x", "describe", "not describe"),
+        ("show tables", "show", "not show"),
+        ("values (1)", "values", "not values"),
+        ("select * into t from bronze.x", "t", "does not write"),
+        ("with t as (delete from bronze.x) select 1", "bronze.x", "does not write"),
+        ("from bronze.x insert into y select a", "from", "one SELECT"),
+        ("select * from bronze.x where", "where", "cannot be read"),
+        ("select from where", "where", "cannot be read"),
+        ("select * from silver.z", "silver.z", "not among the parents"),
+        ("select * from flights", "flights", "not a dataset"),
+        ("select * from BRONZE.X", "BRONZE.X", "not a dataset"),
+        ("select * from main.bronze.x", "main.bronze.x", "not a dataset"),
+        ("select * from `bronze.x`", "`bronze.x`", "not a dataset"),
+        ("select * from parquet.`/etc/passwd`", "parquet.`/etc/passwd`", "not a dataset"),
+        ("select * from delta.`/a/b`", "delta.`/a/b`", "not a dataset"),
+        ("select * from 'x.parquet'", "'x.parquet'", "a text is not a table"),
+        ('select * from "bronze".x', '"bronze".x', "a text is not a table"),
+        ("select * from read_files('x')", "read_files", "not a dataset"),
+        ("select * from identifier('bronze.x')", "identifier", "not a dataset"),
+        ("select * from python_worker_logs()", "python_worker_logs", "not a dataset"),
+        ("select * from bronze.x(1)", "x(", "not a dataset"),
+        ("select reflect('java.lang.System', 'exit')", "reflect", "reaches outside"),
+        ("select `reflect`('a', 'b')", "`reflect`", "reaches outside"),
+        ("select system.builtin.java_method('a')", "java_method", "reaches outside"),
+        ("select ai_query('x')", "ai_query", "reaches outside"),
+        ("select transform(a) using 'cat' from bronze.x", "a", "scripts"),
+        ("select :a from bronze.x", "s", "parameters"),
+        ("select ? from bronze.x", "?", "parameters"),
+        ("select * from bronze.x@v1", "@", "parameters"),
+        ("select {{ a }} from bronze.x", "{", "templates"),
+        ("select '${env:HOME}' from bronze.x", "${", "variables"),
+        ("select * from bronze.x version as of 3", "bronze.x", "pinned whole"),
+        ("select * from bronze.x tablesample (10 percent)", "bronze.x", "pinned whole"),
+        ("select * from stream(bronze.x)", "b", "read"),
+        ("from bronze.x |> select a", "|>", "pipes"),
+        ("select bronze.x.a from bronze.x", "bronze.x", "cannot qualify"),
+        ("select bronze.x.* from bronze.x", "bronze.x", "cannot qualify"),
+        ("select /*+ BROADCAST(bronze.x) */ * from bronze.x", "/*+", "a hint names"),
+        ("with a as (select * from b), b as (select 1) select * from a", "b", "not a dataset"),
+        ("select * from (with t as (select 1) select * from t) join t on true", "t", "not a"),
+        ("with t as (select * from t) select * from t", "t", "not a dataset"),
+        ("select 'a", "'", "not closed"),
+        ("select 1 /* a", "/*", "not closed"),
+        ("select 1 /* a /* b */ */", "/*", "do not nest"),
+        ("select 1 -- a \\\nfrom silver.z", "\\", "swallows"),
+        ("select 1 \u202e from bronze.x", "\u202e", "not allowed"),
+        ("select 1 \x00 from bronze.x", "\x00", "not allowed"),
+        ("select " + "(" * 60 + "1" + ")" * 60, "(", "nested deeper"),
+        ("select " + "abs(" * 5000 + "1" + ")" * 5000, "(", "nested deeper"),
+        ("select " + "case when " * 500 + "1" + " then 1 end" * 500, "case", "nested deeper"),
+        ("select " + "not " * 5000 + "true", "s", "nested too deeply"),
+        ("select " + "1," * 120_000 + "1", "s", "longer than"),
+    ],
+)
+def test_everything_else_is_refused_where_it_stands(text: str, marked: str, says: str) -> None:
+    problems = check_sql(text, PARENTS)
+    assert problems
+    assert says in problems[0].problem + problems[0].hint
+    assert text[problems[0].offset :].startswith(marked)
+
+
+def test_a_near_parent_is_named() -> None:
+    (problem,) = check_sql("select * from bronze.xs", PARENTS)
+    assert problem.hint == "; did you mean bronze.x?"
+
+
+def test_parents_that_are_not_read_are_found() -> None:
+    assert unread_parents("select 'silver.y' from bronze.x -- silver.y", [X, Y]) == (Y,)
+    assert unread_parents("not sql at all (", [X]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "rewritten"),
+    [
+        ("select * from bronze.x", "select * from `v1` AS `x`"),
+        ("select * from bronze.x;\n-- end", "select * from `v1` AS `x`\n-- end"),
+        ("select q.a from bronze.x as q", "select q.a from `v1` as q"),
+        ("select q.a from bronze.x q (a, b)", "select q.a from `v1` q (a, b)"),
+        ("select x.a from `bronze`.`x`", "select x.a from `v1` AS `x`"),
+        ("select * from bronze . /* ! */ x", "select * from `v1` AS `x`"),
+        (
+            "select 'bronze.x', \"bronze.x\" from bronze.x -- bronze.x\n/* bronze.x */",
+            "select 'bronze.x', \"bronze.x\" from `v1` AS `x` -- bronze.x\n/* bronze.x */",
+        ),
+        (
+            "select * from bronze.x a join bronze.x b using (id) join silver.y using (id)",
+            "select * from `v1` a join `v1` b using (id) join `v``2` AS `y` using (id)",
+        ),
+        (
+            "with x as (select * from bronze.x) select '🙂', x.a from x, silver.y",
+            "with x as (select * from `v1` AS `x`) select '🙂', x.a from x, `v``2` AS `y`",
+        ),
+        (
+            "select * from bronze.x pivot (sum(a) for b in (1)) as p",
+            "select * from `v1` AS `x` pivot (sum(a) for b in (1)) as p",
+        ),
+        (
+            "select 1 from silver.y where exists (select 1 from bronze.x where x.a = y.a)",
+            "select 1 from `v``2` AS `y` where exists (select 1 from `v1` AS `x` where x.a = y.a)",
+        ),
+    ],
+)
+def test_tables_are_replaced_where_they_stand(text: str, rewritten: str) -> None:
+    assert rewrite_tables(text, {X: "v1", Y: "v`2"}) == rewritten
+
+
+def test_a_rewrite_refuses_what_a_check_refuses() -> None:
+    with pytest.raises(BadSql) as refused:
+        rewrite_tables("select 1\nfrom silver.z", {X: "v"}, "sql/z.sql")
+    assert str(refused.value.place) == "sql/z.sql:2:6"
+    with pytest.raises(BadSql, match="taken"):
+        rewrite_tables("with V1 as (select * from bronze.x) select * from v1", {X: "v1"})
