@@ -17,7 +17,7 @@ DEFAULT_FOLDER = Path(__file__).resolve().parent.parent / "demo-lake"
 
 TRY = (
     "status",
-    "why silver.flights",
+    "why {blocked}",
     "show gold.daily_delays",
     "versions bronze.flights",
     "runs",
@@ -29,24 +29,30 @@ def main(arguments: list[str]) -> int:
     folder = Path(arguments[0]).resolve() if arguments else DEFAULT_FOLDER
     started = time.monotonic()
     try:
-        Story(folder).told()
+        blocked = Story(folder).told()
     except LakeGuardError as error:
         write_lines(failure_lines(error), err=True)
         return 1
     except (StoryBroken, OSError) as error:
         write_lines([str(error)], err=True)
         return 1
-    write_lines(["", *what_next(folder, time.monotonic() - started)])
+    write_lines(["", *what_next(folder, blocked.run_id, time.monotonic() - started)])
     return 0
 
 
-def what_next(folder: Path, seconds: float) -> list[str]:
-    lake = os.path.relpath(folder)
-    command = os.path.relpath(Path(sys.executable).with_name("lakeguard"))
+def what_next(folder: Path, blocked: str, seconds: float) -> list[str]:
+    lake = shortest(folder)
+    command = shortest(Path(sys.executable).with_name("lakeguard"))
     return [
         f"Everything above took {seconds:.0f} s and is in {lake}/. Try:",
-        *(f"  {command} --project {lake} {text}" for text in TRY),
+        *(f"  {command} --project {lake} {text.format(blocked=blocked)}" for text in TRY),
     ]
+
+
+def shortest(path: Path) -> str:
+    """Relative to here, unless it lies elsewhere."""
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith("..") else relative
 
 
 if __name__ == "__main__":

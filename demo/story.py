@@ -33,13 +33,15 @@ class Story:
         self.in_year = self.landing.receive_year()
         self.lake = Lake(folder)
 
-    def told(self) -> None:
+    def told(self) -> RunResult:
+        """All of it; the run that was blocked on the way."""
         self.register()
         self.bronze()
         self.silver()
         self.gold()
         blocked = self.bad_day()
         self.corrected(blocked)
+        return blocked
 
     def register(self) -> None:
         started = time.monotonic()
@@ -67,7 +69,7 @@ class Story:
     def bad_day(self) -> RunResult:
         self.tell.chapter("31 December arrives", "with delays in seconds instead of minutes")
         on_last_day = self.landing.receive_last_day(in_seconds=True)
-        self.promoted(FLIGHTS, version=2)
+        self.promoted(FLIGHTS, version=2, note="raw is kept as received")
         self.holds(FLIGHTS, version=2, rows=self.in_year + on_last_day)
         result = self.run("silver.flights")
         expect(result.status is RunStatus.BLOCKED, "the wrong delays are blocked")
@@ -92,13 +94,14 @@ class Story:
         expect(replayed.identical, "the blocked decision is the same when decided again")
         self.tell.say([f"{replay_lines(replayed)[0]}   the block of chapter 5, decided again"])
 
-    def run(self, name: str) -> RunResult:
+    def run(self, name: str, note: str = "") -> RunResult:
         result = self.lake.run(name)
-        self.tell.say(run_lines(result, self.lake.published(name)))
+        first, *more = run_lines(result, self.lake.published(name))
+        self.tell.say([f"{first}   {note}".rstrip(), *more])
         return result
 
-    def promoted(self, name: str, *, version: int) -> None:
-        result = self.run(name)
+    def promoted(self, name: str, *, version: int, note: str = "") -> None:
+        result = self.run(name, note)
         expect(
             result.status is RunStatus.SUCCESS and result.version == version,
             f"{name} v{version} is promoted",

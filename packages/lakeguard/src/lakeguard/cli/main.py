@@ -46,6 +46,7 @@ def call(arguments: Sequence[str]) -> int:
     try:
         code = cli.main(list(arguments) or ["--help"], "lakeguard", standalone_mode=False)
     except click.Abort:
+        click.echo("interrupted", err=True)
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the border: what nobody foresaw is told too
         return told(error, arguments)

@@ -1,0 +1,167 @@
+"""The first hour of README.md, typed line by line."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Terminal
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.spark
+
+BLOCKED = 3
+
+
+def written_lines() -> list[str]:
+    text = (ROOT / "README.md").read_text("utf-8")
+    walk = text.partition("## The first hour")[2].partition("\n## ")[0]
+    return re.findall(r"^    (\S.*)$", walk, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    """Every line typed; RUN is the blocked one, as the line before it lists it."""
+    terminal = Terminal(tmp_path_factory.mktemp("walk"))
+    for line in written_lines():
+        if line.endswith(" RUN"):
+            runs = terminal.type("lakeguard runs silver.orders --json").data["runs"]
+            terminal.said.pop()
+            blocked = next(run for run in runs if run["status"] == "BLOCKED")
+            line = line.replace("RUN", blocked["run_id"])
+        terminal.type(line)
+    return terminal
+
+
+def test_every_line_ends_as_the_page_says(walked: Terminal) -> None:
+    codes = {said.line: said.code for said in walked.said}
+    ends = [(said.line, said.code) for said in walked.said if said.code != 0]
+    assert ends == [("lakeguard run silver.orders", BLOCKED)], codes
+
+
+def said(walked: Terminal, line: str, nth: int = 0) -> str:
+    return [item.out for item in walked.said if item.line == line][nth]
+
+
+def test_the_walk_says_what_happened(walked: Terminal) -> None:
+    assert said(walked, "lakeguard run bronze.orders").startswith(
+        "✓ PROMOTED  bronze.orders v1   10 rows, "
+    )
+    assert "from bronze.orders@v1" in said(walked, "lakeguard run silver.orders")
+    assert said(walked, "lakeguard run bronze.orders", 1).startswith(
+        "✓ PROMOTED  bronze.orders v2   3 rows, "
+    )
+    assert "nothing new; v1 stays" in said(walked, "lakeguard run silver.orders", 2)
+
+
+def test_the_block_names_each_broken_rule_with_its_number(walked: Terminal) -> None:
+    lines = said(walked, "lakeguard run silver.orders", 1).splitlines()
+    assert lines[0] == "✗ BLOCKED  silver.orders   nothing was published; v1 stays visible"
+    assert lines[-1] == "Next: lakeguard why silver.orders"
+    failing = [line.split("(")[0].strip() for line in lines if "✗ FAIL" in line]
+    assert sorted(failing) == ["range", "unique"]
+    assert any("1 of 3 new rows (33 %), worst -35" in line for line in lines)
+
+
+def test_why_shows_the_way_back(walked: Terminal) -> None:
+    text = said(walked, "lakeguard why silver.orders")
+    assert "✗ BLOCKED  silver.orders" in text
+    assert "input bronze.orders   v1 → v2" in text
+    assert 'lakeguard rollback bronze.orders --to v1 --reason "…"' in text
+    assert len(text.splitlines()) <= 40
+
+
+def test_the_replay_is_identical(walked: Terminal) -> None:
+    replayed = next(item for item in walked.said if " replay " in item.line)
+    assert replayed.out.startswith("✓ IDENTICAL  run_")
+
+
+def test_the_ledger_tells_it_all_again(walked: Terminal) -> None:
+    folder = walked.folder
+    status = Terminal(folder).type("lakeguard status --json").data["datasets"]
+    health = {item["dataset"]["dataset_name"]: item["health"] for item in status}
+    assert health == {
+        "bronze.orders": "ROLLED_BACK",
+        "gold.revenue_daily": "OK",
+        "silver.orders": "OK",
+    }
+    page = Terminal(folder).type("lakeguard show bronze.orders --json").data
+    assert [(move["kind"], move["version"]) for move in page["moves"]] == [
+        ("publish", 1),
+        ("publish", 2),
+        ("rollback", 1),
+    ]
+    assert page["moves"][-1]["reason"] == "mistakes in the export"
+    assert page["definition"]["columns"][2]["tags"] == ["pii"]
+
+
+def test_a_process_of_its_own_keeps_the_streams_apart(walked: Terminal) -> None:
+    """A scheduler's view: JSON alone on standard output, and the exit code of a block."""
+    (walked.folder / "data" / "orders-2026-01-08.csv").write_text(
+        "order_id,ordered_at,customer_email,country,amount,status\n"
+        "1020,2026-01-08T08:00:00Z,lea@example.com,de,-1.00,paid\n"
+    )
+    codes = []
+    for name in ("bronze.orders", "silver.orders"):
+        done = subprocess.run(
+            [sys.executable, "-m", "lakeguard.cli.main", "run", name, "--json"],
+            cwd=walked.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        codes.append(done.returncode)
+        told = json.loads(done.stdout)
+        assert done.stderr == f"running {name} …\n"
+    assert codes == [0, BLOCKED]
+    assert told["run"]["status"] == "BLOCKED"
+    assert told["published"] == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "lakeguard --debug run silver.orders",
+        "lakeguard run silver.orders --json",
+        "lakeguard run silver.orders --env dev",
+        "lakeguard run silver.orders --project .",
+    ],
+)
+def test_no_option_lets_the_violating_batch_in(walked: Terminal, line: str) -> None:
+    assert Terminal(walked.folder).type(line).code == BLOCKED
+
+
+@pytest.mark.parametrize("name", ["LAKEGUARD_ENV", "NO_COLOR", "LAKEGUARD_CACHE"])
+def test_no_variable_lets_the_violating_batch_in(
+    walked: Terminal, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "dev")
+    assert Terminal(walked.folder).type("lakeguard run silver.orders").code == BLOCKED
+
+
+def test_an_interrupted_run_ends_cleanly_and_is_ended_by_the_next(walked: Terminal) -> None:
+    started = subprocess.Popen(
+        [sys.executable, "-m", "lakeguard.cli.main", "run", "silver.orders"],
+        cwd=walked.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stderr is not None
+    first = started.stderr.readline()
+    time.sleep(1)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=60)
+    assert (started.returncode, out) == (130, "")
+    assert first == "running silver.orders …\n"
+    assert err.split() == ["interrupted"]
+    after = Terminal(walked.folder).type("lakeguard run silver.orders")
+    assert after.code == BLOCKED
+    assert "was left behind: it was ended" in after.err

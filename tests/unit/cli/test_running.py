@@ -1,0 +1,72 @@
+"""Running to the end: a retryable failure is tried again, a block never is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lakeguard.cli.running import LONGEST_PAUSE, run_to_end
+from lakeguard_sdk.run import Failure, RunResult
+from lakeguard_sdk.words import RunStatus
+from tests.unit.cli import nouns
+
+BUSY = nouns.result(RunStatus.FAILED, error=Failure(code="LG-4001", message="busy", retryable=True))
+BROKEN = nouns.result(RunStatus.FAILED, error=Failure(code="LG-5004", message="broken"))
+BLOCKED = nouns.result(RunStatus.BLOCKED, decision=nouns.decision(nouns.MEAN))
+DONE = nouns.result(version=1)
+
+
+class Tasks:
+    """Operations and worker in one: a task with so many attempts and these results."""
+
+    def __init__(self, results: Sequence[RunResult], attempts: int = 3) -> None:
+        self.results = list(results)
+        self.attempts = attempts
+        self.pauses: list[float] = []
+        self.notes: list[str] = []
+        self.operations = self
+
+    def submit(self, name: str, triggered_by: str, key: str | None = None) -> str:
+        return "task_1"
+
+    def run_task(self, task_id: str) -> RunResult:
+        self.attempts -= 1
+        return self.results.pop(0)
+
+    def requeue(self, task_id: str) -> bool:
+        return self.attempts > 0
+
+    def run(self) -> RunResult:
+        return run_to_end(
+            self,  # type: ignore[arg-type]
+            self,
+            nouns.FLIGHTS,
+            "tests",
+            sleep=self.pauses.append,
+            note=self.notes.append,
+        )
+
+
+def test_a_busy_table_is_tried_again() -> None:
+    tasks = Tasks([BUSY, BUSY, DONE])
+    assert tasks.run() is DONE
+    assert tasks.pauses == [0.5, 1.0]
+    assert tasks.notes[0] == "silver.flights: LG-4001, trying again in 0.5 s"
+
+
+def test_attempts_end() -> None:
+    tasks = Tasks([BUSY, BUSY, BUSY])
+    assert tasks.run() is BUSY
+    assert len(tasks.pauses) == 2
+
+
+def test_what_will_not_pass_by_itself_is_not_tried_again() -> None:
+    for result in (BROKEN, BLOCKED, DONE):
+        tasks = Tasks([result])
+        assert tasks.run() is result
+        assert tasks.pauses == []
+
+
+def test_pauses_stay_short() -> None:
+    tasks = Tasks([BUSY] * 9 + [DONE], attempts=10)
+    tasks.run()
+    assert max(tasks.pauses) == LONGEST_PAUSE

@@ -1,0 +1,41 @@
+"""On a terminal: colour unless NO_COLOR is set; the words are the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from tests.unit.cli.conftest import Shell
+
+
+def on_a_terminal(*arguments: str, **variables: str) -> str:
+    """What a person would see, colours and all."""
+    ours, theirs = os.openpty()
+    environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    try:
+        subprocess.run(
+            [sys.executable, "-m", "lakeguard.cli.main", *arguments],
+            stdout=theirs,
+            stderr=theirs,
+            env={**environment, **variables},
+            check=True,
+        )
+        return os.read(ours, 65536).decode().replace("\r\n", "\n")
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_colour_repeats_what_the_words_say(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "lake"
+    shell("init", folder)
+    arguments = ("--project", str(folder), "validate")
+    coloured = on_a_terminal(*arguments)
+    assert "\x1b[32m" in coloured
+    plain = on_a_terminal(*arguments, NO_COLOR="1")
+    assert "\x1b" not in plain
+    assert click.unstyle(coloured) == plain == shell(*arguments).out
