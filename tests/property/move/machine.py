@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from lakeguard.registry.store import require_dataset
 from lakeguard.state.tables import run_history, task_attempts
 from lakeguard_sdk.errors import AlreadyPublished, Fenced, LakeGuardError, MoveError
 from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.run import Failure, Intent, RunPlan, RunResult
+from lakeguard_sdk.run import Failure, Intent, RunPlan
 from lakeguard_sdk.words import LoadType, RunStatus
 from tests.worlds.deaths import dying_at, meanwhile
 from tests.worlds.hand_work import evidence_of
@@ -39,10 +40,17 @@ WHO = st.sampled_from([0, 1])
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Thousands of durable transactions want a disk that is none."""
 GIVE_UP = Failure(code="LG-5004", message="gave up")
-
-
-def deaths(*points: str) -> st.SearchStrategy[str | None]:
-    return st.sampled_from([None, None, *points])
+DEATHS = {
+    "open": ("run.opened",),
+    "decide": ("schema.submitted", "decision.recorded"),
+    "intent": ("table.created", "intent.recorded"),
+    "commit": ("publish.before_commit", "publish.committed"),
+    "complete": ("complete.before", "complete.recorded"),
+    "reap": ("fence.before_commit", "fence.committed", "complete.before"),
+    "rollback": ("intent.recorded", "restore.before_commit", "restore.committed"),
+}
+"""Where each step can die."""
+STEPS = ("open", "decide", "intent", "commit", "complete")
 
 
 @dataclass
@@ -54,12 +62,23 @@ class Publisher:
     intent: Intent | None = None
     commit: int | None = None
 
+    @property
+    def next_step(self) -> str:
+        held = (self.plan, self.decided or None, self.intent, self.commit)
+        return STEPS[next((index for index, item in enumerate(held) if item is None), 4)]
+
+
+def seldom(data: st.DataObject, *points: str) -> str | None:
+    """One of the points in one of eight cases."""
+    return data.draw(st.sampled_from([None] * 7 * len(points) + list(points)), label="point")
+
 
 class MoveMachine(RuleBasedStateMachine):
     make_lake: Callable[[], Lake]
 
-    @initialize(load=st.sampled_from([LoadType.APPEND, LoadType.FULL]))
-    def begin_world(self, load: LoadType) -> None:
+    @initialize(load=st.sampled_from([LoadType.APPEND, LoadType.FULL]), start=st.integers(0, 2))
+    def begin_world(self, load: LoadType, start: int) -> None:
+        """Begin with some versions, so that there is something to lose."""
         self.folder = Path(tempfile.mkdtemp(prefix="move-", dir=FAST))
         self.clock = Clock()
         self.lake = type(self).make_lake()
@@ -74,153 +93,76 @@ class MoveMachine(RuleBasedStateMachine):
         self.next_number = 0
         self.batches: dict[str, tuple[int | None, list[int]]] = {}
         self.foreign: set[int] = set()
+        for _ in range(start):
+            publisher = Publisher()
+            for step in STEPS:
+                publisher = self._step(step, publisher, 2)
 
     # -- the publishers ------------------------------------------------------------------------
 
-    @rule(who=WHO, dies=deaths("run.opened"))
-    def open_run(self, who: int, dies: str | None) -> None:
-        self.publishers[who] = Publisher()
-        with self.heart.database.write() as connection:
-            task_id = tasks.submit(
-                connection,
-                "default",
-                self.dataset.dataset_id,
-                kind=TaskKind.BUILD,
-                key=None,
-                parameters="{}",
-                triggered_by="machine",
-                at=self.clock(),
-            )
-        with dying_at(dies):
-            opened = self.runs.open_run(task_id, ELSEWHERE)
-            if isinstance(opened, RunPlan):
-                self.publishers[who] = Publisher(plan=opened)
-            else:
-                assert opened.status is RunStatus.BLOCKED
-                assert self._foreign_since_published(), opened
+    @rule(who=WHO, steps=st.integers(1, 5), data=st.data())
+    def advance(self, who: int, steps: int, data: st.DataObject) -> None:
+        """Some steps of one publisher; in each it may die, and a stranger may write."""
+        for _ in range(steps):
+            publisher = self.publishers[who]
+            step = publisher.next_step
+            dies = seldom(data, *DEATHS[step])
+            stranger = seldom(data, "publish.before_commit") if step == "commit" else None
+            rows = data.draw(st.integers(0, 3)) if step == "decide" else 0
+            self.publishers[who] = Publisher()
+            with dying_at(dies), meanwhile(stranger, self._write_foreign):
+                try:
+                    self.publishers[who] = self._step(step, publisher, rows)
+                except MoveError as error:
+                    self._give_up(publisher, error)
 
-    @rule(who=WHO, rows=st.integers(0, 3), dies=deaths("schema.submitted", "decision.recorded"))
-    @precondition(lambda self: any(p.plan for p in self.publishers))
-    def decide(self, who: int, rows: int, dies: str | None) -> None:
-        publisher = self.publishers[who]
-        if publisher.plan is None or publisher.decided:
-            return
-        evidence = self._evidence(publisher.plan, rows)
-        self.publishers[who] = Publisher()
-        with dying_at(dies):
-            try:
-                self.runs.submit_schema(publisher.plan.ticket, publisher.plan.declared)
-                decision = self.runs.submit_evidence(publisher.plan.ticket, evidence)
-            except Fenced:
-                return
-            assert decision.allowed, decision.ruling.reasons
-            self.publishers[who] = Publisher(plan=publisher.plan, decided=True)
+    advance_more = advance
+    advance_most = advance
 
-    @rule(who=WHO, dies=deaths("table.created", "intent.recorded"))
-    @precondition(lambda self: any(p.decided for p in self.publishers))
-    def take_intent(self, who: int, dies: str | None) -> None:
-        publisher = self.publishers[who]
-        if publisher.plan is None or not publisher.decided or publisher.intent:
-            return
-        self.publishers[who] = Publisher()
-        with dying_at(dies):
-            try:
-                intent = self.runs.begin_move(publisher.plan.ticket)
-            except MoveError as error:
-                self._give_up(publisher, error)
-                return
-            self.publishers[who] = Publisher(publisher.plan, decided=True, intent=intent)
-
-    @rule(
-        who=WHO,
-        dies=deaths("publish.before_commit", "publish.committed"),
-        stranger=deaths("publish.before_commit"),
-    )
-    @precondition(lambda self: any(p.intent and p.commit is None for p in self.publishers))
-    def commit(self, who: int, dies: str | None, stranger: str | None) -> None:
-        publisher = self.publishers[who]
-        if publisher.intent is None or publisher.commit is not None:
-            return
-        self.publishers[who] = Publisher()
-        with dying_at(dies), meanwhile(stranger, self._write_foreign):
-            try:
-                landed = self.lake.publish(publisher.intent)
-            except MoveError as error:
-                self._give_up(publisher, error)
-                return
-            self.publishers[who] = Publisher(publisher.plan, True, publisher.intent, landed)
-
-    @rule(who=WHO, dies=deaths("complete.before", "complete.recorded"))
-    @precondition(lambda self: any(p.commit is not None for p in self.publishers))
-    def complete(self, who: int, dies: str | None) -> None:
-        publisher = self.publishers[who]
-        if publisher.plan is None or publisher.commit is None:
-            return
-        self.publishers[who] = Publisher()
-        with dying_at(dies):
-            first = self.runs.complete_move(publisher.plan.ticket, publisher.commit)
-            again = self.runs.complete_move(publisher.plan.ticket, publisher.commit)
-            assert first.to_json() == again.to_json()
-            assert first.status is RunStatus.SUCCESS
-
-    @rule(who=WHO, dies=deaths("fence.before_commit", "fence.committed", "complete.before"))
-    def report_failure(self, who: int, dies: str | None) -> None:
+    @rule(who=WHO, silently=st.booleans(), data=st.data())
+    def abandon(self, who: int, silently: bool, data: st.DataObject) -> None:
         publisher, self.publishers[who] = self.publishers[who], Publisher()
-        if publisher.plan is None:
+        if publisher.plan is None or silently:
             return
-        with dying_at(dies):
+        with dying_at(seldom(data, *DEATHS["reap"])):
             ended = self.runs.fail_run(publisher.plan.ticket, GIVE_UP)
             if publisher.commit is not None:
                 assert ended.status is RunStatus.SUCCESS, "its commit stands, so it is a version"
 
-    @rule(who=WHO)
-    def heartbeat(self, who: int) -> None:
-        publisher = self.publishers[who]
-        if publisher.plan is not None:
-            try:
-                self.runs.heartbeat(publisher.plan.ticket)
-            except Fenced:
-                if publisher.intent is None:
-                    self.publishers[who] = Publisher()
-
-    @rule(who=WHO)
-    def vanish(self, who: int) -> None:
-        self.publishers[who] = Publisher()
-
     # -- everybody else ------------------------------------------------------------------------
 
-    @rule(seconds=st.sampled_from([50, 200]))
-    def pass_time(self, seconds: int) -> None:
+    @rule(seconds=st.sampled_from([70, 200]), data=st.data())
+    def reap_later(self, seconds: int, data: st.DataObject) -> None:
+        """Living publishers have kept their lease, or not: a stopped process has not."""
+        for publisher in self.publishers:
+            if publisher.plan is not None and data.draw(st.booleans(), label="keeps its lease"):
+                with suppress(Fenced):
+                    self.runs.heartbeat(publisher.plan.ticket)
         self.clock.pass_time(seconds)
-
-    @rule(
-        dies=deaths("fence.before_commit", "fence.committed", "complete.before"),
-        stranger=deaths("fence.before_commit"),
-    )
-    def reap(self, dies: str | None, stranger: str | None) -> None:
-        with dying_at(dies), meanwhile(stranger, self._write_foreign):
+        stranger = seldom(data, "fence.before_commit")
+        with dying_at(seldom(data, *DEATHS["reap"])), meanwhile(stranger, self._write_foreign):
             reap(self.heart)
 
-    @rule(
-        choice=st.integers(0, 9),
-        dies=deaths("intent.recorded", "restore.before_commit", "restore.committed"),
-        stranger=deaths("restore.before_commit"),
-    )
-    def roll_back(self, choice: int, dies: str | None, stranger: str | None) -> None:
+    @rule(choice=st.integers(0, 9), data=st.data())
+    @precondition(lambda self: self._versions())
+    def roll_back(self, choice: int, data: st.DataObject) -> None:
         versions = self._versions()
-        if not versions:
-            return
         target = versions[choice % len(versions)].version
-        with dying_at(dies), meanwhile(stranger, self._write_foreign):
+        self.clock.pass_time(130)
+        reap(self.heart)
+        stranger = seldom(data, "restore.before_commit")
+        with dying_at(seldom(data, *DEATHS["rollback"])), meanwhile(stranger, self._write_foreign):
             try:
                 ended = roll_back(self.heart, NUMBERS, target, "because")
             except (MoveError, AlreadyPublished):
                 return
             assert ended.version == target
 
-    @rule()
-    def write_foreign(self) -> None:
-        self._write_foreign()
+    @rule(data=st.data())
+    @precondition(lambda self: len(self._versions()) > 1 and not self._foreign_since_published())
+    def write_foreign(self, data: st.DataObject) -> None:
+        if seldom(data, "now"):
+            self._write_foreign()
 
     # -- what must hold ------------------------------------------------------------------------
 
@@ -265,6 +207,44 @@ class MoveMachine(RuleBasedStateMachine):
 
     # -- the machine's own hands ---------------------------------------------------------------
 
+    def _step(self, step: str, publisher: Publisher, rows: int) -> Publisher:
+        plan, intent = publisher.plan, publisher.intent
+        if plan is None:
+            return self._open()
+        if step == "decide":
+            self.runs.submit_schema(plan.ticket, plan.declared)
+            decision = self.runs.submit_evidence(plan.ticket, self._evidence(plan, rows))
+            assert decision.allowed, decision.ruling.reasons
+            return Publisher(plan, decided=True)
+        if intent is None:
+            return Publisher(plan, decided=True, intent=self.runs.begin_move(plan.ticket))
+        if publisher.commit is None:
+            return Publisher(plan, True, intent, self.lake.publish(intent))
+        first = self.runs.complete_move(plan.ticket, publisher.commit)
+        again = self.runs.complete_move(plan.ticket, publisher.commit)
+        assert first.to_json() == again.to_json()
+        assert first.status is RunStatus.SUCCESS
+        return Publisher()
+
+    def _open(self) -> Publisher:
+        with self.heart.database.write() as connection:
+            task_id = tasks.submit(
+                connection,
+                "default",
+                self.dataset.dataset_id,
+                kind=TaskKind.BUILD,
+                key=None,
+                parameters="{}",
+                triggered_by="machine",
+                at=self.clock(),
+            )
+        opened = self.runs.open_run(task_id, ELSEWHERE)
+        if isinstance(opened, RunPlan):
+            return Publisher(plan=opened)
+        assert opened.status is RunStatus.BLOCKED
+        assert self._foreign_since_published(), opened
+        return Publisher()
+
     def _pointer_shows(self, contents: dict[int | None, Counter[int]]) -> None:
         with self.heart.database.read() as connection:
             published = pointer(connection, self.dataset.dataset_id)
@@ -279,8 +259,8 @@ class MoveMachine(RuleBasedStateMachine):
     def _give_up(self, publisher: Publisher, error: LakeGuardError) -> None:
         assert publisher.plan is not None
         failure = Failure(code=error.code, message=str(error), retryable=error.retryable)
-        ended: RunResult = self.runs.fail_run(publisher.plan.ticket, failure)
-        assert ended.status is RunStatus.FAILED
+        ended = self.runs.fail_run(publisher.plan.ticket, failure)
+        assert ended.status is RunStatus.FAILED or isinstance(error, Fenced)
 
     def _evidence(self, plan: RunPlan, rows: int) -> Evidence:
         numbers = list(range(self.next_number, self.next_number + rows))
