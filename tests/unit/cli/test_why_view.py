@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 import click
 
@@ -10,7 +11,7 @@ from lakeguard.cli.explaining import Explanation, explain
 from lakeguard.cli.views.why import why_lines
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.reading import DatasetStatus, RunRow, VersionRow
+from lakeguard_sdk.reading import DatasetStatus, PointerMove, RunRow, VersionRow
 from lakeguard_sdk.words import RunStatus
 from tests.unit.cli import nouns
 
@@ -23,6 +24,17 @@ class Ledger:
         self.green = nouns.decision(nouns.FINE, run_id="run_1", ruleset=green_rules)
         self.blocked = nouns.decision(nouns.FINE, nouns.MEAN, nouns.TOO_LATE)
         self.promoted: Sequence[VersionRow] = (nouns.version_row(1),)
+        self.moves = [self.bronze_at(1, hours=30)]
+        if bronze > 1:
+            self.moves.append(self.bronze_at(bronze, hours=2))
+
+    @staticmethod
+    def bronze_at(version: int, hours: float) -> PointerMove:
+        at = nouns.NOW - timedelta(hours=hours)
+        return nouns.move(version).model_copy(update={"moved_at": at})
+
+    def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]:
+        return self.moves
 
     def status(self) -> Sequence[DatasetStatus]:
         return nouns.status(nouns.BRONZE, self.bronze), nouns.status(nouns.FLIGHTS, 1)
@@ -82,6 +94,16 @@ def test_every_check_on_request() -> None:
 def test_a_changed_rule_set_is_named() -> None:
     lines = told(explained(Ledger(bronze=1, green_rules="sha256:cccc"), BLOCKED))
     assert "  rules   cccc → aaaa" in lines
+    assert not any("rollback" in line for line in lines)
+
+
+def test_an_old_run_is_explained_by_what_it_read_then() -> None:
+    """The input was wrong at v2 and corrected as v3 since: there is nothing to roll back."""
+    ledger = Ledger()
+    ledger.bronze = 3
+    ledger.moves.append(ledger.bronze_at(3, hours=0))
+    lines = told(explained(ledger, BLOCKED))
+    assert "  input bronze.flights   v1 → v2" in lines
     assert not any("rollback" in line for line in lines)
 
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from lakeguard.cli.ways_out import WayOut, ways_out_of
 from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.reading import RunRow, VersionRow
-
-Published = Mapping[DatasetName, int | None]
 
 
 class Difference(Noun):
@@ -50,13 +49,15 @@ def explain(reader: Reader, run: RunRow) -> Explanation:
     published = {item.dataset.dataset_name: item.published for item in reader.status()}
     decision = reader.decision(run.run_id) if run.decision_id is not None else None
     green = _last_green(reader, run)
+    read = {item.dataset: _shown_at(reader, item, run) for item in green.inputs} if green else {}
+    current = {name: version for name, version in read.items() if published.get(name) == version}
     return Explanation(
         run=run,
         decision=decision,
         published=published.get(run.dataset),
         green=green,
-        differences=tuple(_differences(reader, decision, green, published)),
-        ways_out=tuple(ways_out_of(run, green, published)),
+        differences=tuple(_differences(reader, decision, green, read)),
+        ways_out=tuple(ways_out_of(run, green, current)),
     )
 
 
@@ -69,8 +70,18 @@ def _last_green(reader: Reader, run: RunRow) -> VersionRow | None:
     return max(earlier, key=lambda version: version.version, default=None)
 
 
+def _shown_at(reader: Reader, item: InputVersion, run: RunRow) -> int | None:
+    """The version of an input that was published when the run opened: the one it read."""
+    moves = reader.pointer_moves(item.dataset)
+    before = [move for move in moves if move.moved_at <= run.start_time]
+    return before[-1].version if before else None
+
+
 def _differences(
-    reader: Reader, decision: Decision | None, green: VersionRow | None, published: Published
+    reader: Reader,
+    decision: Decision | None,
+    green: VersionRow | None,
+    read: Mapping[DatasetName, int | None],
 ) -> Iterator[Difference]:
     if green is None:
         return
@@ -83,12 +94,12 @@ def _differences(
                 what="policies", before=short(before.policies), after=short(after.policies)
             )
     for item in green.inputs:
-        now = published.get(item.dataset)
-        if now != item.version:
+        version = read[item.dataset]
+        if version != item.version:
             yield Difference(
                 what=f"input {item.dataset}",
                 before=f"v{item.version}",
-                after="not published" if now is None else f"v{now}",
+                after="not published" if version is None else f"v{version}",
             )
 
 

@@ -20,9 +20,12 @@ class WayOut(Noun):
 
 
 def ways_out_of(
-    run: RunRow, green: VersionRow | None, published: Mapping[DatasetName, int | None]
+    run: RunRow, green: VersionRow | None, current: Mapping[DatasetName, int | None]
 ) -> Iterator[WayOut]:
-    """What to type next, the most likely first; nothing for a run that went well."""
+    """What to type next, the most likely first; nothing for a run that went well.
+
+    ``current`` are the inputs that still show what the run read.
+    """
     if run.status is RunStatus.SUCCESS:
         return
     if run.status is RunStatus.FAILED:
@@ -30,7 +33,7 @@ def ways_out_of(
         yield WayOut(command=next_for_failure(failure, run.dataset), when="To go on")
         return
     for item in green.inputs if green else ():
-        now = published.get(item.dataset)
+        now = current.get(item.dataset)
         if green and now is not None and now > item.version:
             yield WayOut(
                 command=f'lakeguard rollback {item.dataset} --to v{item.version} --reason "…"',
