@@ -7,15 +7,18 @@ decimals and times are written as strings.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 from enum import Enum
+from json.encoder import encode_basestring
 from typing import Any
 
 _SAFE_INTEGER = 2**53
+_WORDS = {None: "null", True: "true", False: "false"}
+_quoted = encode_basestring
+_DOUBLE = Context(prec=20)  # the digits of any double, whatever the caller's own context
 
 
 def format_instant(value: datetime) -> str:
@@ -24,7 +27,9 @@ def format_instant(value: datetime) -> str:
 
 
 def canonical_json(value: Any) -> str:
-    return "".join(_parts(value))
+    parts: list[str] = []
+    _write(value, parts.append)
+    return "".join(parts)
 
 
 def content_hash(value: Any) -> str:
@@ -41,48 +46,49 @@ def unordered_hash(hashes: Iterable[str]) -> str:
     return content_hash(sorted(hashes))
 
 
-def _parts(value: Any) -> Iterable[str]:
+def _write(value: Any, put: Callable[[str], None]) -> None:
     if isinstance(value, Enum):
         value = value.value
-    if value is None or isinstance(value, bool):
-        yield {None: "null", True: "true", False: "false"}[value]
-    elif isinstance(value, str):
-        yield _quoted(value)
-    elif isinstance(value, int):
-        yield str(value) if abs(value) <= _SAFE_INTEGER else f'"{value}"'
-    elif isinstance(value, float):
-        yield _number(value)
-    elif isinstance(value, Decimal | datetime | date):
-        yield _quoted(_text(value))
+    if isinstance(value, str):
+        put(_quoted(value))
+    elif value is None or isinstance(value, bool):
+        put(_WORDS[value])
     elif isinstance(value, Mapping):
-        yield from _object(value)
+        _write_object(value, put)
     elif isinstance(value, list | tuple):
-        yield from _array(value)
+        _write_array(value, put)
+    elif isinstance(value, int):
+        put(str(value) if abs(value) <= _SAFE_INTEGER else f'"{value}"')
+    elif isinstance(value, float):
+        put(_number(value))
+    elif isinstance(value, Decimal | datetime | date):
+        put(_quoted(_text(value)))
     else:
         raise TypeError(f"{type(value).__name__} has no canonical JSON form")
 
 
-def _object(value: Mapping[Any, Any]) -> Iterable[str]:
+def _write_object(value: Mapping[Any, Any], put: Callable[[str], None]) -> None:
     if any(not isinstance(key, str) for key in value):
         raise TypeError("canonical JSON keys are strings")
-    yield "{"
-    for index, key in enumerate(sorted(value, key=lambda text: text.encode("utf-16-be"))):
-        yield ("," if index else "") + _quoted(key) + ":"
-        yield from _parts(value[key])
-    yield "}"
+    separator = "{"
+    for key in sorted(value, key=_utf16_order):
+        put(f"{separator}{_quoted(key)}:")
+        _write(value[key], put)
+        separator = ","
+    put("}" if value else "{}")
 
 
-def _array(value: list[Any] | tuple[Any, ...]) -> Iterable[str]:
-    yield "["
-    for index, item in enumerate(value):
-        if index:
-            yield ","
-        yield from _parts(item)
-    yield "]"
+def _write_array(value: list[Any] | tuple[Any, ...], put: Callable[[str], None]) -> None:
+    separator = "["
+    for item in value:
+        put(separator)
+        _write(item, put)
+        separator = ","
+    put("]" if value else "[]")
 
 
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def _utf16_order(text: str) -> bytes:
+    return text.encode("utf-16-be")
 
 
 def _text(value: Decimal | datetime | date) -> str:
@@ -97,7 +103,7 @@ def _number(value: float) -> str:
         raise ValueError("canonical JSON has no NaN and no infinity")
     if value == 0:
         return "0"
-    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    sign, digits, exponent = Decimal(repr(value)).normalize(_DOUBLE).as_tuple()
     text = "".join(map(str, digits))
     point = len(text) + int(exponent)
     prefix = "-" if sign else ""

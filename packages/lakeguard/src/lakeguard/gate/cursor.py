@@ -17,15 +17,18 @@ class Cursor:
     """Reads tokens in order; every refusal carries the place of the token it is about."""
 
     def __init__(self, text: str) -> None:
-        self._tokens = tokenize(text)
+        self._tokens, self._error = tokenize(text)
         self._at = 0
 
     @property
     def token(self) -> Token:
-        return self._tokens[self._at]
+        token = self._tokens[self._at]
+        if token.kind == "end" and self._error is not None:
+            raise self._error
+        return token
 
     def advance(self) -> Token:
-        token = self._tokens[self._at]
+        token = self.token
         self._at = min(self._at + 1, len(self._tokens) - 1)
         return token
 

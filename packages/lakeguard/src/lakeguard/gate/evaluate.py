@@ -24,6 +24,7 @@ from lakeguard_sdk.definition import RuleDefinition
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.expression import Comparison
 from lakeguard_sdk.measure import MeasureValue, RowCount
+from lakeguard_sdk.schema import FLOATS
 from lakeguard_sdk.words import CheckKind, Outcome, Scope, Severity
 
 
@@ -40,12 +41,10 @@ def evaluate(definition: RuleDefinition, compiled: CompiledRule, evidence: Evide
 
 
 def _answer(asked: Asked, evidence: Evidence) -> MeasureValue:
-    what = asked.measure.measure.replace("_", " ")
     if asked.key in evidence.unmeasured:
-        reason = evidence.unmeasured[asked.key]
-        raise Unmeasured(f"the {what} could not be measured: {reason}")
+        raise Unmeasured(f"not measured: {evidence.unmeasured[asked.key]}")
     if asked.key not in evidence.measures:
-        raise Unmeasured(f"the {what} was not measured ({asked.key})")
+        raise Unmeasured(f"not measured: the evidence has no {asked.key}")
     return evidence.measures[asked.key]
 
 
@@ -56,7 +55,8 @@ def _rows(
     if failed > scope:
         raise Unmeasured(f"{failed:,} failing rows of {scope:,} rows cannot be")
     outcome, limit = _rows_outcome(definition.severity, rule, failed, scope)
-    worst = _worst(judged, answers) if failed else None
+    extreme = _worst(judged, answers)
+    worst = extreme if failed else None
     rows = _rows_words(rule, judged)
     message = _rows_message(failed, scope, rows, limit)
     if worst is not None and judged.bounds is not None:
@@ -193,6 +193,6 @@ def _within(value: Scalar, bounds: Bounds) -> bool:
 
 
 def _bound(bound: Scalar, bounds: Bounds) -> Scalar:
-    if isinstance(bound, Decimal) and bounds.data_type == "double":
-        return at_evidence_precision(bound)
+    if isinstance(bound, Decimal) and bounds.data_type in FLOATS:
+        return at_evidence_precision(bound, bounds.data_type)
     return bound

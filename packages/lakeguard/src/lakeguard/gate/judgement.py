@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from lakeguard_sdk.measure import Measure, measure_key
@@ -18,11 +19,14 @@ class Asked:
     """A measure and the name under which evidence answers it."""
 
     measure: Measure
-    key: str
+
+    @cached_property
+    def key(self) -> str:
+        return measure_key(self.measure)
 
 
 def ask(measure: Measure) -> Asked:
-    return Asked(measure, measure_key(measure))
+    return Asked(measure)
 
 
 @dataclass(frozen=True)

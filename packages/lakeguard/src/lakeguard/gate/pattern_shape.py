@@ -31,8 +31,10 @@ SEPARATORS: Span = (
 
 
 _LARGEST = 5000
+_MOST_REPEATS = 1000
+_PLANE = 0xFFFF
 _LONG_BITS = 7.0
-_MOST_BITS = 21.0
+_MOST_BITS = 14.0
 _DEEPEST_LOOP = 100
 
 
@@ -77,7 +79,9 @@ def inverted(span: Span) -> Span:
 def check_shape(node: PatternNode) -> None:
     """PatternError for a shape that some engine cannot match in bounded time and space."""
     if _size(node) > _LARGEST:
-        raise PatternError(f"the counts multiply to more than {_LARGEST:,} characters")
+        raise PatternError(f"the counts make more than {_LARGEST:,} characters")
+    if _repeats(node) > _MOST_REPEATS:
+        raise PatternError(f"counts inside counts multiply to more than {_MOST_REPEATS:,}")
     if _bits(node, ()) > _MOST_BITS:
         raise PatternError(
             "too many parts that can end in more than one place: let each part end with"
@@ -94,6 +98,17 @@ def _size(node: PatternNode) -> int:
             return sum(_size(item) for item in items)
         case Repeated(item=item, low=low, high=high):
             return _size(item) * max(low, high or 1)
+
+
+def _repeats(node: PatternNode) -> int:
+    """The greatest product of counts inside counts."""
+    match node:
+        case Characters():
+            return 1
+        case Sequence(items=items) | Alternatives(options=items):
+            return max((_repeats(item) for item in items), default=1)
+        case Repeated(item=item, low=low, high=high):
+            return _repeats(item) * max(low, high or 1)
 
 
 def _nullable(node: PatternNode) -> bool:
@@ -175,10 +190,10 @@ def _loop_bits(loop: Repeated, after: Span) -> float:
 
 
 def _plain(node: PatternNode) -> bool:
-    """Whether every match has the same number of characters, with nothing to choose."""
+    """Whether every match is as long as any other, in UTF-16 too, with nothing to choose."""
     match node:
-        case Characters():
-            return True
+        case Characters(span=span):
+            return all(high <= _PLANE for _, high in span) or all(low > _PLANE for low, _ in span)
         case Sequence(items=items):
             return all(_plain(item) for item in items)
         case Alternatives():

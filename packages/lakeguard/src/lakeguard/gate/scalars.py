@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 
@@ -40,13 +41,25 @@ def as_count(value: MeasureValue) -> int:
     raise NotAValue(f"{value!r:.60} is no number of rows")
 
 
-def at_evidence_precision(number: Decimal) -> Decimal:
-    """A bound as evidence would hold it: double aggregates have 12 significant digits.
+def at_evidence_precision(number: Decimal, data_type: str) -> Decimal:
+    """A bound as evidence would hold it: a float or double has 12 significant digits there.
 
     Rounding keeps order, so a value within its bound is never judged to be beyond it.
     """
-    value = float(number)
+    value = nearest_float(number, data_type)
     return Decimal(repr(float(f"{value:.{_SIGNIFICANT}g}"))) if math.isfinite(value) else number
+
+
+def nearest_float(number: Decimal, data_type: str) -> float:
+    """The nearest double, or the nearest float as the double it is; infinite beyond both."""
+    value = float(number)
+    if data_type != "float":
+        return value
+    try:
+        (single,) = struct.unpack("<f", struct.pack("<f", value))
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return float(single)
 
 
 def _number(value: int | float | str, data_type: str) -> Decimal:

@@ -42,30 +42,34 @@ class Token:
     span: Span
 
 
-def tokenize(text: str) -> tuple[Token, ...]:
-    """The tokens of a text, the last of them its end; GrammarError where there is none."""
-    if len(text) > LONGEST_TEXT:
-        raise GrammarError(
-            f"too long: {len(text):,} characters, at most {LONGEST_TEXT:,}",
-            Span(LONGEST_TEXT, len(text) - LONGEST_TEXT),
-            kind="syntax",
-        )
-    if hidden := _HIDDEN.search(text):
-        raise GrammarError(
-            f"a character that cannot be seen, U+{ord(hidden[0]):04X}",
-            Span(hidden.start(), 1),
-            kind="syntax",
-        )
-    tokens = []
+def tokenize(text: str) -> tuple[tuple[Token, ...], GrammarError | None]:
+    """The tokens of a text, the last of them its end, or the place of what is no token:
+    that is an error for whoever reads as far, so that the first mistake is the one told."""
+    tokens: list[Token] = []
+    error = _unreadable(text)
     at = 0
-    while at < len(text):
+    while at < len(text) and error is None:
         if blank := _BLANK.match(text, at):
             at = blank.end()
             continue
-        token = _token(text, at)
-        tokens.append(token)
-        at += token.span.length
-    return (*tokens, Token("end", "", Span(len(text), 1)))
+        try:
+            tokens.append(_token(text, at))
+        except GrammarError as found:
+            error = found
+            break
+        at += tokens[-1].span.length
+    return (*tokens, Token("end", "", Span(at, 1))), error
+
+
+def _unreadable(text: str) -> GrammarError | None:
+    if len(text) > LONGEST_TEXT:
+        span = Span(LONGEST_TEXT, len(text) - LONGEST_TEXT)
+        message = f"too long: {len(text):,} characters, at most {LONGEST_TEXT:,}"
+        return GrammarError(message, span, kind="syntax")
+    if hidden := _HIDDEN.search(text):
+        message = f"a character that cannot be seen, U+{ord(hidden[0]):04X}"
+        return GrammarError(message, Span(hidden.start(), 1), kind="syntax")
+    return None
 
 
 def _token(text: str, at: int) -> Token:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-import struct
 from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
 
 from lakeguard.gate.literals import EXACT, Flag, Literal_, Number, Text, literal_text, number_text
+from lakeguard.gate.scalars import nearest_float
 from lakeguard_sdk.expression import Value
 from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_numeric
 
@@ -45,17 +45,17 @@ def typed_value(literal: Literal_, data_type: str, rounding: Rounding = Rounding
     """The literal as a value of ``data_type``; NoSuchValue if there is none."""
     if is_numeric(data_type):
         if not isinstance(literal, Number):
-            raise NoSuchValue(f"a {data_type} is compared with a number, not {_shown(literal)}")
+            raise NoSuchValue(f"{_shown(literal)} is no {data_type}: write a number")
         return Value(type=data_type, text=_number(literal.value, data_type, rounding))
     if data_type == "boolean":
         if not isinstance(literal, Flag):
-            raise NoSuchValue(f"a boolean is compared with true or false, not {_shown(literal)}")
+            raise NoSuchValue(f"{_shown(literal)} is no boolean: write true or false")
         return Value(type=data_type, text=literal_text(literal))
     if data_type == "binary":
         raise NoSuchValue("a binary column cannot be compared with a value")
     if not isinstance(literal, Text):
         shown = literal_text(literal)
-        raise NoSuchValue(f"a {data_type} is compared with a text: write '{shown}'")
+        raise NoSuchValue(f"{shown} is no {data_type}: write it in quotes, as '{shown}'")
     if data_type == "string":
         return Value(type=data_type, text=literal.value)
     return Value(type=data_type, text=_moment(literal.value, data_type))
@@ -90,12 +90,7 @@ def _number(number: Decimal, data_type: str, rounding: Rounding) -> str:
 
 def _float_text(number: Decimal, data_type: str) -> str:
     """The nearest double; for a float column the nearest float, written as the double it is."""
-    value = float(number)
-    try:
-        if data_type == "float":
-            (value,) = struct.unpack("<f", struct.pack("<f", value))
-    except OverflowError:
-        value = math.copysign(math.inf, number)
+    value = nearest_float(number, data_type)
     if math.isinf(value):
         raise OutOfReach(f"{number_text(number)} is beyond every {data_type}", above=number > 0)
     return repr(value if value else 0.0)

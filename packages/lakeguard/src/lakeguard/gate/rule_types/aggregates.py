@@ -84,20 +84,23 @@ class AggregateRule(RuleType):
         if data_type in TIMES:
             for clause in ("warn_if", "fail_if"):
                 if getattr(read.rule, clause) is not None:
-                    message = f"a {data_type} is held against min= and max=, not a number"
+                    message = f"values of type {data_type} are held against min= and max="
                     raise read.error(clause, message)
             return columns.bounds(data_type)[2]
         for name in ("min", "max"):
             bound = read.rule.parameter(name)
             if bound is not None and not isinstance(bound, Number):
-                raise read.error(f"parameter {name}", f"a {data_type} is held against a number")
+                raise read.error(
+                    f"parameter {name}", f"values of type {data_type} are held against a number"
+                )
         low, high = (_number(read, name) for name in ("min", "max"))
         return Bounds(self._value_type(data_type), low, high)
 
     def _value_type(self, data_type: str) -> str:
-        if self.function is AggregateFunction.MEAN or data_type in FLOATS:
+        total = self.function is AggregateFunction.SUM
+        if self.function is AggregateFunction.MEAN or (total and data_type in FLOATS):
             return "double"
-        if self.function is AggregateFunction.SUM:
+        if total:
             scale = 0 if data_type in INTEGERS else (decimal_size(data_type) or (0, 0))[1]
             return f"decimal(38,{scale})"
         return data_type

@@ -1,0 +1,93 @@
+"""Live schemas against declared ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakeguard.gate.schema_comparison import compare_schema
+from lakeguard_sdk.definition import PolicyDefinition
+from lakeguard_sdk.run import SchemaReaction
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import Enforcement, Layer, PolicyType
+from tests.unit.gate.cases import policy, schema
+
+DECLARED = schema(key="string", count="long", amount="decimal(9,2)", delay="double")
+STRICT = policy("mode STRICT", PolicyType.SCHEMA)
+
+
+def differences(
+    live: TableSchema, *policies: PolicyDefinition, text_source: bool = False
+) -> dict[str, str]:
+    found = compare_schema(live, DECLARED, policies, Layer.SILVER, text_source=text_source)
+    return {f"{item.change} {item.column}": item.reaction for item in found}
+
+
+def live(**types: str) -> TableSchema:
+    """The declared schema with some columns of another type; empty types are left out."""
+    base = {column.name: column.type for column in DECLARED.columns}
+    return schema(**{name: type for name, type in (base | types).items() if type})
+
+
+def test_the_order_of_columns_is_no_difference() -> None:
+    reordered = TableSchema(columns=tuple(reversed(DECLARED.columns)))
+    assert differences(reordered, STRICT) == {}
+    assert differences(DECLARED, STRICT) == {}
+
+
+@pytest.mark.parametrize(
+    ("found", "change", "reaction"),
+    [
+        (live(extra="string"), "added extra", "LEFT_OUT"),
+        (live(delay=""), "missing delay", "BLOCK"),
+        (live(count="integer"), "type count", "CAST"),
+        (live(amount="decimal(5,2)"), "type amount", "CAST"),
+        (live(delay="float"), "type delay", "CAST"),
+        (live(delay="long"), "type delay", "BLOCK"),
+        (live(count="double"), "type count", "BLOCK"),
+        (live(count="string"), "type count", "BLOCK"),
+        (live(amount="decimal(10,2)"), "type amount", "BLOCK"),
+        (live(key="binary"), "type key", "BLOCK"),
+    ],
+)
+def test_each_difference_and_its_answer(found: TableSchema, change: str, reaction: str) -> None:
+    assert differences(found) == {change: reaction}
+    assert differences(found, STRICT) == {change: "BLOCK"}
+
+
+def test_names_that_differ_in_case_are_two_names() -> None:
+    found = live(key="", Key="string")
+    assert differences(found) == {"added Key": "LEFT_OUT", "missing key": "BLOCK"}
+
+
+def test_a_string_of_a_text_source_is_no_difference_of_type() -> None:
+    strings = schema(key="string", count="string", amount="string", delay="string")
+    assert differences(strings, STRICT, text_source=True) == {}
+    assert set(differences(strings).values()) == {"BLOCK"}
+    extra = schema(key="string", count="string", amount="string", new="string")
+    assert differences(extra, text_source=True) == {
+        "added new": "LEFT_OUT",
+        "missing delay": "BLOCK",
+    }
+
+
+@pytest.mark.parametrize(
+    ("other", "reaction"),
+    [
+        (policy("mode STRICT", PolicyType.SCHEMA, active=False), "LEFT_OUT"),
+        (policy("mode STRICT", PolicyType.SCHEMA, Enforcement.ALERT), "LEFT_OUT"),
+        (policy("mode STRICT", PolicyType.SCHEMA, layer=Layer.GOLD), "LEFT_OUT"),
+        (policy("forbid tag:pii"), "LEFT_OUT"),
+        (policy("mode LOOSE", PolicyType.SCHEMA), "BLOCK"),
+    ],
+)
+def test_only_an_active_blocking_policy_of_the_layer_is_strict(
+    other: PolicyDefinition, reaction: str
+) -> None:
+    assert differences(live(extra="string"), other) == {"added extra": reaction}
+
+
+def test_a_difference_names_both_types() -> None:
+    (found,) = compare_schema(live(count="integer"), DECLARED, (), Layer.SILVER, text_source=False)
+    assert found == SchemaReaction(
+        column="count", change="type", found="integer", declared="long", reaction="CAST"
+    )
