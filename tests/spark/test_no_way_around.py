@@ -185,10 +185,11 @@ def test_no_parameter_lets_it_through(folder: Path) -> None:
     }
     assert set(submissions) == set(inspect.signature(Operations.submit).parameters) - {"self"}
     assert set(inspect.signature(connect).parameters) == {"url", "env", "ticket"}
-    assert set(inspect.signature(local_worker).parameters) == {"client", "spark_options"}
+    wanted = {"client", "spark_options", "progress"}
+    assert set(inspect.signature(local_worker).parameters) == wanted
     client = connect(folder, env="dev")
     options = {"spark.sql.ansi.enabled": "false", "lakeguard.force": "true"}
-    worker = local_worker(client.for_worker(), spark_options=options)
+    worker = local_worker(client.for_worker(), spark_options=options, progress=lambda *_: None)
     for parameters in (submissions, {**submissions, "key": None}):
         result = worker.run_task(client.operations.submit(**parameters))
         assert result.status is RunStatus.BLOCKED

@@ -50,10 +50,10 @@ def test_moves_show_reasons_harmlessly() -> None:
     assert moves_lines([]) == ["none yet"]
 
 
-def page(*, known: bool = True) -> DatasetPage:
+def page() -> DatasetPage:
     return DatasetPage(
         status=nouns.status(),
-        definition=nouns.definition() if known else None,
+        definition=nouns.definition(),
         rules=[nouns.rule_row()],
         runs=[nouns.run_row()],
         moves=[nouns.move()],
@@ -75,12 +75,6 @@ def test_a_page_has_every_part() -> None:
         "What was published",
     ):
         assert part in text
-
-
-def test_a_page_says_when_the_folder_holds_something_else() -> None:
-    text = "\n".join(plain(show_lines(page(known=False), nouns.NOW)))
-    assert "another definition than the registry: lakeguard plan" in text
-    assert page(known=False).to_data()["definition"] is None
 
 
 def test_an_identical_replay_is_one_line() -> None:

@@ -31,6 +31,7 @@ def test_what_the_ports_offer() -> None:
             "dataset",
             "datasets",
             "decision",
+            "definition",
             "pointer_moves",
             "policies",
             "replay",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
@@ -41,6 +41,10 @@ class Client:
         return WorkerClient(reader=self.reader, runs=self.runs, lake=self.lake)
 
 
+Progress = Callable[[str, dict[str, Any]], None]
+"""Told the stage that begins and what is known so far."""
+
+
 class Worker(Protocol):
     """Runs one queued task to its end."""
 
@@ -57,12 +61,16 @@ def connect(url: str | Path, *, env: str | None = None, ticket: RunTicket | None
     return cast(Callable[..., Client], plane)(text, env=env, ticket=ticket)
 
 
-def local_worker(client: WorkerClient, *, spark_options: dict[str, str]) -> Worker:
-    """The worker of the data plane that is installed here."""
+def local_worker(
+    client: WorkerClient, *, spark_options: dict[str, str], progress: Progress | None = None
+) -> Worker:
+    """The worker of the data plane that is installed here; ``progress`` hears of each stage."""
     create = _load(WORKERS, "openlaketx")
     if create is None:
         raise WorkerMissing()
-    return cast(Callable[..., Worker], create)(client, spark_options=spark_options)
+    return cast(Callable[..., Worker], create)(
+        client, spark_options=spark_options, progress=progress
+    )
 
 
 def _load(group: str, name: str) -> object | None:

@@ -9,13 +9,13 @@ from pathlib import Path
 from platform import python_version
 from typing import cast
 
-from lakeguard.cli.database_health import examine_sqlite
 from lakeguard.cli.opening import project_of
 from lakeguard.cli.options import Call
 from lakeguard.cli.views.doctor import Finding
 from lakeguard.cli.views.plan import counted
 from lakeguard.registry.loading import load_folder
 from lakeguard.settings import SETTINGS_FILE, Settings, load_settings
+from lakeguard.state.examining import examine_sqlite
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.storage import local_path
 

@@ -5,24 +5,43 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from lakeguard.cli.output import colour
+from lakeguard_sdk.client import Progress
+
+STAGES = {
+    "extract": "reading",
+    "stage": "writing candidate files",
+    "measure": "measuring {rows:,} rows",
+    "decide": "asking the gate",
+    "publish": "publishing",
+}
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """A spinner on a terminal, one plain line elsewhere."""
+def working(what: str) -> Iterator[Progress]:
+    """A spinner that names the stage on a terminal, one plain line elsewhere."""
     if not sys.stderr.isatty():
         click.echo(f"{what} …", err=True)
-        yield
+        yield lambda stage, facts: None
         return
     from rich.console import Console
 
     console = Console(stderr=True, no_color=colour() is False, highlight=False)
-    with console.status(what.replace("[", "\\["), spinner="dots"):
-        yield
+    with console.status(f"{_plain(what)}: starting", spinner="dots") as status:
+
+        def tell(stage: str, facts: dict[str, Any]) -> None:
+            said = STAGES.get(stage, stage).format(**facts)
+            status.update(f"{_plain(what)}: {_plain(said)}")
+
+        yield tell
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", "\\[")
 
 
 def note(text: str) -> None:

@@ -6,6 +6,7 @@ ERROR blocks like a FAIL. All checks are made and listed, whatever the first one
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from lakeguard.gate.case import CaseFacts, History
@@ -13,13 +14,12 @@ from lakeguard.gate.consistency import contradictions
 from lakeguard.gate.evaluate import Unmeasured, evaluate
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import difference_text, judge_policy
-from lakeguard.gate.rules import compile_rule
+from lakeguard.gate.rules import CompiledRule, compiler_for
 from lakeguard.gate.scalars import NotAValue
 from lakeguard_sdk.decision import CheckResult, Ruling
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.run import SchemaReaction
-from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import CheckKind, Outcome, Verdict
 
 __all__ = ["SEMANTICS", "CaseFacts", "History", "decide"]
@@ -48,7 +48,8 @@ def decide(
     for policy in policies:
         if policy.applies_to_layer == facts.dataset.layer:
             checks.append(_policy_check(facts, policy, evidence))
-    checks.extend(_rule_check(rule, facts.declared, evidence) for rule in ruleset)
+    compiled = compiler_for(facts.declared)
+    checks.extend(_rule_check(rule, compiled, evidence) for rule in ruleset)
     checks.sort(key=_place)
     blocking = [check for check in checks if check.outcome in _BLOCKING]
     reasons = [f"{check.check_id}: {check.message}" for check in blocking]
@@ -116,14 +117,16 @@ def _policy_check(
 
 
 def _rule_check(
-    rule: RuleDefinition, declared: TableSchema, evidence: Evidence | None
+    rule: RuleDefinition,
+    compiled: Callable[[RuleDefinition], CompiledRule],
+    evidence: Evidence | None,
 ) -> CheckResult:
     if not rule.active:
         return _rule_result(rule, Outcome.NOT_EVALUATED, "not evaluated: the rule is not active")
     if evidence is None:
         return _rule_result(rule, Outcome.NOT_EVALUATED, "not evaluated: no data was measured")
     try:
-        return evaluate(rule, compile_rule(rule, declared), evidence)
+        return evaluate(rule, compiled(rule), evidence)
     except GrammarError as error:
         return _rule_result(rule, Outcome.ERROR, f"the rule cannot be judged: {error}")
     except (Unmeasured, NotAValue) as error:

@@ -7,6 +7,7 @@ policy = "forbid" "tag:" tag        for PII
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Literal
 
@@ -42,6 +43,38 @@ class SchemaMode(Noun):
 
 
 Policy = Annotated[ForbidTag | SchemaMode, Field(discriminator="policy")]
+
+
+@dataclass(frozen=True)
+class PolicyReference:
+    """What people read about a type of policy."""
+
+    type: PolicyType
+    form: str
+    example: str
+    summary: str
+    judged: str
+    violated: str
+
+
+POLICY_REFERENCE = (
+    PolicyReference(
+        type=PolicyType.PII,
+        form="forbid tag:<tag>",
+        example="forbid tag:pii",
+        summary="No column of the layer carries the tag, in whatever case it is written.",
+        judged="when the run opens, before the first byte is staged, and again in the decision.",
+        violated="a declared column carries the tag.",
+    ),
+    PolicyReference(
+        type=PolicyType.SCHEMA,
+        form="mode STRICT",
+        example="mode STRICT",
+        summary="What a run finds has exactly the declared columns, of exactly their types.",
+        judged="when the columns are known, before anything is staged.",
+        violated="a column is added, missing or of another type; the order is free.",
+    ),
+)
 
 
 @lru_cache(maxsize=1024)

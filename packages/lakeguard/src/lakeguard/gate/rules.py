@@ -24,6 +24,7 @@ __all__ = [
     "Threshold",
     "compile_rule",
     "compile_text",
+    "compiler_for",
     "default_rule_id",
     "define_rule",
     "measures_for",
@@ -71,7 +72,7 @@ def define_rule(
 def compile_rule(definition: RuleDefinition, schema: TableSchema) -> CompiledRule:
     """The definition over a schema; GrammarError, with the place in its expression, if it
     names no column, means nothing there, or contradicts its own type or severity."""
-    return _compiler(schema)(definition)
+    return compiler_for(schema)(definition)
 
 
 def compile_text(text: str, schema: TableSchema, *, column: str | None = None) -> CompiledRule:
@@ -84,12 +85,13 @@ def measures_for(rules: tuple[RuleDefinition, ...], schema: TableSchema) -> tupl
     changes; the batch's row count is the first. A rule that does not compile asks for
     nothing here: the decision blocks on it."""
     batch = ask(RowCount())
+    compile_definition = compiler_for(schema)
     asked = {}
     for definition in rules:
         if not definition.active:
             continue
         try:
-            compiled = compile_rule(definition, schema)
+            compiled = compile_definition(definition)
         except GrammarError:
             continue
         asked.update({item.key: item.measure for item in compiled.judgement.asked})
@@ -98,8 +100,8 @@ def measures_for(rules: tuple[RuleDefinition, ...], schema: TableSchema) -> tupl
 
 
 @lru_cache(maxsize=64)
-def _compiler(schema: TableSchema) -> Callable[[RuleDefinition], CompiledRule]:
-    """One cache for each schema, so that a schema is hashed once for all of its rules."""
+def compiler_for(schema: TableSchema) -> Callable[[RuleDefinition], CompiledRule]:
+    """``compile_rule`` for many rules over one schema, which is then hashed but once."""
 
     @lru_cache(maxsize=8192)
     def compile_definition(definition: RuleDefinition) -> CompiledRule:

@@ -17,10 +17,11 @@ from lakeguard.ledger.versions import (
     stored_version,
     stored_versions,
 )
-from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard.registry.store import require_dataset
 from lakeguard.state.database import Database
 from lakeguard.state.tables import dataset_registry, policy_rules, quality_rules
 from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.errors import UnknownRun, UnknownVersion
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.reading import (
@@ -56,9 +57,9 @@ class StateReader:
                 row for row in self._datasets(connection) if row.dataset_id == registered.dataset_id
             )
 
-    def definition(self, name: DatasetName) -> RegisteredDataset:
+    def definition(self, name: DatasetName) -> DatasetDefinition:
         with self.database.read() as connection:
-            return require_dataset(connection, self.org_id, name)
+            return require_dataset(connection, self.org_id, name).definition
 
     def rules(self, name: DatasetName) -> Sequence[RuleRow]:
         with self.database.read() as connection:

@@ -110,9 +110,7 @@ def rule_errors(dataset: DatasetDefinition) -> Iterator[DefinitionError]:
             yield RuleMeaning(place, problem=problem, hint="")
 
 
-def _layer_errors(
-    dataset: DatasetDefinition, current: RegistryState
-) -> Iterator[DefinitionError]:
+def _layer_errors(dataset: DatasetDefinition, current: RegistryState) -> Iterator[DefinitionError]:
     known = current.dataset_by_name.get(dataset.dataset)
     if known is not None and known.layer is not dataset.dataset.layer:
         place = by_file(dataset, ())

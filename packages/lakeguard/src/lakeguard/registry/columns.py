@@ -71,9 +71,7 @@ def _entry(
     )
     if data_type is None:
         return None, said
-    definition = ColumnDefinition(
-        name=name, type=data_type, tags=tags, description=description
-    )
+    definition = ColumnDefinition(name=name, type=data_type, tags=tags, description=description)
     return definition, said
 
 

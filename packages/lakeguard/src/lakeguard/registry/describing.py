@@ -48,9 +48,7 @@ def _(step: RegisterSource) -> PlanLine:
 def _(step: RegisterDataset) -> PlanLine:
     dataset = step.definition
     columns, rules = _count(dataset.columns, "column"), _count(dataset.rules, "rule")
-    return PlanLine(
-        sign="+", kind="dataset", name=dataset.dataset, summary=f"{columns}, {rules}"
-    )
+    return PlanLine(sign="+", kind="dataset", name=dataset.dataset, summary=f"{columns}, {rules}")
 
 
 @describe_step.register

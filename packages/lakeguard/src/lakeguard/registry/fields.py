@@ -89,9 +89,7 @@ class Fields:
         self.wrong(node, key, "write a single value")
         return None
 
-    def text(
-        self, key: str, *, required: bool = False, limit: int = LONGEST_TEXT
-    ) -> str | None:
+    def text(self, key: str, *, required: bool = False, limit: int = LONGEST_TEXT) -> str | None:
         """Text as it is written; ``no`` and ``1e3`` are text too."""
         scalar = self.scalar(key, required=required)
         if scalar is None:

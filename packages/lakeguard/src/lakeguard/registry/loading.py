@@ -68,9 +68,7 @@ class _Loader:
             if policy and self._stands_right(document, "policy", policy.policy, found):
                 self.policies.append(policy)
 
-    def _stands_right(
-        self, document: Document, key: str, name: str, found: DefinitionFile
-    ) -> bool:
+    def _stands_right(self, document: Document, key: str, name: str, found: DefinitionFile) -> bool:
         expected = f"{found.folder}.{found.name}" if found.folder in LAYER_FOLDERS else found.name
         if name == expected:
             return True
@@ -93,9 +91,7 @@ class _Loader:
         )
 
 
-def add_cycles(
-    datasets: list[DatasetDefinition], locate: Locate, findings: Findings
-) -> None:
+def add_cycles(datasets: list[DatasetDefinition], locate: Locate, findings: Findings) -> None:
     """Each cycle once, at the parent that closes it."""
     by_name = {dataset.dataset: dataset for dataset in datasets}
     for cycle in cycles({name: dataset.parents for name, dataset in by_name.items()}):

@@ -29,14 +29,16 @@ def read_policy(document: Document, findings: Findings) -> PolicyDefinition | No
     text = _expression(fields, policy_type, expression)
     if findings.count > before:
         return None
-    return PolicyDefinition.model_validate({
-        "policy": name,
-        "applies_to_layer": layer,
-        "type": policy_type,
-        "expression": text,
-        "enforcement": enforcement,
-        "active": active,
-    })
+    return PolicyDefinition.model_validate(
+        {
+            "policy": name,
+            "applies_to_layer": layer,
+            "type": policy_type,
+            "expression": text,
+            "enforcement": enforcement,
+            "active": active,
+        }
+    )
 
 
 def _expression(

@@ -1,9 +1,9 @@
 """A mistake as a person should see it: the place, the words, the very characters.
 
-    definitions/silver/orders.yaml:14:9  LG-2013  unknown rule type 'uniqe'
-        rules:
-          - uniqe(order_id)
-            ^^^^^ did you mean unique?
+definitions/silver/orders.yaml:14:9  LG-2013  unknown rule type 'uniqe'
+    rules:
+      - uniqe(order_id)
+        ^^^^^ did you mean unique?
 """
 
 from __future__ import annotations

@@ -116,16 +116,18 @@ class Revisions:
 
     def _source(self, source: SourceDefinition, source_id: str, revision: int) -> None:
         self._hashes["source", source.source] = source.content_hash()
-        self._rows[source_systems_revisions].append({
-            **self._stamp(revision),
-            "source_system_id": source_id,
-            "source_name": source.source,
-            "source_type": source.format.value,
-            "active": source.active,
-            "definition_hash": source.content_hash(),
-            "definition": source.to_json(),
-            "revised_by": self.actor,
-        })
+        self._rows[source_systems_revisions].append(
+            {
+                **self._stamp(revision),
+                "source_system_id": source_id,
+                "source_name": source.source,
+                "source_type": source.format.value,
+                "active": source.active,
+                "definition_hash": source.content_hash(),
+                "definition": source.to_json(),
+                "revised_by": self.actor,
+            }
+        )
 
     def _dataset(
         self,
@@ -137,20 +139,22 @@ class Revisions:
     ) -> None:
         digest = definition_hash(dataset)
         self._hashes["dataset", dataset.dataset] = digest
-        self._rows[dataset_registry_revisions].append({
-            **self._stamp(revision),
-            "dataset_id": dataset_id,
-            "dataset_name": str(dataset.dataset),
-            "domain": dataset.domain,
-            "layer": dataset.dataset.layer.value,
-            "owner": dataset.owner,
-            "description": dataset.description,
-            "active": dataset.active,
-            "definition_hash": digest,
-            "definition": dataset.to_json(),
-            "location": location,
-            "revised_by": self.actor,
-        })
+        self._rows[dataset_registry_revisions].append(
+            {
+                **self._stamp(revision),
+                "dataset_id": dataset_id,
+                "dataset_name": str(dataset.dataset),
+                "domain": dataset.domain,
+                "layer": dataset.dataset.layer.value,
+                "owner": dataset.owner,
+                "description": dataset.description,
+                "active": dataset.active,
+                "definition_hash": digest,
+                "definition": dataset.to_json(),
+                "location": location,
+                "revised_by": self.actor,
+            }
+        )
         self._rules(dataset, dataset_id, revision, before)
 
     def _rules(
@@ -168,28 +172,32 @@ class Revisions:
         gone = [(i, rule, True) for i, rule in enumerate(before) if rule.rule_id not in kept]
         said = [(i, rule, False) for i, rule in enumerate(dataset.rules) if rule not in before]
         for position, rule, removed in (*gone, *said):
-            self._rows[quality_rules_revisions].append({
-                **self._stamp(revision),
-                "rule_id": rule.rule_id,
-                "dataset_id": dataset_id,
-                "layer": dataset.dataset.layer.value,
-                "rule_type": rule.rule_type,
-                "rule_expression": rule.expression,
-                "severity": rule.severity.value,
-                "active": rule.active,
-                "removed": removed,
-                "position": position,
-            })
+            self._rows[quality_rules_revisions].append(
+                {
+                    **self._stamp(revision),
+                    "rule_id": rule.rule_id,
+                    "dataset_id": dataset_id,
+                    "layer": dataset.dataset.layer.value,
+                    "rule_type": rule.rule_type,
+                    "rule_expression": rule.expression,
+                    "severity": rule.severity.value,
+                    "active": rule.active,
+                    "removed": removed,
+                    "position": position,
+                }
+            )
 
     def _policy(self, policy: PolicyDefinition, revision: int) -> None:
         self._hashes["policy", policy.policy] = policy.content_hash()
-        self._rows[policy_rules_revisions].append({
-            **self._stamp(revision),
-            "policy_id": policy.policy,
-            "applies_to_layer": policy.applies_to_layer.value,
-            "policy_type": policy.type.value,
-            "policy_expression": policy.expression,
-            "enforcement": policy.enforcement.value,
-            "active": policy.active,
-            "revised_by": self.actor,
-        })
+        self._rows[policy_rules_revisions].append(
+            {
+                **self._stamp(revision),
+                "policy_id": policy.policy,
+                "applies_to_layer": policy.applies_to_layer.value,
+                "policy_type": policy.type.value,
+                "policy_expression": policy.expression,
+                "enforcement": policy.enforcement.value,
+                "active": policy.active,
+                "revised_by": self.actor,
+            }
+        )

@@ -116,9 +116,7 @@ def _options(fields: Fields, file_format: SourceFormat) -> dict[str, str]:
     return options
 
 
-def _option(
-    fields: Fields, key: str, node: Node, problem_with: Callable[[str], str | None]
-) -> str:
+def _option(fields: Fields, key: str, node: Node, problem_with: Callable[[str], str | None]) -> str:
     if not isinstance(node, Scalar):
         fields.wrong(node, key, "write a single value")
         return ""

@@ -36,9 +36,7 @@ def check_sql(text: str, parents: Collection[DatasetName]) -> tuple[SqlProblem, 
     return (*facts.problems, *strangers)
 
 
-def unread_parents(
-    text: str, parents: Collection[DatasetName]
-) -> tuple[DatasetName, ...]:
+def unread_parents(text: str, parents: Collection[DatasetName]) -> tuple[DatasetName, ...]:
     """Parents that the text never reads, in their order."""
     try:
         read = {table.dataset for table in _facts(text).tables}

@@ -25,11 +25,28 @@ _REFUSED_TOKENS = {
     TokenType.PLACEHOLDER: "parameters are not filled in",
     TokenType.PARAMETER: "parameters are not filled in",
 }
-REFUSED_FUNCTIONS = frozenset({
-    "reflect", "try_reflect", "java_method", "identifier", "secret", "try_secret",
-    "list_secrets", "http_request", "remote_query", "read_files", "cloud_files", "read_kafka",
-    "read_kinesis", "read_pubsub", "read_pulsar", "table_changes", "event_log", "vector_search",
-})
+REFUSED_FUNCTIONS = frozenset(
+    {
+        "reflect",
+        "try_reflect",
+        "java_method",
+        "identifier",
+        "secret",
+        "try_secret",
+        "list_secrets",
+        "http_request",
+        "remote_query",
+        "read_files",
+        "cloud_files",
+        "read_kafka",
+        "read_kinesis",
+        "read_pubsub",
+        "read_pulsar",
+        "table_changes",
+        "event_log",
+        "vector_search",
+    }
+)
 _REFUSED_NODES: dict[type[exp.Expr], str] = {
     exp.DDL: "a build reads; it does not write or define",
     exp.DML: "a build reads; it does not write or define",

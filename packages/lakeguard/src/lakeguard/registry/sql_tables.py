@@ -10,10 +10,21 @@ from lakeguard.registry.sql_lexing import SqlProblem
 from lakeguard_sdk.errors import BadName
 from lakeguard_sdk.names import DatasetName
 
-TABLE_FUNCTIONS = frozenset({
-    "range", "explode", "explode_outer", "posexplode", "posexplode_outer", "inline",
-    "inline_outer", "stack", "json_tuple", "variant_explode", "variant_explode_outer",
-})
+TABLE_FUNCTIONS = frozenset(
+    {
+        "range",
+        "explode",
+        "explode_outer",
+        "posexplode",
+        "posexplode_outer",
+        "inline",
+        "inline_outer",
+        "stack",
+        "json_tuple",
+        "variant_explode",
+        "variant_explode_outer",
+    }
+)
 """Those that make rows of their arguments; every other one may read something."""
 
 _RELATIONS = (exp.Table, exp.Subquery, exp.Values, exp.Lateral)

@@ -31,8 +31,8 @@ def command(call: Call, dataset: str) -> int:
     spark_options = load_settings(project_of(call), call.env).spark
     with writing(call) as client:
         client.reader.dataset(name)
-        worker = local_worker(client.for_worker(), spark_options=spark_options)
-        with working(f"running {name}"):
+        with working(f"running {name}") as tell:
+            worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
             result = run_to_end(client, worker, name, person(), note=note)
         published = published_version(client, name)
     data = {"run": result.to_data(), "published": published}

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 
-from lakeguard.cli.applied import applied_definition
-from lakeguard.cli.opening import client_of, project_of
+from lakeguard.cli.opening import client_of
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
 from lakeguard.cli.views.show import DatasetPage, show_lines
@@ -23,17 +21,16 @@ LAST_RUNS = 5
 @shared_options
 def command(call: Call, dataset: str) -> None:
     """Show what DATASET is: definition, columns, rules, version, last runs, what was published."""
-    page = page_of(client_of(call).reader, DatasetName(dataset), project_of(call))
+    page = page_of(client_of(call).reader, DatasetName(dataset))
     answer(call, page.to_data(), show_lines(page, datetime.now(UTC)))
 
 
-def page_of(reader: Reader, asked: DatasetName, folder: Path) -> DatasetPage:
-    row = reader.dataset(asked)
-    name = row.dataset_name
+def page_of(reader: Reader, asked: DatasetName) -> DatasetPage:
+    name = reader.dataset(asked).dataset_name
     status = next(item for item in reader.status() if item.dataset.dataset_name == name)
     return DatasetPage(
         status=status,
-        definition=applied_definition(folder, row),
+        definition=reader.definition(name),
         rules=reader.rules(name),
         runs=reader.runs(name, LAST_RUNS),
         moves=reader.pointer_moves(name),

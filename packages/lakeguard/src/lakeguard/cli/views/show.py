@@ -19,8 +19,7 @@ class DatasetPage:
     """What the page shows."""
 
     status: DatasetStatus
-    definition: DatasetDefinition | None
-    """None where the folder no longer holds what was applied."""
+    definition: DatasetDefinition
     rules: Sequence[RuleRow]
     runs: Sequence[RunRow]
     moves: Sequence[PointerMove]
@@ -28,7 +27,7 @@ class DatasetPage:
     def to_data(self) -> dict[str, object]:
         return {
             "status": self.status.to_data(),
-            "definition": self.definition.to_data() if self.definition else None,
+            "definition": self.definition.to_data(),
             "rules": [rule.to_data() for rule in self.rules],
             "runs": [run.to_data() for run in self.runs],
             "moves": [move.to_data() for move in self.moves],
@@ -67,9 +66,7 @@ def _facts(page: DatasetPage) -> list[tuple[str, str]]:
     return [*facts, ("published", f"v{status.published}{rows}{at}")]
 
 
-def _build(definition: DatasetDefinition | None) -> list[tuple[str, str]]:
-    if definition is None:
-        return []
+def _build(definition: DatasetDefinition) -> list[tuple[str, str]]:
     return [("built from", _origin(definition)), ("load", definition.load.value)]
 
 
@@ -79,9 +76,7 @@ def _origin(definition: DatasetDefinition) -> str:
     return f"{', '.join(definition.parents)} ({inert(definition.build.file)})"
 
 
-def _columns(definition: DatasetDefinition | None) -> list[str]:
-    if definition is None:
-        return ["the folder holds another definition than the registry: lakeguard plan"]
+def _columns(definition: DatasetDefinition) -> list[str]:
     rows = [
         [
             inert(column.name),

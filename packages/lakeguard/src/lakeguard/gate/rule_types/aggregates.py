@@ -106,12 +106,19 @@ class AggregateRule(RuleType):
         return data_type
 
 
+_NUMBERS = (
+    ParameterSpec("min", "number", "the least value that passes"),
+    ParameterSpec("max", "number", "the greatest value that passes"),
+)
+
+
 class Mean(AggregateRule):
     name = "mean"
     summary = "The mean of the column lies between the bounds."
     example = "mean(dep_delay, min=5, max=30)"
     nulls = _NO_VALUES + "which fails."
     takes = "numbers"
+    parameters = _NUMBERS
     function = AggregateFunction.MEAN
 
 
@@ -139,6 +146,7 @@ class Total(AggregateRule):
     example = "sum(seats, min=1)"
     nulls = _NO_VALUES + "which fails."
     takes = "numbers"
+    parameters = _NUMBERS
     function = AggregateFunction.SUM
 
 

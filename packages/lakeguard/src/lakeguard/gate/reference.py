@@ -1,0 +1,130 @@
+"""The reference of rules and policies, out of the code that reads them.
+
+``python -m lakeguard.gate.reference rules > docs/rules.md`` and the same for ``policies``;
+a test compares both with what the code says.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from lakeguard.gate import grammar
+from lakeguard.gate.policies import POLICY_REFERENCE, PolicyReference
+from lakeguard.gate.reference_text import (
+    CLAUSES,
+    CONDITIONS,
+    COUNTING,
+    PATTERNS,
+    POLICIES_INTRODUCTION,
+    RULES_INTRODUCTION,
+    SCHEMA_DIFFERENCES,
+    VALUES,
+)
+from lakeguard.gate.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from lakeguard_sdk.words import Scope
+
+_KINDS = {
+    "whole": "a whole number from 0",
+    "number": "a number",
+    "bound": "a number; for dates and timestamps a quoted date or time",
+    "text": "a text in quotes",
+    "list": "a list such as `['A', 'B']`",
+    "operator": "one of `=` `<>` `<` `<=` `>` `>=`",
+}
+
+
+def rules_reference() -> str:
+    """All of ``docs/rules.md``."""
+    parts = [
+        RULES_INTRODUCTION,
+        _overview(),
+        COUNTING,
+        CLAUSES,
+        VALUES,
+        CONDITIONS,
+        PATTERNS,
+        "## Rule types\n",
+        *(_rule_type(rule_type) for rule_type in RULE_TYPES),
+        _grammar(),
+    ]
+    return "\n".join(parts)
+
+
+def policies_reference() -> str:
+    """All of ``docs/policies.md``."""
+    listed = [_policy(policy) for policy in POLICY_REFERENCE]
+    return "\n".join([POLICIES_INTRODUCTION, *listed, SCHEMA_DIFFERENCES])
+
+
+def _overview() -> str:
+    lines = ["| rule | says | column |", "|---|---|---|"]
+    for found in RULE_TYPES:
+        first = found.summary.partition(". ")[0].removesuffix(".")
+        lines.append(f"| [`{found.name}`](#{found.name}) | {first} | {found.takes} |")
+    return "\n".join(lines) + "\n"
+
+
+def _rule_type(found: RuleType) -> str:
+    lines = [f"### {found.name}\n", f"{found.summary}\n", f"```\n{found.example}\n```\n"]
+    lines.append(f"- Columns: {_columns(found)}; types: {found.takes}.")
+    lines += [f"- {_parameter(spec, found)}" for spec in found.parameters]
+    lines.append(f"- NULL: {found.nulls}")
+    lines.append(f"- Limits: {_limits(found)}")
+    if found.scopes:
+        lines.append("- Scope: " + ", ".join(_scope(scope, found) for scope in found.scopes) + ".")
+    lines.append("- Engine: every engine counts alike.\n")
+    return "\n".join(lines)
+
+
+def _columns(found: RuleType) -> str:
+    fewest, most = found.columns
+    if most is None:
+        return f"{_number(fewest)} or more"
+    return _number(most)
+
+
+def _number(count: int) -> str:
+    return {0: "none", 1: "one", 2: "two"}.get(count, str(count))
+
+
+def _parameter(spec: ParameterSpec, found: RuleType) -> str:
+    notes = ["required"] if spec.required else []
+    if found.principal == spec.name:
+        notes.append("its name may be left out")
+    tail = f" ({', '.join(notes)})" if notes else ""
+    return f"`{spec.name}`: {_KINDS[spec.kind]}; {spec.meaning}{tail}."
+
+
+def _limits(found: RuleType) -> str:
+    if found.judges == "rows":
+        return "`warn_if` and `fail_if` on the failing rows, in rows or per cent."
+    return "`min` and `max`, or `warn_if` and `fail_if` on the value itself; not both."
+
+
+def _scope(scope: Scope, found: RuleType) -> str:
+    return f"`{scope}` (the default)" if scope is found.scopes[0] else f"`{scope}`"
+
+
+def _policy(policy: PolicyReference) -> str:
+    return "\n".join(
+        [
+            f"## {policy.type}\n",
+            f"{policy.summary}\n",
+            f"```\n{policy.example}\n```\n",
+            f"- Form: `{policy.form}`.",
+            f"- Judged: {policy.judged}",
+            f"- Violated: {policy.violated}\n",
+        ]
+    )
+
+
+def _grammar() -> str:
+    lines = (grammar.__doc__ or "").splitlines()
+    rules = [line[4:] for line in lines if line.startswith("    ")]
+    return "\n".join(["## The grammar\n", "```", *rules, "```", ""])
+
+
+if __name__ == "__main__":
+    chosen = {"rules": rules_reference, "policies": policies_reference}
+    sys.stdout.write(chosen[sys.argv[1]]())

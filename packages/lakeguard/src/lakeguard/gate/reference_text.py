@@ -1,0 +1,152 @@
+"""The prose of the reference; what can be read off the code stands in ``reference``."""
+
+RULES_INTRODUCTION = """\
+# Rules
+
+<!-- Made by: python -m lakeguard.gate.reference rules > docs/rules.md -->
+
+A rule says what good data is. It is one line, written under a column (which it then leaves out)
+or under the dataset:
+
+```yaml
+columns:
+  dep_delay: {type: double, rules: ["range(min=-120, max=2000) fail_if > 0.1%"]}
+rules:
+  - unique(flight_key)
+  - {rule: "not_null(tail_num)", severity: WARN}
+  - row_count(min=1)
+```
+
+Rules are judged before anything becomes visible. A rule that fails blocks the run; one that
+warns is recorded, and the run goes on. All rules are judged, whatever the first one came to.
+A rule that cannot be judged (a measure is missing, the column is gone) blocks like one that
+fails.
+"""
+
+COUNTING = """\
+## How rows are counted
+
+- `failed_rows` is always a number of rows.
+- NULL passes every rule but those that name it: `not_null`, and `is null` in a condition.
+- Bounds are inclusive: `range(x, min=0, max=10)` accepts 0 and 10.
+- NaN lies within no bounds and in no relation: it fails `range`, `compare` and `in_set`, and
+  makes `mean`, `max` and `sum` fail.
+- `unique` counts every row of a group of equal keys, in the table as the publish would leave it.
+- Per cent means of all rows in the rule's scope: the new rows, or those of them for which the
+  `where` is TRUE, or the rows of the table for `unique`. A share of no rows is 0 %.
+- Numbers are compared exactly. Means, and aggregates of float and double columns, are held in
+  evidence with 12 significant digits and compared at that precision.
+- With no row at all every rule about rows passes; `row_count(min=1)` is the rule that does not.
+  An aggregate without a single value has nothing to judge, and fails.
+"""
+
+CLAUSES = """\
+## Severity and limits
+
+| written | any failing row | more than `warn_if` | more than `fail_if` |
+|---|---|---|---|
+| nothing, or `severity: FAIL` | fails | | |
+| `severity: WARN` | warns | | |
+| `warn_if > 0` | | warns | |
+| `fail_if > 0.1%` | | | fails |
+| `warn_if > 0 fail_if > 0.1%` | | warns | fails |
+
+Limits are the whole truth: a rule with `fail_if` fails only beyond it, a rule with `warn_if`
+alone never fails. A `severity:` that says otherwise is refused.
+
+Clauses stand behind the rule in any order, each once:
+
+- `where <condition>`: only rows for which the condition is TRUE.
+- `warn_if <comparison> <number>[%]`, `fail_if <comparison> <number>[%]`: for rules about rows
+  `>` or `>=` and a number of rows or per cent; for rules about a value any comparison with it.
+- `on_fail block`: the default, and so far the only reaction.
+- `scope table` or `scope batch`: for `unique`.
+"""
+
+VALUES = """\
+## Values
+
+- Numbers: `5`, `-120`, `0.25`, `1e4`.
+- Texts: `'EWR'`; a quote inside is doubled, `'it''s'`.
+- Dates and times: `'2013-12-31'`, `'2013-12-31T10:00:00Z'`, quoted or bare. A time without a
+  zone is UTC. A timestamp needs its time of day; a timestamp_ntz has no zone.
+- `true` and `false`.
+- Lists: `['A', 'B']`.
+
+A value takes the type of the column that it is compared with. Where the type is coarser, bounds
+move inward: `range(count, min=0.5)` on an integer column is `min=1`; on a `decimal(9,2)` a `max`
+of 2.519 is 2.51. A value that the type cannot hold at all is refused.
+
+Columns with odd names stand in backticks: `` `order id` ``.
+"""
+
+CONDITIONS = """\
+## Conditions
+
+`where` compares columns with values or with each other: `=` `<>` `<` `<=` `>` `>=`,
+`is [not] null`, `[not] in (…)`, `[not] between … and …`, joined by `and`, `or`, `not` and
+brackets, at most 20 deep. Functions, arithmetic and subqueries are not part of the language,
+and neither is a condition that is the same for every row.
+
+Two columns can be compared if no digit is lost on the way: of one type, integers and decimals
+with each other, float with double, and integers up to `integer` with double.
+"""
+
+PATTERNS = """\
+## Patterns
+
+A `regex` matches the whole value, with the part of the pattern language that means the same in
+every engine: literal characters, `\\d \\w \\D \\W` (ASCII), classes, `\\t \\n \\r \\f`, `\\x41`,
+`\\x{1F600}`, `\\p{Z}`, groups, alternatives, and the quantifiers `* + ? {m} {m,} {m,n}`, greedy
+or lazy, up to 1000.
+
+| instead of | write |
+|---|---|
+| `.` | `[^\\n]`, or `[\\d\\D]` for any character at all |
+| `^` `$` `\\A` `\\z` | nothing: the whole value is matched |
+| `\\s` | `[ \\t\\n\\x0B\\f\\r]` |
+| `(?i)ab` | `[aA][bB]` |
+| `(a\\|b)*` | `[ab]*`, or an end: `(a\\|b){0,100}` |
+| `(?:[^\\n]*,){12}` | `(?:[^,\\n]*,){12}`: a part that ends where it cannot go on |
+
+Look-around, back-references, named groups, Unicode classes and possessive quantifiers are
+refused, and so are shapes on which an engine would hang or overflow its stack.
+"""
+
+POLICIES_INTRODUCTION = """\
+# Policies
+
+<!-- Made by: python -m lakeguard.gate.reference policies > docs/policies.md -->
+
+A policy is a guarantee of the platform, above every pipeline. It applies to all datasets of one
+layer:
+
+```yaml
+policy: no_pii_in_gold
+applies_to: gold
+type: PII
+expression: forbid tag:pii
+enforcement: BLOCK        # the default; ALERT warns and goes on
+```
+
+A `BLOCK` policy is absolute: there is no waiver, only a new revision of the policy. An `ALERT`
+policy that is violated is recorded as a warning. An inactive policy is listed as not evaluated.
+A policy that cannot be read blocks. Words are read in any case.
+"""
+
+SCHEMA_DIFFERENCES = """\
+## Differences of schema
+
+Every run compares the columns that it finds with those declared. Their order is free; names are
+compared exactly, so that `Key` beside `key` is one column missing and another added.
+
+| difference | without a policy | with `mode STRICT` |
+|---|---|---|
+| a column that is not declared | left out, with a warning | blocks |
+| a declared column is missing | blocks | blocks |
+| a type that widens without loss (`integer` to `long`, `float` to `double`, …) | cast | blocks |
+| any other type | blocks | blocks |
+
+A text source (CSV) has only strings: there a string is no difference, and what cannot be cast is
+found when the rows are read.
+"""
