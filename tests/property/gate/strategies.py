@@ -19,6 +19,7 @@ from lakeguard.gate.where_tree import (
     Negation,
     NullTest,
     WhereNode,
+    opposite,
 )
 from lakeguard_sdk.expression import Comparison
 from lakeguard_sdk.words import Scope
@@ -71,10 +72,15 @@ def tests(draw: st.DrawFn) -> WhereNode:
     )  # fmt: skip
 
 
+def _no_opposites(items: list[WhereNode]) -> bool:
+    return {opposite(item) for item in items}.isdisjoint(items)
+
+
 def _grown(inner: st.SearchStrategy[WhereNode]) -> st.SearchStrategy[WhereNode]:
     def group(kind: type[AllOf | AnyOf]) -> st.SearchStrategy[WhereNode]:
         others = inner.filter(lambda node: not isinstance(node, kind))
-        return st.lists(others, min_size=2, max_size=3).map(lambda i: kind(items=tuple(i)))
+        lists = st.lists(others, min_size=2, max_size=3).filter(_no_opposites)
+        return lists.map(lambda items: kind(items=tuple(items)))
 
     return st.one_of(inner.map(lambda item: Negation(item=item)), group(AllOf), group(AnyOf))
 

@@ -163,7 +163,15 @@ def test_the_reason_why_a_measure_is_missing_is_told() -> None:
     whole = evidence_of(rules, ROWS)
     (key,) = [key for key in whole.measures if key.startswith("count_if")]
     ruled = ruling(changed(whole, measures={BATCH: 2}, unmeasured={key: "out of memory"}), rules)
-    assert ruled.reasons == ("not_null.name: not measured: out of memory",)
+    assert ruled.reasons == (
+        "evidence: 1 measure could not be taken: out of memory",
+        "not_null.name: not measured: out of memory",
+    )
+
+
+def test_what_could_not_be_measured_blocks_even_if_no_rule_asks() -> None:
+    ruled = ruling(changed(evidence_of((), ROWS), unmeasured={"count_if:0": "no such column"}))
+    assert ruled.reasons == ("evidence: 1 measure could not be taken: no such column",)
 
 
 @pytest.mark.parametrize(

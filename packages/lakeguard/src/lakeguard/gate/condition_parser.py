@@ -17,6 +17,7 @@ from lakeguard.gate.where_tree import (
     Negation,
     NullTest,
     WhereNode,
+    opposite,
 )
 from lakeguard_sdk.expression import Comparison
 
@@ -43,16 +44,30 @@ class ConditionParser:
         self.places: list[Span] = []
 
     def parse(self) -> WhereNode:
+        start = self._cursor.token.span
         items = [self._conjunction()]
         while self._cursor.take_word("or"):
             items.append(self._conjunction())
-        return _grouped(AnyOf, items)
+        return self._grouped(AnyOf, items, start)
 
     def _conjunction(self) -> WhereNode:
+        start = self._cursor.token.span
         items = [self._negation()]
         while self._cursor.take_word("and"):
             items.append(self._negation())
-        return _grouped(AllOf, items)
+        return self._grouped(AllOf, items, start)
+
+    def _grouped(self, group: type[_Group], items: list[WhereNode], start: Span) -> WhereNode:
+        """A bracket inside a bracket of the same kind falls away; opposites are refused."""
+        if len(items) == 1:
+            return items[0]
+        flat: list[WhereNode] = []
+        for item in items:
+            flat.extend(item.items if isinstance(item, group) else [item])
+        if not {opposite(item) for item in flat}.isdisjoint(flat):
+            message = "a condition stands beside its opposite: together they are always the same"
+            raise GrammarError(message, self._cursor.since(start), kind="meaning")
+        return group(items=tuple(flat))
 
     def _negation(self) -> WhereNode:
         if not self._cursor.at_word("not"):
@@ -160,13 +175,3 @@ def refuse_repeats(values: list[Literal_], spans: list[Span]) -> None:
             word = value.value if isinstance(value, Text) else ""
             raise GrammarError("this value stands twice", span, kind="meaning", word=word)
         seen.add(value)
-
-
-def _grouped(group: type[_Group], items: list[WhereNode]) -> WhereNode:
-    """A bracket inside a bracket of the same kind falls away."""
-    if len(items) == 1:
-        return items[0]
-    flat: list[WhereNode] = []
-    for item in items:
-        flat.extend(item.items if isinstance(item, group) else [item])
-    return group(items=tuple(flat))

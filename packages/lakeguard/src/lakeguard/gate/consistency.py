@@ -59,6 +59,11 @@ def _measures(evidence: Evidence) -> list[str]:
         counted = evidence.measures.get(key, rows)
         if counted != rows or isinstance(counted, bool):
             found.append(f"{rows:,} rows, but {counted!r:.60} were counted")
+    reasons = sorted(set(evidence.unmeasured.values()))
+    if reasons:
+        count = len(evidence.unmeasured)
+        noun = "measure" if count == 1 else "measures"
+        found.append(f"{count:,} {noun} could not be taken: {'; '.join(reasons[:3])}")
     both = sorted(set(evidence.measures) & set(evidence.unmeasured))
     if both:
         found.append(f"both measured and not: {', '.join(both[:5])}")

@@ -32,6 +32,11 @@ class Cursor:
         self._at = min(self._at + 1, len(self._tokens) - 1)
         return token
 
+    def since(self, start: Span) -> Span:
+        """From a place up to the end of the last token read."""
+        last = self._tokens[max(0, self._at - 1)].span
+        return Span(start.offset, last.offset + last.length - start.offset)
+
     def at_word(self, *words: str) -> bool:
         """Whether a keyword stands here; keywords are read in any case."""
         return self.token.kind == "word" and self.token.value.lower() in words

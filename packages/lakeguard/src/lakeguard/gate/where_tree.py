@@ -33,6 +33,14 @@ RESERVED = frozenset(
         "scope",
     }
 )
+OPPOSITES = {
+    Comparison.EQ: Comparison.NE,
+    Comparison.NE: Comparison.EQ,
+    Comparison.LT: Comparison.GE,
+    Comparison.GE: Comparison.LT,
+    Comparison.GT: Comparison.LE,
+    Comparison.LE: Comparison.GT,
+}
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -92,6 +100,19 @@ class AnyOf(Noun):
 
 WhereNode = Compared | NullTest | Membership | Between | Negation | AllOf | AnyOf
 Where = Annotated[WhereNode, Field(discriminator="node")]
+
+
+def opposite(tree: WhereNode) -> WhereNode:
+    """The condition that is FALSE where this one is TRUE, and the other way round."""
+    match tree:
+        case Compared(op=op):
+            return tree.model_copy(update={"op": OPPOSITES[op]})
+        case NullTest() | Membership() | Between():
+            return tree.model_copy(update={"negated": not tree.negated})
+        case Negation(item=item):
+            return item
+        case AllOf() | AnyOf():
+            return Negation(item=tree)
 
 
 def column_text(name: str) -> str:

@@ -8,6 +8,7 @@ from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
 from lakeguard.gate.rule import Operator
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.where_tree import OPPOSITES
 from lakeguard_sdk.expression import (
     And,
     ColumnRef,
@@ -21,15 +22,6 @@ from lakeguard_sdk.expression import (
 )
 from lakeguard_sdk.measure import CountIf, RowCount
 from lakeguard_sdk.schema import FLOATS
-
-_OPPOSITE = {
-    Comparison.EQ: Comparison.NE,
-    Comparison.NE: Comparison.EQ,
-    Comparison.LT: Comparison.GE,
-    Comparison.GE: Comparison.LT,
-    Comparison.GT: Comparison.LE,
-    Comparison.LE: Comparison.GT,
-}
 
 
 class ColumnOrder(RuleType):
@@ -54,7 +46,7 @@ class ColumnOrder(RuleType):
             )
         if not orderable(left.type, relation):
             raise read.error("parameter op", f"a {left.type} has no order: use = or <>")
-        failing = _failing(left, right, Compare(op=_OPPOSITE[relation], left=left, right=right))
+        failing = _failing(left, right, Compare(op=OPPOSITES[relation], left=left, right=right))
         return RowsJudged(
             failed=ask(CountIf(condition=failing, where=columns.where)),
             scope=ask(RowCount(where=columns.where)),

@@ -1,0 +1,53 @@
+"""The documents say what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lakeguard.gate.policies import POLICY_REFERENCE, parse_policy, policy_text
+from lakeguard.gate.reference import policies_reference, rules_reference
+from lakeguard.gate.rule_type import RuleType
+from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from lakeguard_sdk.words import PolicyType
+from tests.unit.gate.cases import rule
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("rules", rules_reference()), ("policies", policies_reference())]
+)
+def test_documents_are_up_to_date(name: str, expected: str) -> None:
+    written = (DOCS / f"{name}.md").read_text("utf-8")
+    assert written == expected, f"python -m lakeguard.gate.reference {name} > docs/{name}.md"
+
+
+@pytest.mark.parametrize("rule_type", list(RULE_TYPES), ids=lambda found: str(found.name))
+def test_every_rule_type_is_documented(rule_type: RuleType) -> None:
+    section = rules_reference().partition(f"\n### {rule_type.name}\n")[2].partition("\n#")[0]
+    assert rule_type.summary in section
+    assert f"```\n{rule_type.example}\n```" in section
+    assert f"- NULL: {rule_type.nulls}" in section
+    for spec in rule_type.parameters:
+        assert f"- `{spec.name}`: " in section
+        assert spec.meaning in section
+
+
+def test_every_policy_type_is_documented() -> None:
+    assert {policy.type for policy in POLICY_REFERENCE} == set(PolicyType)
+    for policy in POLICY_REFERENCE:
+        assert policy_text(parse_policy(policy.type, policy.example)) == policy.example
+        assert f"## {policy.type}\n" in policies_reference()
+
+
+def test_rules_in_the_text_are_rules() -> None:
+    """Every rule that the prose shows can be read."""
+    listed = re.findall(r"^  - ([a-z_]+\(.*\))$", rules_reference(), re.MULTILINE)
+    quoted = re.findall(r'rule: "(.*?)"', rules_reference())
+    assert len(listed) >= 2
+    assert len(quoted) >= 1
+    for text in [*listed, *quoted]:
+        assert rule(text).expression == text
