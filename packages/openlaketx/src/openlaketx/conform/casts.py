@@ -68,7 +68,7 @@ def _from_text(value: Column, name: str, declared: str) -> Column:
     if declared in ("float", "double"):
         sound = sound & (F.abs(cast) != F.lit(float("inf")))
     return (
-        F.when(value.isNull(), F.lit(None))
+        F.when(value.isNull() | (value == ""), F.lit(None))
         .when(sound, cast)
         .otherwise(_refuse(value, name, declared))
     )

@@ -94,7 +94,7 @@ def _frame(
     frame = session.read.schema(schema).options(**options).csv(paths)
     if not quoted:
         return frame
-    texts = ((name, frame[quoted_name(name)]) for name in names)
+    texts = [(name, frame[quoted_name(name)]) for name in names]
     return frame.select(
         *(F.when(text == empty, "").otherwise(text).alias(name) for name, text in texts)
     )

@@ -163,13 +163,13 @@ def _type(operand: ColumnRef | Value | Length) -> str:
 
 
 def _decimal_type(text: str, data_type: str) -> str:
+    """The column's type, made wider where the literal does not fit it."""
     try:
-        digits, exponent = Decimal(text).normalize().as_tuple()[1:]
+        whole, _, fraction = format(Decimal(text).copy_abs(), "f").partition(".")
     except InvalidOperation:
         raise ValueError(f"{text!r} is not a decimal") from None
-    scale = max(0, -int(exponent))
-    whole = max(len(digits) + int(exponent), 0)
-    return _common_decimal(f"decimal({whole + scale or 1},{scale})", data_type)
+    digits, scale = len(whole.lstrip("0")), len(fraction.rstrip("0"))
+    return _common_decimal(f"decimal({digits + scale or 1},{scale})", data_type)
 
 
 def _literal(text: str, data_type: str) -> str:

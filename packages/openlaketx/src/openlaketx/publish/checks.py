@@ -39,7 +39,10 @@ def _check_position(intent: Intent, table: DeltaTable, storage: Storage) -> None
     last = table.transaction_version(PUBLISH_APP)
     if last != intent.seq - 1:
         raise _moved(intent, f"move {intent.seq - 1} to be the last", f"move {last}")
-    since = list(commits_since(storage, intent.location, intent.base_commit))
+    try:
+        since = list(commits_since(storage, intent.location, intent.base_commit))
+    except ValueError as error:
+        raise _foreign(intent, f"its log is torn: {error}") from None
     seen = [commit for commit in since if commit.version <= table.version()]
     if intent.base_commit + len(seen) != table.version():
         raise _moved(intent, f"commits after {intent.base_commit}", f"commit {table.version()}")

@@ -1,0 +1,156 @@
+"""Whatever delta-rs would accept in silence is refused before the commit."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+
+from lakeguard_sdk.errors import BaseMoved, ForeignTable, LakeGuardError, StagedFilesChanged
+from lakeguard_sdk.run import Intent
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.words import LoadType
+from openlaketx.engine.delta_table import delta_schema
+from openlaketx.publish import commit_publish
+from tests.unit.openlaketx.governed import NUMBERS, Governed
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Governed:
+    """One published file: commit 1, move 1."""
+    table = Governed.at(tmp_path)
+    table.published(commit_publish(table.intent(table.stage("runs/run_1/a.parquet", [1, 2]))))
+    return table
+
+
+def refused(table: Governed, intent: Intent, kind: type[LakeGuardError], about: str) -> None:
+    before = table.handle().version()
+    with pytest.raises(kind, match=about):
+        commit_publish(intent)
+    assert table.handle().version() == before
+
+
+@pytest.mark.parametrize("seq", [0, 1, 3, 99])
+def test_only_the_next_number_commits(table: Governed, seq: int) -> None:
+    intent = table.intent(table.stage("runs/run_2/a.parquet", [3]), seq=seq)
+    refused(table, intent, BaseMoved, "move")
+
+
+def test_a_missing_file(table: Governed) -> None:
+    staged = table.stage("runs/run_2/a.parquet", [3])
+    os.remove(Path(table.location) / staged.path)
+    refused(table, table.intent(staged), StagedFilesChanged, "not there")
+
+
+def test_a_file_of_another_size(table: Governed) -> None:
+    staged = table.stage("runs/run_2/a.parquet", [3])
+    table.stage(staged.path, list(range(10_000)))
+    refused(table, table.intent(staged), StagedFilesChanged, "instead of")
+
+
+def test_a_file_written_again(table: Governed) -> None:
+    staged = table.stage("runs/run_2/a.parquet", [3])
+    os.utime(Path(table.location) / staged.path, (1, 1))
+    refused(table, table.intent(staged), StagedFilesChanged, "instead of")
+
+
+def test_an_overwrite_that_adds_a_live_path(table: Governed) -> None:
+    again = table.stage("runs/run_1/a.parquet", [9])
+    intent = table.intent(again, load=LoadType.FULL)
+    refused(table, intent, BaseMoved, "in the table already")
+
+
+def test_one_path_added_twice(table: Governed) -> None:
+    staged = table.stage("runs/run_2/a.parquet", [3])
+    refused(table, table.intent(staged, staged), BaseMoved, "in the table already")
+
+
+def test_removing_what_is_not_there(table: Governed) -> None:
+    staged = table.stage("runs/run_2/a.parquet", [3])
+    removes = ("runs/run_1/a.parquet", "runs/run_0/gone.parquet")
+    intent = table.intent(staged, load=LoadType.FULL, removes=removes)
+    refused(table, intent, BaseMoved, "gone.parquet to be live")
+
+
+def test_a_full_load_that_would_leave_a_file(table: Governed) -> None:
+    staged = table.stage("runs/run_2/a.parquet", [3])
+    refused(table, table.intent(staged, load=LoadType.FULL, removes=()), BaseMoved, "would stay")
+
+
+def test_an_append_that_would_remove(table: Governed) -> None:
+    staged = table.stage("runs/run_2/a.parquet", [3])
+    intent = table.intent(staged, removes=("runs/run_1/a.parquet",))
+    refused(table, intent, BaseMoved, "removes nothing")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"N": "long", "s": "string"},
+        {"n": "integer", "s": "string"},
+        {"n": "long"},
+        {"n": "long", "s": "string", "t": "string"},
+    ],
+    ids=["case", "type", "missing", "more"],
+)
+def test_an_append_under_another_schema(table: Governed, columns: dict[str, str]) -> None:
+    schema = TableSchema(columns=tuple(Column(name=n, type=t) for n, t in columns.items()))
+    intent = table.intent(table.stage("runs/run_2/a.parquet", [3]), table_schema=schema)
+    refused(table, intent, ForeignTable, "not as the dataset declares it")
+
+
+def test_another_table_at_the_same_place(table: Governed) -> None:
+    intent = table.intent(table.stage("runs/run_2/a.parquet", [3]), table_id="another")
+    refused(table, intent, ForeignTable, "and not another")
+
+
+def test_no_table_at_all(tmp_path: Path) -> None:
+    table = Governed(str(tmp_path / "nothing"), "none")
+    with pytest.raises(ForeignTable):
+        commit_publish(table.intent())
+
+
+def test_properties_that_let_versions_be_forgotten(table: Governed) -> None:
+    table.handle().alter.set_table_properties({"delta.logRetentionDuration": "interval 1 day"})
+    table.base = table.handle().version()
+    intent = table.intent(table.stage("runs/run_2/a.parquet", [3]))
+    refused(table, intent, ForeignTable, "logRetentionDuration")
+
+
+@pytest.mark.parametrize("feature", ["deletionVectors", "typeWidening", "columnMapping"])
+def test_a_protocol_feature_that_this_engine_does_not_write(table: Governed, feature: str) -> None:
+    protocol = {
+        "minReaderVersion": 3,
+        "minWriterVersion": 7,
+        "readerFeatures": [feature],
+        "writerFeatures": [feature],
+    }
+    _write_commit(table, {"protocol": protocol})
+    table.base = 2
+    with pytest.raises(ForeignTable, match=f"uses .*{feature}|{feature}"):
+        commit_publish(table.intent(table.stage("runs/run_2/a.parquet", [3])))
+
+
+def test_a_partitioned_table(tmp_path: Path) -> None:
+    location = str(tmp_path / "t")
+    DeltaTable.create(location, delta_schema(NUMBERS), partition_by=["s"])
+    table = Governed(location, str(DeltaTable(location).metadata().id))
+    with pytest.raises(ForeignTable):
+        commit_publish(table.intent())
+
+
+def test_a_torn_commit_since_the_base(table: Governed) -> None:
+    Path(table.location, "_delta_log", f"{2:020d}.json").write_text("")
+    intent = table.intent(table.stage("runs/run_2/a.parquet", [3]))
+    with pytest.raises(ForeignTable, match="torn"):
+        commit_publish(intent)
+
+
+def _write_commit(table: Governed, *actions: dict[str, object]) -> None:
+    version = table.handle().version() + 1
+    lines = [json.dumps(action) for action in ({"commitInfo": {"operation": "UPGRADE"}}, *actions)]
+    file = Path(table.location, "_delta_log", f"{version:020d}.json")
+    file.write_text("\n".join(lines) + "\n")
