@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 
 from lakeguard.gate.grammar import read_rule, rule_text
 from lakeguard.gate.grammar_error import GrammarError
@@ -17,8 +16,7 @@ from lakeguard.gate.rules import compile_rule
 from lakeguard.registry.current import RegistryState
 from lakeguard.registry.fields import LONGEST_TEXT
 from lakeguard.registry.findings import Findings
-from lakeguard.registry.graph import cycles
-from lakeguard.registry.invariants import dataset_errors
+from lakeguard.registry.invariants import cycle_errors, dataset_errors
 from lakeguard.registry.locating import Definition, by_file, file_of
 from lakeguard.registry.nodes import Path
 from lakeguard.registry.rules import grammar_hint, rule_error
@@ -32,7 +30,6 @@ from lakeguard_sdk.definition import (
     SourceDefinition,
 )
 from lakeguard_sdk.definition_errors import (
-    Cycle,
     DefinitionError,
     DuplicateDefinition,
     DuplicateRule,
@@ -69,7 +66,8 @@ def _all_errors(
             yield from rule_errors(dataset)
         yield from _layer_errors(dataset, current)
     yield from _reference_errors(definitions, current)
-    yield from _cycle_errors(definitions, current)
+    registered = {name: item.definition for name, item in current.dataset_by_name.items()}
+    yield from cycle_errors({item.dataset: item for item in definitions.datasets}, registered)
     for policy in definitions.policies:
         yield from _policy_errors(policy)
 
@@ -137,20 +135,6 @@ def _unknown(
 ) -> DefinitionError:
     hint = did_you_mean(name, known)
     return UnknownReference(by_file(dataset, at), kind=kind, name=name, hint=hint, at=at)
-
-
-def _cycle_errors(definitions: Definitions, current: RegistryState) -> Iterator[DefinitionError]:
-    """Through registered datasets too; told at one of those that are being defined."""
-    defined = {item.dataset: item for item in definitions.datasets}
-    graph = {name: item.definition.parents for name, item in current.dataset_by_name.items()}
-    graph |= {name: item.parents for name, item in defined.items()}
-    for cycle in cycles(graph):
-        for child, parent in pairwise(cycle):
-            if child in defined:
-                dataset = defined[child]
-                at = ("parents", dataset.parents.index(parent))
-                yield Cycle(by_file(dataset, at), path=" → ".join(cycle), at=at)
-                break
 
 
 def _policy_errors(policy: PolicyDefinition) -> Iterator[DefinitionError]:

@@ -7,7 +7,7 @@ anything. Scalars stay text: what a reader expects decides what ``no`` or ``1e3`
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import yaml
 
@@ -87,35 +87,34 @@ class _Composer:
         self.pending: list[Scalar | None] = []
 
     def take(self, event: yaml.Event) -> None:
-        match event:
-            case yaml.ScalarEvent():
-                self._refuse_magic(event)
-                self._attach(self._scalar(event))
-            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
-                self._refuse_magic(event)
-                self._enter(event)
-            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
-                self._attach(self._closed(event))
-            case yaml.AliasEvent():
-                raise self._error(event, "aliases are not used in definitions")
-            case yaml.DocumentStartEvent() if self.root is not None:
-                raise self._error(event, "a second document; write one definition per file")
+        """By exact type, because this runs for every word of every file."""
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            self._refuse_magic(event)
+            self._attach(self._scalar(event))
+        elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+            self._refuse_magic(event)
+            self._enter(event)
+        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            self._attach(self._closed(event))
+        elif kind is yaml.AliasEvent:
+            raise self._error(event, "aliases are not used in definitions")
+        elif kind is yaml.DocumentStartEvent and self.root is not None:
+            raise self._error(event, "a second document; write one definition per file")
 
-    def _enter(self, event: yaml.NodeEvent) -> None:
+    def _enter(self, event: yaml.Event) -> None:
         if len(self.open) >= MAX_DEPTH:
             raise self._error(event, "nested too deeply")
         start, line, column = _mark(event.start_mark)
-        node_type = Block if isinstance(event, yaml.MappingStartEvent) else Items
+        node_type = Block if type(event) is yaml.MappingStartEvent else Items
         self.open.append(node_type(start, start, line, column))
         self.pending.append(None)
 
     def _closed(self, event: yaml.Event) -> Node:
         node = self.open.pop()
         self.pending.pop()
-        end = _mark(event.end_mark)[0]
-        if isinstance(node, Items):
-            return Items(node.start, end, node.line, node.column, node.items)
-        return Block(node.start, end, node.line, node.column, node.keys, node.values)
+        node.end = _mark(event.end_mark)[0]
+        return node
 
     def _attach(self, node: Node) -> None:
         if not self.open:
@@ -142,7 +141,7 @@ class _Composer:
         parent.keys.setdefault(key.value, key)
         self.pending[-1] = key
 
-    def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
+    def _scalar(self, event: Any) -> Scalar:
         start, line, column = _mark(event.start_mark)
         end = _mark(event.end_mark)[0]
         if event.style == '"':
@@ -151,10 +150,10 @@ class _Composer:
                 raise self._error(event, f"{found[1]} is not allowed")
         return Scalar(start, end, line, column, event.value, event.style or "")
 
-    def _refuse_magic(self, event: yaml.NodeEvent) -> None:
+    def _refuse_magic(self, event: Any) -> None:
         if event.anchor:
             raise self._error(event, "anchors are not used in definitions")
-        if getattr(event, "tag", None):
+        if event.tag:
             raise self._error(event, "tags are not used in definitions")
 
     def _error(self, event: yaml.Event, problem: str) -> NotYaml:

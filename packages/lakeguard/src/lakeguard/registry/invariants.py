@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from lakeguard.registry.characters import folded, forbidden_character
 from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_TEXT
-from lakeguard.registry.locating import Locate
+from lakeguard.registry.graph import cycles
+from lakeguard.registry.locating import Locate, by_file
 from lakeguard.registry.sql import check_sql, sql_error, unread_parents
 from lakeguard_sdk.definition import DatasetDefinition, FromSource, FromSql
 from lakeguard_sdk.definition_errors import (
     BadSql,
+    Cycle,
     DefinitionError,
     GoldParent,
     MissingKey,
     ParentAbove,
     WrongValue,
 )
+from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.words import Layer
 
 LONGEST_COLUMN = 255
@@ -29,6 +33,21 @@ def dataset_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
     yield from _build_errors(dataset, locate)
     yield from _column_errors(dataset, locate)
     yield from _sql_errors(dataset, locate)
+
+
+def cycle_errors(
+    defined: Mapping[DatasetName, DatasetDefinition],
+    registered: Mapping[DatasetName, DatasetDefinition] | None = None,
+) -> Iterator[DefinitionError]:
+    """Each cycle once, at a dataset that is being defined; registered ones may be part of it."""
+    graph = {name: item.parents for name, item in {**(registered or {}), **defined}.items()}
+    for cycle in cycles(graph):
+        for child, parent in pairwise(cycle):
+            if child in defined:
+                dataset = defined[child]
+                at = ("parents", dataset.parents.index(parent))
+                yield Cycle(by_file(dataset, at), path=" → ".join(cycle), at=at)
+                break
 
 
 def _identity_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:

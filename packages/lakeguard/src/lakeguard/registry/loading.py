@@ -8,9 +8,8 @@ from lakeguard.registry.datasets import read_dataset
 from lakeguard.registry.documents import read_document
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.folder import LAYER_FOLDERS, DefinitionFile, definition_files
-from lakeguard.registry.graph import cycles
-from lakeguard.registry.invariants import dataset_errors
-from lakeguard.registry.locating import Definition, Locate, within
+from lakeguard.registry.invariants import cycle_errors, dataset_errors
+from lakeguard.registry.locating import sharpened
 from lakeguard.registry.nodes import Block, Document, Items, Node, Scalar
 from lakeguard.registry.policies import read_policy
 from lakeguard.registry.sources import read_source
@@ -21,7 +20,7 @@ from lakeguard_sdk.definition import (
     PolicyDefinition,
     SourceDefinition,
 )
-from lakeguard_sdk.definition_errors import Cycle, SecretValue, WrongValue
+from lakeguard_sdk.definition_errors import SecretValue, WrongValue
 from lakeguard_sdk.secret_values import holds_secret
 
 
@@ -35,16 +34,20 @@ def load_folder(folder: Path) -> Definitions:
     loader = _Loader(folder, findings)
     for found in definition_files(folder, findings):
         loader.read(found)
-    definitions = loader.definitions()
+    loader.check_cycles()
     findings.raise_if_any()
-    return definitions
+    return Definitions(
+        sources=tuple(loader.sources),
+        datasets=tuple(loader.datasets),
+        policies=tuple(loader.policies),
+    )
 
 
 class _Loader:
     def __init__(self, folder: Path, findings: Findings) -> None:
+        self.folder = folder
         self.findings = findings
         self.sql = SqlFiles(folder)
-        self.documents: dict[str, Document] = {}
         self.sources: list[SourceDefinition] = []
         self.datasets: list[DatasetDefinition] = []
         self.policies: list[PolicyDefinition] = []
@@ -53,12 +56,9 @@ class _Loader:
         document = read_document(found.file, Path(found.path).read_bytes(), self.findings)
         if document is None:
             return
-        self.documents[found.file] = document
         _refuse_secrets(document, document.root, "", self.findings)
         if found.folder in LAYER_FOLDERS:
-            dataset = read_dataset(document, self.findings, self.sql.read)
-            if dataset and self._stands_right(document, "dataset", dataset.dataset, found):
-                self.datasets.append(dataset)
+            self._read_dataset(document, found)
         elif found.folder == "sources":
             source = read_source(document, self.findings)
             if source and self._stands_right(document, "source", source.source, found):
@@ -68,7 +68,18 @@ class _Loader:
             if policy and self._stands_right(document, "policy", policy.policy, found):
                 self.policies.append(policy)
 
-    def _stands_right(self, document: Document, key: str, name: str, found: DefinitionFile) -> bool:
+    def _read_dataset(self, document: Document, found: DefinitionFile) -> None:
+        dataset = read_dataset(document, self.findings, self.sql.read)
+        if dataset is None:
+            return
+        for error in dataset_errors(dataset, lambda _, path: document.locate(path)):
+            self.findings.add(error)
+        if self._stands_right(document, "dataset", dataset.dataset, found):
+            self.datasets.append(dataset)
+
+    def _stands_right(
+        self, document: Document, key: str, name: str, found: DefinitionFile
+    ) -> bool:
         expected = f"{found.folder}.{found.name}" if found.folder in LAYER_FOLDERS else found.name
         if name == expected:
             return True
@@ -77,27 +88,9 @@ class _Loader:
         self.findings.add(WrongValue(place, key=key, problem=problem, hint=""))
         return False
 
-    def definitions(self) -> Definitions:
-        """What was read; the invariants that span keys and files are checked here."""
-        locate = within(self.documents)
-        for dataset in self.datasets:
-            for error in dataset_errors(dataset, locate):
-                self.findings.add(error)
-        add_cycles(self.datasets, locate, self.findings)
-        return Definitions(
-            sources=tuple(self.sources),
-            datasets=tuple(self.datasets),
-            policies=tuple(self.policies),
-        )
-
-
-def add_cycles(datasets: list[DatasetDefinition], locate: Locate, findings: Findings) -> None:
-    """Each cycle once, at the parent that closes it."""
-    by_name = {dataset.dataset: dataset for dataset in datasets}
-    for cycle in cycles({name: dataset.parents for name, dataset in by_name.items()}):
-        first: Definition = by_name[cycle[0]]
-        at = ("parents", by_name[cycle[0]].parents.index(cycle[1]))
-        findings.add(Cycle(locate(first, at), path=" → ".join(cycle), at=at))
+    def check_cycles(self) -> None:
+        for error in cycle_errors({dataset.dataset: dataset for dataset in self.datasets}):
+            self.findings.add(sharpened(error, self.folder))
 
 
 def _refuse_secrets(document: Document, node: Node, key: str, findings: Findings) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path as FilePath
 
 from lakeguard.registry.documents import read_document
 from lakeguard.registry.findings import Findings
-from lakeguard.registry.nodes import Document, Path
+from lakeguard.registry.nodes import Path
 from lakeguard_sdk.definition import DatasetDefinition, PolicyDefinition, SourceDefinition
 from lakeguard_sdk.definition_errors import DefinitionError, Place
 
@@ -31,16 +31,6 @@ def file_of(definition: Definition) -> str:
 def by_file(definition: Definition, path: Path) -> Place:
     """For definitions that came without their files."""
     return Place(file=file_of(definition))
-
-
-def within(documents: Mapping[str, Document]) -> Locate:
-    """Exact places, from documents by their file."""
-
-    def locate(definition: Definition, path: Path) -> Place:
-        document = documents.get(file_of(definition))
-        return by_file(definition, path) if document is None else document.locate(path)
-
-    return locate
 
 
 def sharpened(error: DefinitionError, folder: FilePath) -> DefinitionError:

@@ -10,7 +10,7 @@ from lakeguard.registry.scalars import source_offsets
 from lakeguard_sdk.definition_errors import Place
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Node:
     """A piece of the source, from ``start`` up to ``end``, both offsets."""
 
@@ -20,7 +20,7 @@ class Node:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Scalar(Node):
     value: str
     style: str
@@ -31,12 +31,12 @@ class Scalar(Node):
         return not self.style and self.value in ("", "~", "null", "Null", "NULL")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Items(Node):
     items: list[Node] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Block(Node):
     """A mapping; keys are text and stand once."""
 

@@ -154,10 +154,11 @@ def _refused_functions(tokens: Sequence[Token]) -> Iterator[SqlProblem]:
 
 
 def _refused_nodes(root: exp.Expr) -> Iterator[SqlProblem]:
+    refused_types = tuple(_REFUSED_NODES)
     for node in root.walk():
-        for refused, why in _REFUSED_NODES.items():
-            if isinstance(node, refused):
-                yield SqlProblem(why, _start(node))
+        if isinstance(node, refused_types):
+            whys = (why for kind, why in _REFUSED_NODES.items() if isinstance(node, kind))
+            yield SqlProblem(next(whys), _start(node))
         if isinstance(node, exp.CTE) and not isinstance(node.this, exp.Query | exp.DML):
             yield SqlProblem("a common table expression is a SELECT", _start(node))
 
