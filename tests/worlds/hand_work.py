@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from lakeguard_sdk.client import Client
+from lakeguard_sdk.errors import MoveError
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.measure import RowCount, measure_key
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan, RunResult
+from lakeguard_sdk.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.words import LoadType
 from tests.worlds.lakes import DeltaLake, Lake
 from tests.worlds.planes import NUMBERS
@@ -54,8 +55,12 @@ def run_by_hand(client: Client, numbers: list[int], task_id: str | None = None) 
     reached("measure.taken")
     decision = client.runs.submit_evidence(plan.ticket, evidence)
     assert decision.allowed, decision.ruling.reasons
-    intent = client.runs.begin_move(plan.ticket)
-    return client.runs.complete_move(plan.ticket, lake.publish(intent))
+    try:
+        commit = lake.publish(client.runs.begin_move(plan.ticket))
+    except MoveError as error:
+        failure = Failure(code=error.code, message=str(error), retryable=error.retryable)
+        return client.runs.fail_run(plan.ticket, failure)
+    return client.runs.complete_move(plan.ticket, commit)
 
 
 def shown(folder: Path) -> list[int]:

@@ -1,0 +1,58 @@
+"""The real command with a real Spark, killed at every point; the next command leaves all whole."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk import DatasetName, connect
+from lakeguard_sdk.words import RunStatus
+from tests.faults.test_killed import LANDED, RUN
+
+pytestmark = pytest.mark.soak
+
+ROOT = Path(__file__).parents[2]
+NAME = DatasetName("bronze.orders")
+
+
+def command(folder: Path, point: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tests.faults.mortal_command", point, "--project", folder, *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("point", RUN)
+def test_a_killed_command(point: str, tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    assert command(tmp_path, "never", "init", str(folder)).returncode == 0
+    assert command(folder, "never", "apply").returncode == 0
+    if point != "table.created":
+        assert command(folder, "never", "run", NAME).returncode == 0
+        late = folder / "incoming" / "orders-2026-01-07.csv"
+        late.rename(folder / "data" / late.name)
+    killed = command(folder, point, "run", NAME)
+    assert killed.returncode == -signal.SIGKILL, (killed.stdout, killed.stderr)
+
+    again = command(folder, "never", "run", NAME, "--json")
+    assert again.returncode == 0, (again.stdout, again.stderr)
+    published = json.loads(again.stdout)["published"]
+    client = connect(folder)
+    versions = sorted(client.reader.versions(NAME), key=lambda version: version.version)
+    assert [version.version for version in versions] == list(range(1, len(versions) + 1))
+    assert published == len(versions) == (1 if point == "table.created" else 2)
+    assert versions[-1].table_rows == (10 if point == "table.created" else 13)
+    runs = client.reader.runs(NAME)
+    failed = [run for run in runs if run.status is RunStatus.FAILED]
+    expected = 0 if point in (*LANDED, "task.submitted") else 1
+    assert len(failed) == expected
+    assert len({(run.task_id, run.attempt) for run in runs}) == len(runs)
