@@ -79,6 +79,7 @@ def test_reading_undoes_writing(rule: Rule) -> None:
     text = rule_text(rule)
     assert parse_rule(text) == rule
     assert rule_text(parse_rule(text)) == text
+    assert Rule.from_json(rule.to_json()) == rule
 
 
 @given(rules(), st.sampled_from([" ", "\n", "\t  "]))

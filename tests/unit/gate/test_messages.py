@@ -41,6 +41,11 @@ def test_messages(text: str, message: str, observed: float | None, limit: str) -
     assert (found.message, found.observed, found.limit) == (message, observed, limit)
 
 
+def test_one_row_is_a_row() -> None:
+    assert judged("row_count(min=1)", [row()]).message == "1 new row, limit at least 1"
+    assert judged("not_null(name) fail_if > 1", [row()]).limit == "1 row"
+
+
 def test_the_worst_value_of_dates_times_and_nan() -> None:
     days = [row(day=date(2013, 1, 1)), row(day=date(2099, 1, 1))]
     assert ", worst 2099-01-01," in judged("range(day, max='2013-12-31')", days).message

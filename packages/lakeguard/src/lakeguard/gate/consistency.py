@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lakeguard.gate.case import CaseFacts
+from lakeguard.gate.wording import counted
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.measure import RowCount, measure_key
 from lakeguard_sdk.schema import TableSchema
@@ -56,14 +57,13 @@ def _measures(evidence: Evidence) -> list[str]:
     if _BATCH_ROWS in evidence.unmeasured or _BATCH_ROWS not in evidence.measures:
         found.append("the new rows were not counted")
     for key, rows in ((_BATCH_ROWS, evidence.rows), (_TABLE_ROWS, evidence.table_rows)):
-        counted = evidence.measures.get(key, rows)
-        if counted != rows or isinstance(counted, bool):
-            found.append(f"{rows:,} rows, but {counted!r:.60} were counted")
+        told = evidence.measures.get(key, rows)
+        if told != rows or isinstance(told, bool):
+            found.append(f"{rows:,} rows, but {told!r:.60} were counted")
     reasons = sorted(set(evidence.unmeasured.values()))
     if reasons:
-        count = len(evidence.unmeasured)
-        noun = "measure" if count == 1 else "measures"
-        found.append(f"{count:,} {noun} could not be taken: {'; '.join(reasons[:3])}")
+        measures = counted(len(evidence.unmeasured), "measure")
+        found.append(f"{measures} could not be taken: {'; '.join(reasons[:3])}")
     both = sorted(set(evidence.measures) & set(evidence.unmeasured))
     if both:
         found.append(f"both measured and not: {', '.join(both[:5])}")

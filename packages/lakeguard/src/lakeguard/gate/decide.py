@@ -16,6 +16,7 @@ from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import difference_text, judge_policy
 from lakeguard.gate.rules import CompiledRule, compiler_for
 from lakeguard.gate.scalars import NotAValue
+from lakeguard.gate.wording import counted
 from lakeguard_sdk.decision import CheckResult, Ruling
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.evidence import Evidence
@@ -79,8 +80,8 @@ def _schema_checks(facts: CaseFacts, evidence: Evidence | None) -> list[CheckRes
     except Exception as error:  # noqa: BLE001 - whatever goes wrong here, the gate stays closed
         problems = [f"the evidence cannot be checked: {_named(error)}"]
     outcome = Outcome.ERROR if problems else Outcome.PASS
-    columns = len(facts.declared.columns)
-    message = "; ".join(problems) or f"{evidence.rows:,} rows with the {columns} declared columns"
+    shape = f"{counted(evidence.rows, 'row')}, {counted(len(facts.declared.columns), 'column')}"
+    message = "; ".join(problems) or f"{shape}, as declared"
     checks.append(_schema_check("evidence", "evidence agrees with itself", outcome, message))
     return checks
 

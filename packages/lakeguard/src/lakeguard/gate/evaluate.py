@@ -14,6 +14,7 @@ from lakeguard.gate.thresholds import HOLDS, reached
 from lakeguard.gate.where_tree import where_text
 from lakeguard.gate.wording import (
     bounds_words,
+    counted,
     rows_limit,
     scalar_words,
     share_words,
@@ -143,8 +144,8 @@ def _value(
     outcome, limit = _value_outcome(definition.severity, rule, bounds, value)
     if value is None:
         message = f"no value to judge: {judged.subject}{_where_words(rule)} is empty"
-    elif judged.subject == "new rows":
-        message = f"{scalar_words(value, bounds.data_type)} new rows{_where_words(rule)}"
+    elif isinstance(judged.value.measure, RowCount) and isinstance(value, Decimal):
+        message = counted(value, judged.subject) + _where_words(rule)
     else:
         shown = scalar_words(value, bounds.data_type)
         message = f"{judged.subject}{_where_words(rule)} is {shown}"

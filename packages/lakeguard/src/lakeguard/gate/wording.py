@@ -32,6 +32,11 @@ def number_words(number: Decimal) -> str:
     return f"-{text}" if number < 0 else text
 
 
+def counted(number: Decimal | int, noun: str) -> str:
+    """``1 new row``, ``2,000 new rows``."""
+    return f"{number_words(Decimal(number))} {noun}{'' if number == 1 else 's'}"
+
+
 def scalar_words(value: Scalar, data_type: str) -> str:
     if isinstance(value, Decimal):
         return number_words(value)
@@ -75,9 +80,11 @@ def rows_limit(threshold: Threshold | None) -> str:
     """How many rows may fail before the threshold is reached."""
     if threshold is None:
         return "0 rows"
-    number = number_words(threshold.number)
-    unit = " %" if threshold.percent else " row" if threshold.number == 1 else " rows"
-    return f"{number}{unit}" if threshold.op is Comparison.GT else f"below {number}{unit}"
+    if threshold.percent:
+        allowed = f"{number_words(threshold.number)} %"
+    else:
+        allowed = counted(threshold.number, "row")
+    return allowed if threshold.op is Comparison.GT else f"below {allowed}"
 
 
 def value_limit(threshold: Threshold) -> str:

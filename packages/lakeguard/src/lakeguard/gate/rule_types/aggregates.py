@@ -55,7 +55,7 @@ class NumberOfRows(RuleType):
     def compile(self, read: ReadRule, columns: Resolver) -> ValueJudged:
         low, high = (_number(read, name) for name in ("min", "max"))
         measure = RowCount(where=columns.where)
-        return ValueJudged("new rows", ask(measure), Bounds("long", low, high))
+        return ValueJudged("new row", ask(measure), Bounds("long", low, high))
 
 
 class AggregateRule(RuleType):
