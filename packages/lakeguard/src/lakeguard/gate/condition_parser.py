@@ -65,7 +65,7 @@ class ConditionParser:
         for item in items:
             flat.extend(item.items if isinstance(item, group) else [item])
         if not {opposite(item) for item in flat}.isdisjoint(flat):
-            message = "a condition stands beside its opposite: together they are always the same"
+            message = "a condition stands beside its opposite: together they say nothing"
             raise GrammarError(message, self._cursor.since(start), kind="meaning")
         return group(items=tuple(flat))
 

@@ -114,13 +114,13 @@ def _worst(judged: RowsJudged, answers: list[MeasureValue]) -> tuple[Scalar, Mea
         return None
     bounds = judged.bounds
     found: list[tuple[Decimal, Scalar, MeasureValue]] = []
-    for answer, bound in zip(answers[2:], (bounds.low, bounds.high), strict=True):
+    ends = ((answers[2], bounds.low, -1), (answers[3], bounds.high, 1))
+    for answer, bound, outward in ends:
         value = as_scalar(answer, bounds.data_type)
         if isinstance(value, Decimal) and value.is_nan():
             return value, answer
         if value is not None and bound is not None:
-            distance = _distance(value, bound)
-            beyond = distance if bound is bounds.high else distance.copy_negate()
+            beyond = EXACT.multiply(_distance(value, bound), outward)
             found.append((beyond, value, answer))
     beyond, value, answer = max(found, key=lambda item: item[0], default=(Decimal(0), None, None))
     return (value, answer) if value is not None and beyond > 0 else None

@@ -78,17 +78,11 @@ class RuleParser:
             return self._on_fail()
         if word == "scope":
             return self._scope(start, rule_type)
-        threshold, end = self._threshold()
-        self._spans[word] = Span(start.offset, end.offset + end.length - start.offset)
-        return threshold
-
-    def _threshold(self) -> tuple[Threshold, Span]:
         op = self._cursor.expect_comparison()
-        end = self._cursor.token.span
         number = self._cursor.expect_number()
-        percent = self._cursor.take_mark("%")
-        threshold = Threshold(op=op, number=number, percent=percent is not None)
-        return threshold, percent.span if percent else end
+        percent = self._cursor.take_mark("%") is not None
+        self._spans[word] = self._cursor.since(start)
+        return Threshold(op=op, number=number, percent=percent)
 
     def _on_fail(self) -> str:
         token = self._cursor.expect_word("block", "quarantine")
@@ -103,8 +97,7 @@ class RuleParser:
 
     def _scope(self, start: Span, rule_type: RuleType) -> Scope:
         token = self._cursor.expect_word(*Scope)
-        span = Span(start.offset, token.span.offset + token.span.length - start.offset)
-        self._spans["scope"] = span
+        span = self._spans["scope"] = self._cursor.since(start)
         if not rule_type.scopes:
             raise GrammarError(
                 f"{rule_type.name} looks at the batch alone; scope is for unique",

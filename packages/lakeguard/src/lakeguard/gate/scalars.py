@@ -30,7 +30,7 @@ def as_scalar(value: MeasureValue, data_type: str) -> Scalar | None:
             return date.fromisoformat(value)
         if data_type in ("timestamp", "timestamp_ntz") and isinstance(value, str):
             return _time(value)
-    except (ValueError, InvalidOperation):
+    except (ValueError, OverflowError, InvalidOperation):
         pass
     raise NotAValue(f"{value!r:.60} is no {data_type}")
 
