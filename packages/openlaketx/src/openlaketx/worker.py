@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lakeguard_sdk.client import WorkerClient
+from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.errors import Fenced, LakeGuardError
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
@@ -13,8 +13,6 @@ from lakeguard_sdk.words import RunStatus
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from openlaketx.jobs.run_dataset import Progress
 
 _LONGEST = 500
 

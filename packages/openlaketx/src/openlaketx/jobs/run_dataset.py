@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.client import WorkerClient
+from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.run import RunPlan, RunResult
@@ -22,8 +21,6 @@ from openlaketx.jobs.lease import Lease
 from openlaketx.measure import Measured, Subject, take_measures
 from openlaketx.publish import commit_publish
 from openlaketx.stage import Candidate, make_durable, stage
-
-Progress = Callable[[str, dict[str, Any]], None]
 
 
 def run_dataset(
@@ -41,6 +38,7 @@ def run_dataset(
     batch = extract(plan, run_session(spark), client.lake, storage)
     if batch is None:
         return runs.finish_unchanged(ticket)
+    tell("schema", {"columns": len(batch.live.columns)})
     verdict = runs.submit_schema(ticket, batch.live)
     if verdict.result is not None:
         return verdict.result

@@ -1,0 +1,30 @@
+"""``python -m bench [name]``: exit 1 where a bar is missed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from bench import guarded_write
+from bench.figures import Figure, keep, show
+
+BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {guarded_write.NAME: guarded_write.run}
+
+
+def main(arguments: list[str]) -> int:
+    names = arguments or list(BENCHMARKS)
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        print(f"there is no benchmark {unknown[0]!r}; there is: {', '.join(BENCHMARKS)}")
+        return 2
+    missed = False
+    for name in names:
+        figures = BENCHMARKS[name]()
+        show(name, figures)
+        keep(name, figures)
+        missed = missed or not all(figure.ok for figure in figures)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,131 @@
+"""A checked write against an unchecked one: the same file, the same process, in turns."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from bench.figures import SCRATCH, Figure
+from bench.orders import write_orders
+from bench.orders_project import DATASET, land, make_project
+from bench.stopwatch import Laps
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.words import RunStatus
+from openlaketx.engine.session import spark_session
+from openlaketx.worker import SparkWorker, create_worker
+
+NAME = "guarded_write"
+PAIRS = 9
+WARM_UP = 3
+SIZES = {"0.5 M": 500_000, "2 M": 2_000_000}
+RATIO_BAR = 1.0
+SMALL_ROWS = 10
+SMALL_RUNS = 15
+SMALL_BAR_MS = 300.0
+
+
+@dataclass
+class Rig:
+    """One project, its worker and the session that both sides share."""
+
+    folder: Path
+    client: Client
+    worker: SparkWorker
+    spark: SparkSession
+    laps: Laps
+    landed: int = 0
+
+    def land(self, file: Path) -> Path:
+        self.landed += 1
+        return land(self.folder, file, self.landed)
+
+    def guarded(self) -> float:
+        """Seconds of a run, from open to complete."""
+        task = self.client.operations.submit(DATASET, "bench")
+        self.laps.start()
+        result = self.worker.run_task(task)
+        seconds = self.laps.stop()
+        if result.status is not RunStatus.SUCCESS or result.version is None:
+            raise SystemExit(f"the guarded run came to {result.status}: {result.error}")
+        return seconds
+
+    def bare(self, file: Path) -> float:
+        """Seconds of Spark reading the file and appending it with delta-spark."""
+        target = str(self.folder / "bare")
+        start = time.perf_counter()
+        self.spark.read.parquet(str(file)).write.format("delta").mode("append").save(target)
+        return time.perf_counter() - start
+
+
+def run() -> list[Figure]:
+    shutil.rmtree(SCRATCH, ignore_errors=True)
+    try:
+        figures = []
+        for label, rows in SIZES.items():
+            figures += _ratios(label, rows)
+        return [*figures, *_small()]
+    finally:
+        shutil.rmtree(SCRATCH, ignore_errors=True)
+
+
+def _rig(name: str) -> Rig:
+    folder = SCRATCH / name
+    client = make_project(folder)
+    laps = Laps()
+    worker = create_worker(client.for_worker(), spark_options={}, progress=laps.told)
+    return Rig(folder, client, worker, spark_session({}, delta=True), laps)
+
+
+def _ratios(label: str, rows: int) -> list[Figure]:
+    file = SCRATCH / f"{rows}.parquet"
+    print(f"{NAME}: writing {label} rows of orders", flush=True)
+    write_orders(file, rows)
+    rig = _rig(f"ratio-{rows}")
+    pairs = [_pair(rig, file, number, label) for number in range(WARM_UP + PAIRS)][WARM_UP:]
+    ratio = statistics.median(guarded / bare for guarded, bare in pairs)
+    guarded = statistics.median(pair[0] for pair in pairs)
+    bare = statistics.median(pair[1] for pair in pairs)
+    shutil.rmtree(rig.folder)
+    bar = RATIO_BAR if rows == max(SIZES.values()) else None
+    return [
+        Figure(f"guarded run / bare Delta append, {label} rows", ratio, "x", bar),
+        Figure(f"guarded run, {label} rows", guarded, "s"),
+        Figure(f"bare Delta append, {label} rows", bare, "s"),
+    ]
+
+
+def _pair(rig: Rig, file: Path, number: int, label: str) -> tuple[float, float]:
+    landed = rig.land(file)
+    sides: list[Callable[[], float]] = [rig.guarded, lambda: rig.bare(landed)]
+    first = number % 2
+    times = {first: sides[first](), 1 - first: sides[1 - first]()}
+    kind = "warm-up" if number < WARM_UP else f"pair {number - WARM_UP + 1}/{PAIRS}"
+    print(f"  {label} {kind}: guarded {times[0]:.2f} s, bare {times[1]:.2f} s", flush=True)
+    return times[0], times[1]
+
+
+def _small() -> list[Figure]:
+    """What everything but reading, writing and committing costs."""
+    file = SCRATCH / "small.parquet"
+    write_orders(file, SMALL_ROWS)
+    rig = _rig("small")
+    rests, totals = [], []
+    for number in range(WARM_UP + SMALL_RUNS):
+        rig.land(file)
+        total = rig.guarded()
+        if number >= WARM_UP:
+            totals.append(total)
+            rests.append(total - rig.laps.seconds("extract", "stage", "commit"))
+    print(f"  {SMALL_ROWS} rows: {SMALL_RUNS} runs", flush=True)
+    rest = statistics.median(rests) * 1000
+    label = f"guarded run minus extract, stage and commit, {SMALL_ROWS} rows"
+    return [
+        Figure(label, rest, "ms", SMALL_BAR_MS),
+        Figure(f"guarded run, {SMALL_ROWS} rows", statistics.median(totals) * 1000, "ms"),
+    ]

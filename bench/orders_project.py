@@ -1,0 +1,39 @@
+"""A project with one dataset: bronze orders, appended from Parquet, under twelve rules."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from bench.orders import COLUMNS, RULES
+from lakeguard.registry.loading import load_folder
+from lakeguard_sdk import Client, DatasetName, connect
+
+DATASET = DatasetName("bronze.orders")
+
+
+def make_project(folder: Path) -> Client:
+    """The control plane of a fresh project, everything applied."""
+    (folder / "definitions" / "bronze").mkdir(parents=True)
+    (folder / "definitions" / "sources").mkdir()
+    (folder / "lakeguard.toml").write_text("[env.dev]\n")
+    (folder / "definitions" / "sources" / "orders.yaml").write_text(
+        "source: orders\nformat: parquet\npath: landing/*.parquet\n"
+    )
+    columns = "".join(f"  {name}: {{type: '{kind}'}}\n" for name, kind in COLUMNS.items())
+    rules = "".join(f'  - "{rule}"\n' for rule in RULES)
+    (folder / "definitions" / "bronze" / "orders.yaml").write_text(
+        f"dataset: {DATASET}\nowner: bench\ndomain: shop\nsource: orders\nload: {{type: APPEND}}\n"
+        f"columns:\n{columns}rules:\n{rules}"
+    )
+    client = connect(folder)
+    client.registry.apply(client.registry.plan(load_folder(folder)))
+    return client
+
+
+def land(folder: Path, file: Path, number: int) -> Path:
+    """The same rows under a new name, as if a new file had come; costs no copy."""
+    landed = folder / "landing" / f"orders-{number:04d}.parquet"
+    landed.parent.mkdir(exist_ok=True)
+    os.link(file, landed)
+    return landed
