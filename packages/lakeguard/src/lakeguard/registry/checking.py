@@ -94,9 +94,10 @@ def rule_errors(dataset: DatasetDefinition) -> Iterator[DefinitionError]:
     for rule in dataset.rules:
         if not 0 < len(rule.rule_id) <= LONGEST_TEXT:
             yield RuleMeaning(place, problem="a rule's id has 1 to 300 characters", hint="")
-        first = seen.setdefault(rule.rule_id, rule)
-        if first is not rule:
-            yield DuplicateRule(place, rule=rule.rule_id, first=first.expression)
+        if rule.rule_id in seen:
+            first = seen[rule.rule_id].expression
+            yield DuplicateRule(place, rule=rule.rule_id, first=first)
+        seen.setdefault(rule.rule_id, rule)
         try:
             compile_rule(rule, schema)
             canonical = rule_text(read_rule(rule.expression).rule)

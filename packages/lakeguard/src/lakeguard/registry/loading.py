@@ -77,9 +77,7 @@ class _Loader:
         if self._stands_right(document, "dataset", dataset.dataset, found):
             self.datasets.append(dataset)
 
-    def _stands_right(
-        self, document: Document, key: str, name: str, found: DefinitionFile
-    ) -> bool:
+    def _stands_right(self, document: Document, key: str, name: str, found: DefinitionFile) -> bool:
         expected = f"{found.folder}.{found.name}" if found.folder in LAYER_FOLDERS else found.name
         if name == expected:
             return True

@@ -114,11 +114,12 @@ class _RuleReader:
     def _claim(self, entry: _Entry, rule: RuleDefinition) -> None:
         if len(rule.rule_id) > LONGEST_TEXT:
             self.fields.wrong(entry.where, "rules", "its id would be too long; give it an id:")
-            return
-        first = self.rules.setdefault(rule.rule_id, rule)
-        if first is not rule:
+        elif rule.rule_id in self.rules:
             place = self.fields.document.place(entry.where)
-            self.fields.add(DuplicateRule(place, rule=rule.rule_id, first=first.expression))
+            first = self.rules[rule.rule_id].expression
+            self.fields.add(DuplicateRule(place, rule=rule.rule_id, first=first))
+        else:
+            self.rules[rule.rule_id] = rule
 
     def _refused(self, entry: _Entry, error: GrammarError) -> DefinitionError:
         where, document = entry.where, self.fields.document

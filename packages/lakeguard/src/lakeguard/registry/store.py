@@ -26,7 +26,14 @@ from lakeguard_sdk.definition import DatasetDefinition, PolicyDefinition, Source
 from lakeguard_sdk.errors import NotRegistered, PlanChanged, RegistryMoved
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.planning import Applied, Plan, RegisterDataset
+from lakeguard_sdk.planning import (
+    Applied,
+    Plan,
+    RegisterDataset,
+    ReviseDataset,
+    RevisePolicy,
+    ReviseSource,
+)
 from lakeguard_sdk.spelling import did_you_mean
 
 __all__ = [
@@ -100,7 +107,7 @@ def apply_plan(
     is held to every invariant again.
     """
     current = read_state(connection, org_id)
-    if current.head != plan.registry_head:
+    if current.head != plan.registry_head or _superseded(plan, current):
         raise RegistryMoved(planned=plan.registry_head, now=current.head)
     if not plan.steps:
         return Applied(apply_id=None, steps=0, registry_head=current.head, applied_at=at)
@@ -128,6 +135,23 @@ def apply_plan(
             step.definition.dataset for step in plan.steps if isinstance(step, RegisterDataset)
         ),
     )
+
+
+def _superseded(plan: Plan, current: RegistryState) -> bool:
+    """Whether a revision that a step builds on is not the latest: it may have come back to
+    the same content since."""
+    known: dict[str, int] = {item.dataset_id: item.revision for item in current.datasets}
+    known |= {item.source_id: item.revision for item in current.sources}
+    known |= {item.definition.policy: item.revision for item in current.policies}
+    for step in plan.steps:
+        match step:
+            case ReviseDataset(dataset_id=key) | ReviseSource(source_id=key):
+                if known.get(key) != step.revision:
+                    return True
+            case RevisePolicy():
+                if known.get(step.definition.policy) != step.revision:
+                    return True
+    return False
 
 
 def _record_apply(connection: Connection, plan: Plan, revisions: Revisions) -> int:
