@@ -306,6 +306,18 @@ def test_a_table_that_is_not_ours_is_not_touched(client: Client, tmp_path: Path)
     assert shown(tmp_path) == [666]
 
 
+def test_a_lake_may_be_moved(client: Client, tmp_path: Path) -> None:
+    plan = decided_run(client, [1])
+    client.runs.begin_move(plan.ticket)
+    moved = tmp_path.with_name(f"{tmp_path.name}-moved")
+    tmp_path.rename(moved)
+    again = connect(moved)
+    ended = again.runs.fail_run(plan.ticket, Failure(code="LG-5004", message="moved away"))
+    assert ended.status is RunStatus.FAILED
+    assert run_by_hand(again, [2]).version == 1
+    assert shown(moved) == [2]
+
+
 def test_an_address_that_nobody_serves_is_refused() -> None:
     with pytest.raises(UnknownPlane):
         connect("http://127.0.0.1:1")

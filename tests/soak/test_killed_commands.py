@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -31,15 +32,23 @@ def command(folder: Path, point: str, *words: str) -> subprocess.CompletedProces
     )
 
 
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake before its first run, and one whose second batch has arrived."""
+    folder = tmp_path_factory.mktemp("shops")
+    assert command(folder, "never", "init", str(folder / "new")).returncode == 0
+    assert command(folder / "new", "never", "apply").returncode == 0
+    shutil.copytree(folder / "new", folder / "grown")
+    assert command(folder / "grown", "never", "run", NAME).returncode == 0
+    late = folder / "grown" / "incoming" / "orders-2026-01-07.csv"
+    late.rename(folder / "grown" / "data" / late.name)
+    return folder
+
+
 @pytest.mark.parametrize("point", RUN)
-def test_a_killed_command(point: str, tmp_path: Path) -> None:
+def test_a_killed_command(point: str, shops: Path, tmp_path: Path) -> None:
     folder = tmp_path / "shop"
-    assert command(tmp_path, "never", "init", str(folder)).returncode == 0
-    assert command(folder, "never", "apply").returncode == 0
-    if point != "table.created":
-        assert command(folder, "never", "run", NAME).returncode == 0
-        late = folder / "incoming" / "orders-2026-01-07.csv"
-        late.rename(folder / "data" / late.name)
+    shutil.copytree(shops / ("new" if point == "table.created" else "grown"), folder)
     killed = command(folder, point, "run", NAME)
     assert killed.returncode == -signal.SIGKILL, (killed.stdout, killed.stderr)
 

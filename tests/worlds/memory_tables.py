@@ -47,7 +47,7 @@ class MemoryTables:
         return self.logs.get(location, [])[version + 1 :]
 
     def fence(self, intent: Intent) -> Commit:
-        while True:
+        for _ in range(20):
             later = self.commits_since(intent.location, intent.base_commit)
             holder = next((commit for commit in later if commit.seq == intent.seq), None)
             if holder is not None:
@@ -57,6 +57,7 @@ class MemoryTables:
             if self._seq(intent.location) == intent.seq - 1:
                 self._append(intent.location, head, _author(intent, "fence"), seq=intent.seq)
             reached("fence.committed")
+        raise BaseMoved(dataset=intent.dataset, expected=f"seq {intent.seq - 1}", found="another")
 
     def restore(self, intent: Intent) -> int:
         assert intent.target_commit is not None

@@ -80,7 +80,7 @@ def ensure_table(heart: Heart, dataset: RegisteredDataset, schema: TableSchema) 
     with heart.database.read() as connection:
         known = table_id_of(connection, dataset.dataset_id)
     if known is None:
-        known = _remember_table(heart, dataset, location, table_id)
+        known = _remember_table(heart, dataset, table_id)
     if known != table_id:
         raise ForeignTable(
             location=location, dataset=dataset.name, difference=f"its id is {table_id}"
@@ -88,13 +88,18 @@ def ensure_table(heart: Heart, dataset: RegisteredDataset, schema: TableSchema) 
     return table_id
 
 
-def _remember_table(heart: Heart, dataset: RegisteredDataset, location: str, table_id: str) -> str:
+def _remember_table(heart: Heart, dataset: RegisteredDataset, table_id: str) -> str:
     with heart.database.write() as connection:
         known = table_id_of(connection, dataset.dataset_id)
         if known is not None:
             return known
         record_table(
-            connection, heart.org_id, dataset.dataset_id, location, table_id, heart.clock()
+            connection,
+            heart.org_id,
+            dataset.dataset_id,
+            dataset.location,
+            table_id,
+            heart.clock(),
         )
     return table_id
 

@@ -65,8 +65,12 @@ def _end(heart: Heart, task: Task, failure: Failure) -> RunResult:
 
 
 def _end_move(heart: Heart, intent: Intent, failure: Failure) -> RunResult:
-    """Whoever holds the intent's number on the table decides how the run ended."""
+    """Whoever holds the intent's number on the table decides how the run ended.
+
+    The table is where it is now: the lake may have been moved since.
+    """
     with heart.database.read() as connection:
         dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
     ensure_table(heart, dataset, intent.table_schema)
-    return settle(heart, intent, heart.tables.fence(intent), failure)
+    here = intent.model_copy(update={"location": heart.location_of(dataset)})
+    return settle(heart, here, heart.tables.fence(here), failure)
