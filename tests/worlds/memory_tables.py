@@ -55,7 +55,9 @@ class MemoryTables:
             head = self.head_version(intent.location)
             reached("fence.before_commit")
             if self._seq(intent.location) == intent.seq - 1:
-                self._append(intent.location, head, _author(intent, "fence"), seq=intent.seq)
+                self._append(
+                    intent.location, head, CommitAuthor.of(intent, "fence"), seq=intent.seq
+                )
             reached("fence.committed")
         raise BaseMoved(dataset=intent.dataset, expected=f"seq {intent.seq - 1}", found="another")
 
@@ -70,7 +72,7 @@ class MemoryTables:
         landed = self._append(
             intent.location,
             head,
-            _author(intent, "restore"),
+            CommitAuthor.of(intent, "restore"),
             seq=intent.seq,
             adds=wanted - shown,
             removes=shown - wanted,
@@ -95,7 +97,7 @@ class MemoryTables:
         landed = self._append(
             intent.location,
             head,
-            _author(intent, "publish"),
+            CommitAuthor.of(intent, "publish"),
             seq=intent.seq,
             adds={file.path for file in intent.adds},
             removes=removes,
@@ -150,13 +152,3 @@ class MemoryTables:
             )
         )
         return len(log) - 1
-
-
-def _author(intent: Intent, kind: str) -> CommitAuthor:
-    return CommitAuthor(
-        dataset_id=intent.dataset_id,
-        kind=kind,
-        run_id=intent.run_id,
-        decision_id=intent.decision_id,
-        intent_id=intent.intent_id,
-    )

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Self
 from urllib.parse import unquote
 
 from lakeguard_sdk.canonical import canonical_json, hash_bytes
 from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.run import Intent
 from lakeguard_sdk.storage import Storage, join
 
 PUBLISH_APP = "lakeguard.publish"
@@ -35,6 +37,16 @@ class CommitAuthor(Noun):
     run_id: str = ""
     decision_id: str = ""
     intent_id: str = ""
+
+    @classmethod
+    def of(cls, intent: Intent, kind: str) -> Self:
+        return cls(
+            dataset_id=intent.dataset_id,
+            kind=kind,
+            run_id=intent.run_id,
+            decision_id=intent.decision_id,
+            intent_id=intent.intent_id,
+        )
 
     def custom_metadata(self) -> dict[str, str]:
         """Keys for delta-rs, and the same JSON where Spark's history shows it."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from lakeguard_sdk.canonical import content_hash
+from lakeguard_sdk.canonical import canonical_json, content_hash
 from lakeguard_sdk.noun import Noun
 
 _ALIASES = {
@@ -97,6 +97,14 @@ class TableSchema(Noun):
 
     def type_of(self, name: str) -> str | None:
         return next((column.type for column in self.columns if column.name == name), None)
+
+    def delta_json(self) -> str:
+        """The schema as Delta writes it: every column nullable, because the gate enforces."""
+        fields = [
+            {"name": column.name, "type": column.type, "nullable": True, "metadata": {}}
+            for column in self.columns
+        ]
+        return canonical_json({"type": "struct", "fields": fields})
 
     @property
     def schema_hash(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -101,7 +100,7 @@ class DeltaTables:
         try:
             create_table_with_add_actions(
                 local_path(location),
-                delta_schema(schema),
+                Schema.from_json(schema.delta_json()),
                 [],
                 mode="error",
                 configuration=dict(TABLE_PROPERTIES),
@@ -147,25 +146,9 @@ class DeltaTables:
         return commit
 
 
-def delta_schema(schema: TableSchema) -> Schema:
-    """Every column nullable: the gate, not the table, is what enforces."""
-    fields = [
-        {"name": column.name, "type": column.type, "nullable": True, "metadata": {}}
-        for column in schema.columns
-    ]
-    return Schema.from_json(json.dumps({"type": "struct", "fields": fields}))
-
-
 def _properties(intent: Intent, kind: str) -> CommitProperties:
-    author = CommitAuthor(
-        dataset_id=intent.dataset_id,
-        kind=kind,
-        run_id=intent.run_id,
-        decision_id=intent.decision_id,
-        intent_id=intent.intent_id,
-    )
     return CommitProperties(
-        custom_metadata=author.custom_metadata(),
+        custom_metadata=CommitAuthor.of(intent, kind).custom_metadata(),
         app_transactions=[Transaction(PUBLISH_APP, intent.seq)],
         max_commit_retries=0,
     )

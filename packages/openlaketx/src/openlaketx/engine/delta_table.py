@@ -46,12 +46,7 @@ def schema_of(table: DeltaTable) -> TableSchema:
 
 
 def delta_schema(schema: TableSchema) -> Schema:
-    """The schema as Delta writes it: every column nullable, because the gate enforces."""
-    fields = [
-        {"name": column.name, "type": column.type, "nullable": True, "metadata": {}}
-        for column in schema.columns
-    ]
-    return Schema.from_json(json.dumps({"type": "struct", "fields": fields}))
+    return Schema.from_json(schema.delta_json())
 
 
 def protocol_problem(table: DeltaTable) -> str | None:

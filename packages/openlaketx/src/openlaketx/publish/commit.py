@@ -51,13 +51,7 @@ def _open(intent: Intent) -> DeltaTable:
 
 def _commit(intent: Intent, table: DeltaTable) -> Exception | None:
     """Tries once, never rebases; says what was raised, which proves nothing by itself."""
-    author = CommitAuthor(
-        dataset_id=intent.dataset_id,
-        kind="publish",
-        run_id=intent.run_id,
-        decision_id=intent.decision_id,
-        intent_id=intent.intent_id,
-    )
+    author = CommitAuthor.of(intent, "publish")
     try:
         table.create_write_transaction(
             [_add(file.path, file.size, file.modified_ms, file.stats) for file in intent.adds],
