@@ -148,6 +148,14 @@ def test_a_completion_without_its_commit_is_refused(client: Client) -> None:
     assert client.reader.versions(NUMBERS) == []
 
 
+def test_a_fence_is_no_version_even_of_an_empty_batch(client: Client) -> None:
+    plan = decided_run(client, [])
+    client.runs.begin_move(plan.ticket)
+    ended = client.runs.fail_run(plan.ticket, Failure(code="LG-5004", message="gave up"))
+    assert (ended.status, ended.error and ended.error.message) == (RunStatus.FAILED, "gave up")
+    assert client.reader.versions(NUMBERS) == []
+
+
 def test_nothing_moves_without_a_decision(client: Client) -> None:
     plan = open_run(client)
     with pytest.raises(NotApproved):
