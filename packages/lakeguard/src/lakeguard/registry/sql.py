@@ -39,10 +39,15 @@ def check_sql(text: str, parents: Collection[DatasetName]) -> tuple[SqlProblem, 
 def unread_parents(text: str, parents: Collection[DatasetName]) -> tuple[DatasetName, ...]:
     """Parents that the text never reads, in their order."""
     try:
-        read = {table.dataset for table in _facts(text).tables}
+        read = read_datasets(text)
     except SqlRefused:
         return ()
     return tuple(parent for parent in parents if parent not in read)
+
+
+def read_datasets(text: str) -> frozenset[DatasetName]:
+    """Every dataset that the text reads; SqlRefused if it cannot be read itself."""
+    return frozenset(table.dataset for table in _facts(text).tables)
 
 
 def rewrite_tables(text: str, views: Mapping[DatasetName, str], file: str = "sql") -> str:
@@ -59,13 +64,22 @@ def rewrite_tables(text: str, views: Mapping[DatasetName, str], file: str = "sql
     if taken:
         problem = f"the name {taken[0]!r} is taken; rename the common table expression"
         raise sql_error(file, text, SqlProblem(problem, 0))
-    pieces, at = [], 0
+    pieces: list[str] = []
+    at = 0
     for table in facts.tables:
         alias = "" if table.aliased else f" AS {_quoted(table.dataset.name)}"
-        pieces += [text[at : table.start], _quoted(views[table.dataset]), alias]
+        replaced = f"{_quoted(views[table.dataset])}{alias}"
+        pieces += [text[at : table.start], _apart(text, table.start, table.end, replaced)]
         at = table.end
     end = len(text) if facts.semicolon is None else facts.semicolon
     return "".join([*pieces, text[at:end], text[end + 1 :]])
+
+
+def _apart(text: str, start: int, end: int, replaced: str) -> str:
+    """With a blank where a neighbour would join the quoted name."""
+    before = " " if text[:start].endswith("`") else ""
+    after = " " if text[end:].startswith("`") else ""
+    return f"{before}{replaced}{after}"
 
 
 def sql_error(file: str, text: str, found: SqlProblem) -> BadSql:

@@ -89,7 +89,10 @@ def _span(text: str, found: re.Match[str]) -> Opaque:
             quote = text[start + 1]
             return Opaque("string", start, _end(text, start, start + 2, _RAW[quote]))
         case "`":
-            return Opaque("name", start, _end(text, start, start + 1, _INSIDE["`"]))
+            end = _end(text, start, start + 1, _INSIDE["`"])
+            if end - start < 3:
+                raise SqlRefused(SqlProblem("a name is not empty", start, 2))
+            return Opaque("name", start, end)
         case quote:
             return Opaque("string", start, _end(text, start, start + 1, _INSIDE[quote]))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
@@ -13,40 +12,16 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from lakeguard.registry.sql_facts import SqlFacts, TableReference
 from lakeguard.registry.sql_lexing import SqlProblem, SqlRefused, refuse_disagreement, scan
+from lakeguard.registry.sql_names import foreign_names
 from lakeguard.registry.sql_tables import check_relations, common_tables, table_references
+from lakeguard.registry.sql_tokens import (
+    one_statement,
+    refuse_dangling,
+    refuse_deep_nesting,
+    refused_functions,
+)
 from lakeguard_sdk.names import DatasetName
 
-MAX_NESTING = 25
-_FIRST = {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM}
-_OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE}
-_CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END}
-_REFUSED_TOKENS = {
-    TokenType.PIPE_GT: "pipes are not available: write SELECT",
-    TokenType.PLACEHOLDER: "parameters are not filled in",
-    TokenType.PARAMETER: "parameters are not filled in",
-}
-REFUSED_FUNCTIONS = frozenset(
-    {
-        "reflect",
-        "try_reflect",
-        "java_method",
-        "identifier",
-        "secret",
-        "try_secret",
-        "list_secrets",
-        "http_request",
-        "remote_query",
-        "read_files",
-        "cloud_files",
-        "read_kafka",
-        "read_kinesis",
-        "read_pubsub",
-        "read_pulsar",
-        "table_changes",
-        "event_log",
-        "vector_search",
-    }
-)
 _REFUSED_NODES: dict[type[exp.Expr], str] = {
     exp.DDL: "a build reads; it does not write or define",
     exp.DML: "a build reads; it does not write or define",
@@ -67,16 +42,21 @@ def read_sql(text: str) -> SqlFacts:
     spans = scan(text)
     tokens = _tokens(text)
     refuse_disagreement(spans, ((token.start, token.end + 1) for token in tokens))
-    semicolon = _one_statement(tokens)
-    _bounded(tokens)
+    semicolon = one_statement(tokens)
+    refuse_dangling(tokens)
+    refuse_deep_nesting(tokens)
     root = _parsed(text, tokens)
-    problems = [*_refused_functions(tokens), *_refused_nodes(root), *check_relations(root, text)]
     references = tuple(_references(root))
+    problems = {
+        *refused_functions(tokens),
+        *_refused_nodes(root),
+        *check_relations(root, text),
+    } or set(foreign_names(tokens, root, references))
     return SqlFacts(
         tables=references,
         common_tables=common_tables(root),
         semicolon=semicolon,
-        problems=tuple(sorted(set(problems), key=lambda found: (found.offset, found.problem))),
+        problems=tuple(sorted(problems, key=lambda found: (found.offset, found.problem))),
     )
 
 
@@ -88,31 +68,6 @@ def _tokens(text: str) -> Sequence[Token]:
     if not tokens:
         raise SqlRefused(SqlProblem("there is no SELECT in this file", 0))
     return tokens
-
-
-def _one_statement(tokens: Sequence[Token]) -> int | None:
-    """The offset of a closing semicolon; SqlRefused for more than one statement."""
-    first = tokens[0]
-    if first.token_type not in _FIRST:
-        problem = f"a build is one SELECT, not {first.text[:20]}"
-        raise SqlRefused(SqlProblem(problem, first.start, first.end + 1 - first.start))
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
-        if token.token_type in _REFUSED_TOKENS:
-            problem = _REFUSED_TOKENS[token.token_type]
-            raise SqlRefused(SqlProblem(problem, token.start, token.end + 1 - token.start))
-        if token.token_type is TokenType.SEMICOLON:
-            if following is None:
-                return token.start
-            raise SqlRefused(SqlProblem("a second statement; a build is one SELECT", token.start))
-    return None
-
-
-def _bounded(tokens: Sequence[Token]) -> None:
-    depth = 0
-    for token in tokens:
-        depth += (token.token_type in _OPEN) - (token.token_type in _CLOSE)
-        if depth > MAX_NESTING:
-            raise SqlRefused(SqlProblem(f"nested deeper than {MAX_NESTING}", token.start))
 
 
 def _parsed(text: str, tokens: Sequence[Token]) -> exp.Expr:
@@ -142,17 +97,6 @@ def _syntax(text: str, error: ParseError) -> SqlProblem:
     return SqlProblem(f"cannot be read as Spark SQL{near}", min(offset, len(text)), len(word) or 1)
 
 
-def _refused_functions(tokens: Sequence[Token]) -> Iterator[SqlProblem]:
-    """By token, because a quoted or qualified name calls the same function."""
-    for token, following in pairwise(tokens):
-        name = token.text.lower()
-        if following.token_type is TokenType.L_PAREN and (
-            name in REFUSED_FUNCTIONS or name.startswith("ai_")
-        ):
-            length = token.end + 1 - token.start
-            yield SqlProblem(f"{name}() reaches outside the parents", token.start, length)
-
-
 def _refused_nodes(root: exp.Expr) -> Iterator[SqlProblem]:
     refused_types = tuple(_REFUSED_NODES)
     for node in root.walk():
@@ -176,5 +120,5 @@ def _references(root: exp.Expr) -> Iterator[TableReference]:
             dataset=DatasetName(f"{layer.name}.{name.name}"),
             start=int(layer.meta["start"]),
             end=int(name.meta["end"]) + 1,
-            aliased=bool(table.alias),
+            aliased=table.args.get("alias") is not None,
         )

@@ -39,8 +39,10 @@ def check_relations(root: exp.Expr, text: str) -> Iterator[SqlProblem]:
             case exp.From() | exp.Join():
                 if not isinstance(node.this, _RELATIONS):
                     yield SqlProblem("this cannot be read from", _start(node))
-            case exp.Lateral():
+            case exp.Lateral(this=exp.Func() | exp.Subquery()):
                 yield from _check_function(node.this)
+            case exp.Lateral():
+                yield SqlProblem("LATERAL takes a function or a SELECT", _start(node))
             case exp.Table():
                 yield from _check_table(node, text)
             case exp.Column():

@@ -1,0 +1,100 @@
+"""docs/definitions.md and docs/settings.md name every key and word there is, and no other."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from lakeguard.registry import columns, datasets, policies, rules, sources
+from lakeguard.registry.folder import FOLDERS
+from lakeguard.settings import ENV_KEYS, ENV_VARIABLE, TOP_KEYS, load_settings
+from lakeguard_sdk.schema import TYPE_WORDS
+from lakeguard_sdk.words import Enforcement, Layer, LoadType, PolicyType, Severity, SourceFormat
+from tests.worlds.definition_folders import load
+
+DOCS = Path(__file__).parents[2] / "docs"
+DEFINITIONS = (DOCS / "definitions.md").read_text("utf-8")
+SETTINGS = (DOCS / "settings.md").read_text("utf-8")
+KEYS = {
+    "Datasets": datasets.KEYS,
+    "`build`": datasets.BUILD_KEYS,
+    "`load`": datasets.LOAD_KEYS,
+    "`rules`": rules.KEYS,
+    "Sources": (*sources.KEYS, *sources.OPTIONS[SourceFormat.CSV]),
+    "Policies": policies.KEYS,
+}
+LATER = [
+    *datasets.LATER_KEYS, *datasets.LATER_BUILD_KEYS, *datasets.LATER_LOAD_KEYS,
+    *datasets.LATER_LOADS, *datasets.LOAD_ALIASES,
+]  # fmt: skip
+WORDS = [Layer, LoadType, SourceFormat, PolicyType, Enforcement, Severity]
+
+
+def section(text: str, heading: str) -> str:
+    """From a heading up to the next, of whatever depth."""
+    found = re.search(rf"^#+ {re.escape(heading)}$(.*?)(?=^#+ |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found, heading
+    return found[1]
+
+
+def table_keys(text: str) -> list[str]:
+    """The first cell of every row that begins with code."""
+    return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+
+
+def examples(text: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+@pytest.mark.parametrize("heading", KEYS)
+def test_the_table_of_a_section_has_every_key_and_no_other(heading: str) -> None:
+    assert sorted(table_keys(section(DEFINITIONS, heading))) == sorted(KEYS[heading])
+
+
+def test_columns_have_every_key_and_every_type() -> None:
+    text = section(DEFINITIONS, "`columns`")
+    named = set(re.findall(r"`([^`]+)`", text))
+    assert set(TYPE_WORDS) | set(columns.KEYS) <= named
+    assert set(table_keys(text)) <= set(TYPE_WORDS) | set(columns.KEYS)
+
+
+@pytest.mark.parametrize("words", WORDS, ids=lambda words: words.__name__)
+def test_every_word_of_a_closed_set_is_named(words: type[Layer]) -> None:
+    assert [word for word in words if f"`{word.value}`" not in DEFINITIONS] == []
+
+
+def test_what_is_not_available_yet_is_named() -> None:
+    assert [word for word in LATER if f"`{word}`" not in DEFINITIONS] == []
+
+
+def test_every_folder_and_encoding_is_named() -> None:
+    assert [folder for folder in FOLDERS if f"  {folder}/" not in DEFINITIONS] == []
+    assert [name for name in sources.ENCODINGS if f"`{name}`" not in DEFINITIONS] == []
+
+
+def test_the_examples_load(tmp_path: Path) -> None:
+    dataset, source, policy = examples(DEFINITIONS, "yaml")
+    load(
+        tmp_path,
+        {
+            "definitions/silver/flights.yaml": dataset,
+            "definitions/sources/orders.yaml": source,
+            "definitions/policies/no_pii.yaml": policy,
+            "sql/flights.sql": "select * from bronze.flights\n",
+        },
+    )
+
+
+def test_every_setting_is_documented_and_no_other() -> None:
+    assert sorted(table_keys(SETTINGS)) == sorted([*TOP_KEYS, *ENV_KEYS])
+    assert f"`{ENV_VARIABLE}`" in SETTINGS
+
+
+def test_the_example_of_settings_is_read(tmp_path: Path) -> None:
+    (example,) = examples(SETTINGS, "toml")
+    (tmp_path / "lakeguard.toml").write_text(example)
+    for env in tomllib.loads(example)["env"]:
+        assert load_settings(tmp_path, env).env == env
