@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake import DeltaTable
 
 from lakeguard_sdk.client import WorkerClient
-from lakeguard_sdk.commits import PUBLISH_APP, TABLE_PROPERTIES, CommitAuthor
 from lakeguard_sdk.decision import CaseHashes, Decision, Ruling
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.names import DatasetName
@@ -30,9 +29,7 @@ from lakeguard_sdk.run import (
 )
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, Verdict
-from openlaketx.engine.delta_table import delta_schema
-
-DATASET_ID = "ds_1"
+from tests.unit.openlaketx.governed import DATASET_ID, create_governed
 
 
 @dataclass
@@ -154,21 +151,6 @@ class PlainRuns:
         return RunResult(
             run_id=ticket.run_id, dataset=self.dataset, status=status, ended_at=_now(), **more
         )
-
-
-def create_governed(location: str, schema: TableSchema, dataset_id: str = DATASET_ID) -> str:
-    """An empty governed table, as a control plane creates it; answers its id."""
-    author = CommitAuthor(dataset_id=dataset_id, kind="create")
-    DeltaTable.create(
-        location,
-        delta_schema(schema),
-        configuration=dict(TABLE_PROPERTIES),
-        commit_properties=CommitProperties(
-            custom_metadata=author.custom_metadata(),
-            app_transactions=[Transaction(PUBLISH_APP, 0)],
-        ),
-    )
-    return str(DeltaTable(location).metadata().id)
 
 
 def _now() -> datetime:

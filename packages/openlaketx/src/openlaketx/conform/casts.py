@@ -18,7 +18,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.schema import INTEGERS, decimal_size, widens
+from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, widens
 from openlaketx.engine.spark_types import spark_type
 
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -44,7 +44,7 @@ def lossless_cast(value: Column, name: str, found: str, declared: str) -> Column
     if widens(found, declared):
         return value.cast(spark_type(declared))
     if found == "string":
-        return value if declared == "string" else _from_text(value, name, declared)
+        return _from_text(value, name, declared)
     cast = value.try_cast(spark_type(declared))
     kept = cast.cast(spark_type(found)).eqNullSafe(value)
     return F.when(kept, cast).otherwise(_refuse(value.cast("string"), name, declared))
@@ -59,18 +59,18 @@ def text_guard(declared: str) -> str | None:
     return rf"\A{guard}\z" if guard else None
 
 
-def _from_text(value: Column, name: str, declared: str) -> Column:
-    guard = text_guard(declared)
-    if guard is None:
-        return value.cast(spark_type(declared))
-    cast = value.try_cast(spark_type(declared))
-    sound = value.rlike(guard) & cast.isNotNull()
-    if declared in ("float", "double"):
-        sound = sound & (F.abs(cast) != F.lit(float("inf")))
+def is_sound(text: Column, declared: str) -> Column:
+    """Whether a text that is not empty spells a value of the type."""
+    guard, cast = text_guard(declared), text.try_cast(spark_type(declared))
+    sound = cast.isNotNull() if guard is None else text.rlike(guard) & cast.isNotNull()
+    return sound & (F.abs(cast) != float("inf")) if declared in FLOATS else sound
+
+
+def _from_text(text: Column, name: str, declared: str) -> Column:
     return (
-        F.when(value.isNull() | (value == ""), F.lit(None))
-        .when(sound, cast)
-        .otherwise(_refuse(value, name, declared))
+        F.when(text.isNull() | (text == ""), F.lit(None))
+        .when(is_sound(text, declared), text.try_cast(spark_type(declared)))
+        .otherwise(_refuse(text, name, declared))
     )
 
 

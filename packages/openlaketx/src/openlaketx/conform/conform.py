@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 
 from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.schema import TableSchema
@@ -15,12 +15,17 @@ def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset:
 
     Columns that are not declared are left out: the verdict on the schema allowed it.
     """
-    selected = []
+    if live.columns == declared.columns:
+        return frame
+    selected: list[Column | str] = []
     for column in declared.columns:
         found = live.type_of(column.name)
         if found is None:
             raise BuildFailed(dataset=dataset, reason=f"it has no column {column.name!r}")
-        value = frame[quoted_name(column.name)]
-        cast = lossless_cast(value, column.name, found, column.type)
+        name = quoted_name(column.name)
+        if found == column.type:
+            selected.append(name)
+            continue
+        cast = lossless_cast(frame[name], column.name, found, column.type)
         selected.append(cast.alias(column.name))
     return frame.select(*selected)

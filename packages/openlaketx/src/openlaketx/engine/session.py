@@ -6,6 +6,7 @@ engine, with ``RUN_SETTINGS`` on which the meaning of every written file depends
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from pathlib import Path
@@ -40,6 +41,7 @@ _QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.ui.retainedExecutions": "50",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.databricks.delta.snapshotPartitions": "2",
 }
 _DELTA = {
@@ -103,6 +105,7 @@ def _class_path(*, required: bool) -> str:
 
 
 def _start(conf: SparkConf) -> SparkSession:
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # it writes stack traces to stderr
     output = tempfile.TemporaryFile(prefix="spark-")  # noqa: SIM115 - as long as the JVM lives
     _jvm_output.append(output)
     try:

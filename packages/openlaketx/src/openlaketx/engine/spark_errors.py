@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 _CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)?:\s*")
 _CONDITION = re.compile(r"^\[([A-Z0-9_.]+)\]\s*")
 _STATE = re.compile(r"\s*SQLSTATE:\s*[0-9A-Z]{5}\b")
+_PLACE = re.compile(r"\s*;\s*line ([0-9]+) pos ([0-9]+);?$")
 _SCAFFOLD = ("Job aborted", "Task failed while", "Lost task", "Driver stacktrace")
 LONGEST = 400
 
@@ -47,6 +48,7 @@ def condition(error: BaseException) -> str:
 def _line(text: str) -> str:
     for line in text.splitlines():
         clean = _STATE.sub("", _CONDITION.sub("", _CLASS.sub("", line.strip()))).strip()
+        clean = _PLACE.sub(r" (line \1, position \2)", clean)
         if clean and not clean.startswith("at "):
             return clean[:LONGEST]
     return ""

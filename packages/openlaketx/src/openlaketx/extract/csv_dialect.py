@@ -1,7 +1,8 @@
 """How the CSV files of a source are written, and a plain Python look at them.
 
 RFC 4180 by default: comma, double quote, a quote inside quotes is doubled. A field with nothing
-in it is NULL, and so is the ``null_value`` text; a quoted empty field is the empty string.
+in it is NULL, and so is the ``null_value`` text; a quoted empty field is the empty string. In a
+file whose lines end in CR LF, a line end inside quotes is read as LF.
 """
 
 from __future__ import annotations

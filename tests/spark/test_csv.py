@@ -1,0 +1,140 @@
+"""CSV comes through exactly, or the run says which file and line did not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lakeguard_sdk.errors import SourceUnreadable
+from lakeguard_sdk.storage import LocalStorage
+from openlaketx.conform import conform
+from openlaketx.engine.spark_errors import SPARK_ERRORS
+from openlaketx.extract import Batch, extract
+from tests.spark.plans import csv, plan, schema, write_files
+
+pytestmark = pytest.mark.spark
+AB = schema(a="string", b="string")
+
+
+def read(session: SparkSession, lake: Path, **options: str) -> Batch:
+    batch = extract(plan(lake, csv(**options), AB), session, str(lake), LocalStorage())
+    assert batch is not None
+    return batch
+
+
+def rows(batch: Batch) -> list[tuple[str | None, ...]]:
+    return sorted((tuple(row) for row in batch.frame.collect()), key=str)
+
+
+def failure(session: SparkSession, lake: Path, **options: str) -> str:
+    """What the run would be told, whether the fault shows early or while Spark reads."""
+    try:
+        batch = read(session, lake, **options)
+        frame = conform(batch.frame, batch.live, schema(a="string"), "bronze.orders")
+        frame.write.parquet(str(lake / "out"))
+    except SPARK_ERRORS as error:
+        return str(batch.explain(error))
+    except SourceUnreadable as error:
+        return str(error)
+    raise AssertionError("it was read")
+
+
+def test_what_stands_in_the_files_is_what_is_read(session: SparkSession, tmp_path: Path) -> None:
+    write_files(
+        tmp_path,
+        plain="a,b\n1,2\n,\n  x , y\n",
+        quoted='a,b\r\n"multi\nline","say ""hi"""\r\n"","\r\n"\r\n5" pipe,x\r\n',
+        marked="\ufeffa,b\nä,日本💥\n",
+        unfinished="a,b\nno,newline at the end",
+        only_header="a,b\n",
+        empty="",
+    )
+    batch = read(session, tmp_path)
+    assert batch.live == AB
+    assert rows(batch) == sorted(
+        [
+            ("1", "2"),
+            (None, None),
+            ("  x ", " y"),
+            ("multi\nline", 'say "hi"'),
+            ("", "\n"),
+            ('5" pipe', "x"),
+            ("ä", "日本💥"),
+            ("no", "newline at the end"),
+        ],
+        key=str,
+    )
+    batch.confirm()
+
+
+def test_options_say_how_the_files_are_written(session: SparkSession, tmp_path: Path) -> None:
+    content = "a;b\n'x;y';NA\n'it\\'s';'NA'\né;\n"
+    write_files(tmp_path, one=content.encode("latin1"))
+    found = read(
+        session,
+        tmp_path,
+        delimiter=";",
+        quote="'",
+        escape="\\",
+        null_value="NA",
+        encoding="ISO-8859-1",
+    )
+    assert rows(found) == sorted([("x;y", None), ("it's", None), ("é", None)], key=str)
+
+
+def test_files_of_nothing_are_an_empty_batch(session: SparkSession, tmp_path: Path) -> None:
+    write_files(tmp_path, one="", two="\n")
+    batch = read(session, tmp_path)
+    assert (batch.live, rows(batch)) == (AB, [])
+    assert batch.position is not None
+    assert len(batch.position.files) == 2
+
+
+def test_odd_names_of_files_and_columns(session: SparkSession, tmp_path: Path) -> None:
+    lake = tmp_path / "la ke {1} [2] *"
+    write_files(lake, **{"b [1] {x} %20 é": "a b,c.d,`e`\n1,2,3\n", "b [1] {x} %20 f": ""})
+    batch = read(session, lake)
+    assert batch.live.names == ("a b", "c.d", "`e`")
+    declared = schema(**{"`e`": "long", "c.d": "string", "a b": "integer"})
+    frame = conform(batch.frame, batch.live, declared, "bronze.orders")
+    assert (frame.columns, frame.collect()) == (["`e`", "c.d", "a b"], [(3, "2", 1)])
+
+
+@pytest.mark.parametrize(
+    ("files", "about"),
+    [
+        ({"x": "a,b\n1,2\n", "y": "a,b\n1,2\n3\n"}, "in/y.csv: line 3 has 1 fields instead of 2"),
+        ({"x": "a,b\n1,2,3\n"}, "in/x.csv: line 2 has 3 fields instead of 2"),
+        ({"x": 'a,b\n"1",2\n"3\n'}, "in/x.csv: line"),
+        ({"x": 'a,b\n"1"2,3\n'}, "in/x.csv: line 2"),
+        ({"x": "a,b\n1,2\n", "y": "b,a\n1,2\n"}, "in/y.csv has another header than in/x.csv"),
+        ({"x": "a,b\n", "y": "a,b,c\n"}, "3 columns instead of 2"),
+        ({"x": "a,a\n1,2\n"}, "in/x.csv: column 'a' stands there twice"),
+        ({"x": "a,A\n1,2\n"}, "differ in case only"),
+        ({"x": "a,\n1,2\n"}, "no name"),
+        ({"x": b"a,b\n1,\xff\n"}, "in/x.csv: byte 6 is not UTF-8"),
+        ({}, "no file matches in/*.csv"),
+    ],
+    ids=str,
+)
+def test_files_that_cannot_be_read_as_they_are(
+    session: SparkSession, tmp_path: Path, files: dict[str, str | bytes], about: str
+) -> None:
+    write_files(tmp_path, **files)
+    told = failure(session, tmp_path)
+    assert about in told
+    assert "\n" not in told
+
+
+def test_a_line_is_checked_though_its_column_is_left_out(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    write_files(tmp_path, x="a,b\n1,2\n3,4,5\n")
+    assert "line 3" in failure(session, tmp_path)
+
+
+def test_an_unknown_option_is_refused(session: SparkSession, tmp_path: Path) -> None:
+    write_files(tmp_path, x="a,b\n")
+    assert "did you mean delimiter" in failure(session, tmp_path, delimeter=";")

@@ -1,0 +1,103 @@
+"""CSV is looked at before Spark reads it: what Spark would pass over in silence is an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem, first_fault, look_at
+
+PLAIN = CsvDialect()
+
+
+def written(folder: Path, content: str | bytes) -> str:
+    file = folder / "a.csv"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "header", "quoted"),
+    [
+        ("", None, False),
+        ("\n\n", None, False),
+        ("a,b\n", ("a", "b"), False),
+        ("a,b", ("a", "b"), False),
+        ("\ufeffa,b\n1,2\n", ("a", "b"), False),
+        ("\r\na,b\r\n1,2\r\n", ("a", "b"), False),
+        ('"a, b","c\nd"\n1,2\n', ("a, b", "c\nd"), True),
+        ('a,b\n1,"x ""y"""\n', ("a", "b"), True),
+    ],
+)
+def test_header_and_quotes(
+    tmp_path: Path, content: str, header: tuple[str, ...] | None, quoted: bool
+) -> None:
+    look = look_at(written(tmp_path, content), PLAIN)
+    assert (look.header, look.quoted) == (header, quoted)
+
+
+def test_a_byte_that_is_not_text_is_named(tmp_path: Path) -> None:
+    file = written(tmp_path, b"a\n" + b"x" * (1 << 20) + b"\xff\n")
+    with pytest.raises(DialectProblem, match=f"byte {(1 << 20) + 2} is not UTF-8"):
+        look_at(file, PLAIN)
+    assert look_at(file, CsvDialect(codec="iso8859-1")).header == ("a",)
+
+
+def test_a_character_across_the_reading_buffer_is_whole(tmp_path: Path) -> None:
+    text = "a\n" + "x" * ((1 << 20) - 3) + "é\n"
+    assert look_at(written(tmp_path, text), PLAIN).header == ("a",)
+    cut = text.encode()[:-2]
+    with pytest.raises(DialectProblem, match="ends inside"):
+        look_at(written(tmp_path, cut), PLAIN)
+
+
+def test_a_quote_that_never_closes_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DialectProblem, match="line"):
+        look_at(written(tmp_path, 'a,b\n1,"x\n3,4\n5,6\n'), PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("a,b\n1,2\n", None),
+        ("a,b\n\n1,2\n", None),
+        ('a,b\n1,"x\ny"\n', None),
+        ("a,b\n1,2\n3\n", "line 3 has 1 fields instead of 2"),
+        ("a,b\n1,2,3\n", "line 2 has 3 fields instead of 2"),
+        ('a,b\n1,"x"y\n', "line 2: ',' expected after '\"'"),
+    ],
+)
+def test_the_first_fault_is_found_by_line(tmp_path: Path, content: str, fault: str | None) -> None:
+    assert first_fault(written(tmp_path, content), PLAIN) == fault
+
+
+def test_options_make_the_dialect(tmp_path: Path) -> None:
+    options = {"delimiter": "\\t", "quote": "'", "escape": "\\", "encoding": "latin1"}
+    dialect = CsvDialect.from_options(options)
+    assert look_at(written(tmp_path, b"a\t'b\\'c'\n"), dialect).header == ("a", "b'c")
+    told = dialect.spark_options(multiline=True, empty="?")
+    assert (told["sep"], told["encoding"], told["mode"]) == ("\t", "ISO-8859-1", "FAILFAST")
+
+
+def test_no_quote_means_that_quotes_are_text(tmp_path: Path) -> None:
+    dialect = CsvDialect.from_options({"quote": ""})
+    look = look_at(written(tmp_path, 'a,b"\n'), dialect)
+    assert (look.header, look.quoted) == (("a", 'b"'), False)
+
+
+@pytest.mark.parametrize(
+    ("options", "about"),
+    [
+        ({"delimeter": ";"}, "did you mean delimiter"),
+        ({"mode": "PERMISSIVE"}, "unknown CSV option 'mode'"),
+        ({"delimiter": ""}, "one character"),
+        ({"delimiter": "||"}, "one character"),
+        ({"quote": "''"}, "one character"),
+        ({"encoding": "utf-16"}, "utf-16"),
+        ({"encoding": "klingon"}, "klingon"),
+    ],
+)
+def test_options_that_are_none(options: dict[str, str], about: str) -> None:
+    with pytest.raises(DialectProblem, match=about):
+        CsvDialect.from_options(options)

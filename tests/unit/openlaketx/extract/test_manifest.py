@@ -1,0 +1,138 @@
+"""Which files a run reads, and what the version remembers of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk.errors import SourceUnreadable
+from lakeguard_sdk.evidence import SourcePosition
+from lakeguard_sdk.storage import LocalStorage
+from lakeguard_sdk.words import LoadType
+from openlaketx.extract.manifest import Selection, select_files
+
+FULL, APPEND = LoadType.FULL, LoadType.APPEND
+
+
+def write(lake: Path, name: str, text: str = "x") -> None:
+    file = lake / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def select(
+    lake: Path,
+    load: LoadType = APPEND,
+    position: SourcePosition | None = None,
+    pattern: str = "in/*.csv",
+) -> Selection:
+    return select_files(
+        source="orders",
+        dataset="bronze.orders",
+        pattern=pattern,
+        root=str(lake),
+        load=load,
+        position=position,
+        storage=LocalStorage(),
+    )
+
+
+def names(selection: Selection) -> list[str]:
+    return [file.path for file in selection.files]
+
+
+def test_files_are_sorted_and_stated_relative_to_the_lake(tmp_path: Path) -> None:
+    for name in ("b.csv", "a.csv", "c.txt"):
+        write(tmp_path, f"in/{name}", name)
+    chosen = select(tmp_path)
+    assert names(chosen) == ["in/a.csv", "in/b.csv"]
+    assert [file.size for file in chosen.files] == [5, 5]
+    assert chosen.locations == [f"{tmp_path}/in/a.csv", f"{tmp_path}/in/b.csv"]
+    assert chosen.position.files == chosen.files
+
+
+def test_an_absolute_pattern_gives_absolute_paths(tmp_path: Path) -> None:
+    write(tmp_path, "elsewhere/a.csv")
+    chosen = select(tmp_path / "lake", pattern=f"{tmp_path}/elsewhere/*.csv")
+    assert names(chosen) == [f"{tmp_path}/elsewhere/a.csv"]
+    assert chosen.locations == names(chosen)
+
+
+def test_markers_and_folders_are_not_read(tmp_path: Path) -> None:
+    for name in ("in/_SUCCESS.csv", "in/.a.csv.crc", "in/a.csv", "in/folder.csv/x"):
+        write(tmp_path, name)
+    assert names(select(tmp_path)) == ["in/a.csv"]
+    assert names(select(tmp_path, pattern="in/*")) == ["in/a.csv"]
+
+
+def test_folders_are_walked_where_the_pattern_says_so(tmp_path: Path) -> None:
+    for name in ("in/a.csv", "in/deep/er/b.csv"):
+        write(tmp_path, name)
+    assert names(select(tmp_path, pattern="in/**/*.csv")) == ["in/a.csv", "in/deep/er/b.csv"]
+
+
+@pytest.mark.parametrize("load", [FULL, APPEND])
+def test_no_file_at_all_is_an_error(tmp_path: Path, load: LoadType) -> None:
+    with pytest.raises(SourceUnreadable, match="no file matches"):
+        select(tmp_path, load)
+
+
+def test_an_append_reads_only_what_the_base_version_has_not_read(tmp_path: Path) -> None:
+    write(tmp_path, "in/b.csv")
+    first = select(tmp_path)
+    write(tmp_path, "in/a.csv")
+    second = select(tmp_path, position=first.position)
+    assert names(second) == ["in/a.csv"]
+    assert [file.path for file in second.position.files] == ["in/a.csv", "in/b.csv"]
+
+
+def test_nothing_new_is_an_empty_selection(tmp_path: Path) -> None:
+    write(tmp_path, "in/a.csv")
+    first = select(tmp_path)
+    assert select(tmp_path, position=first.position).files == ()
+
+
+def test_a_full_load_reads_everything_again(tmp_path: Path) -> None:
+    write(tmp_path, "in/a.csv")
+    first = select(tmp_path)
+    write(tmp_path, "in/b.csv")
+    again = select(tmp_path, FULL, first.position)
+    assert names(again) == ["in/a.csv", "in/b.csv"]
+    assert again.position.files == again.files
+
+
+def test_a_file_that_went_away_stays_in_the_position(tmp_path: Path) -> None:
+    for name in ("in/a.csv", "in/b.csv"):
+        write(tmp_path, name)
+    first = select(tmp_path)
+    os.remove(tmp_path / "in" / "a.csv")
+    second = select(tmp_path, position=first.position)
+    assert second.files == ()
+    assert second.position == first.position
+
+
+@pytest.mark.parametrize("change", ["size", "time"])
+def test_a_file_that_changed_after_it_was_read_is_refused(tmp_path: Path, change: str) -> None:
+    write(tmp_path, "in/a.csv", "one")
+    first = select(tmp_path)
+    if change == "size":
+        write(tmp_path, "in/a.csv", "longer")
+        os.utime(tmp_path / "in" / "a.csv", ns=(0, first.files[0].modified_ms * 1_000_000))
+    else:
+        os.utime(tmp_path / "in" / "a.csv", (1, 1))
+    with pytest.raises(SourceUnreadable, match=r"in/a\.csv changed .* FULL"):
+        select(tmp_path, position=first.position)
+
+
+def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None:
+    write(tmp_path, "in/a.csv", "one")
+    chosen = select(tmp_path)
+    chosen.confirm(LocalStorage())
+    write(tmp_path, "in/a.csv", "another")
+    with pytest.raises(SourceUnreadable, match="changed while"):
+        chosen.confirm(LocalStorage())
+    os.remove(tmp_path / "in" / "a.csv")
+    with pytest.raises(SourceUnreadable, match="disappeared while"):
+        chosen.confirm(LocalStorage())

@@ -1,0 +1,119 @@
+"""Each measure has a value or a reason, from the cheapest source that proves it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakeguard_sdk.expression import ColumnRef, Compare, Comparison, IsNull, Matches, Value
+from lakeguard_sdk.measure import (
+    Aggregate,
+    AggregateFunction,
+    CountIf,
+    DuplicateRows,
+    RowCount,
+    measure_key,
+)
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.words import Scope
+from openlaketx.measure import Subject, take_measures
+from tests.property.measure.staging import staged
+
+SCHEMA = TableSchema(
+    columns=tuple(
+        Column(name=name, type=kind)
+        for name, kind in {
+            "n": "long", "s": "string", "d": "double", "p": "decimal(38,0)", "at": "timestamp",
+        }.items()
+    )
+)  # fmt: skip
+N, S, D, P, AT = (ColumnRef(name=column.name, type=column.type) for column in SCHEMA.columns)
+BIG = 10**38 - 1
+
+
+def row(n: int | None, s: str | None = "x", **more: Any) -> dict[str, Any]:
+    return {"n": n, "s": s, "d": 0.5, "p": 1, "at": 0, **more}
+
+
+def aggregate(function: str, column: ColumnRef) -> Aggregate:
+    return Aggregate(function=AggregateFunction(function), column=column)
+
+
+def test_footers_answer_without_a_row_being_read(tmp_path: Path) -> None:
+    subject = staged(tmp_path, [row(3), row(None), row(-1)], [row(9)], SCHEMA)
+    for file in subject.candidate.files:
+        (tmp_path / file.path).unlink()
+    questions = {
+        RowCount(): 3,
+        RowCount(scope=Scope.TABLE): 4,
+        CountIf(condition=IsNull(of=N)): 1,
+        aggregate("min", N): -1,
+        aggregate("max", N): 3,
+        aggregate("max", AT): "1970-01-01T00:00:00.000000Z",
+    }
+    measured = take_measures(list(questions), subject)
+    assert measured.unmeasured == {}
+    assert measured.values == {measure_key(asked): told for asked, told in questions.items()}
+
+
+def test_one_that_raises_takes_no_other_with_it(tmp_path: Path) -> None:
+    subject = staged(tmp_path, [row(1, p=BIG), row(2, p=BIG)], [], SCHEMA)
+    bad = [
+        aggregate("sum", P),
+        aggregate("mean", S),
+        CountIf(condition=Compare(op=Comparison.LT, left=S, right=Value(type="long", text="1"))),
+        CountIf(condition=Matches(of=S, pattern="(unclosed")),
+    ]
+    good = [aggregate("mean", N), CountIf(condition=Matches(of=S, pattern="x"))]
+    measured = take_measures([*bad, *good], subject)
+    assert set(measured.unmeasured) == {measure_key(measure) for measure in bad}
+    assert all(reason and "\n" not in reason for reason in measured.unmeasured.values())
+    assert measured.values == {measure_key(good[0]): 1.5, measure_key(good[1]): 2}
+
+
+def test_duplicates_are_counted_in_the_table_that_the_publish_would_make(tmp_path: Path) -> None:
+    batch = [row(1), row(2), row(2), row(None), row(None)]
+    subject = staged(tmp_path, batch, [row(1), row(7)], SCHEMA)
+    within = DuplicateRows(columns=(N,), scope=Scope.BATCH)
+    table = DuplicateRows(columns=(N,), scope=Scope.TABLE)
+    measured = take_measures([within, table], subject)
+    assert measured.values == {measure_key(within): 2, measure_key(table): 4}
+
+
+def test_an_empty_batch_has_counts_of_zero_and_aggregates_of_nothing(tmp_path: Path) -> None:
+    subject = staged(tmp_path, [], [], SCHEMA)
+    matching = Matches(of=S, pattern="a")
+    questions = {
+        RowCount(): 0,
+        RowCount(where=matching): 0,
+        CountIf(condition=matching): 0,
+        CountIf(condition=IsNull(of=N)): 0,
+        DuplicateRows(columns=(N, S)): 0,
+        aggregate("max", N): None,
+        aggregate("sum", N): None,
+        aggregate("mean", D): None,
+        aggregate("min", S): None,
+    }
+    measured = take_measures(list(questions), subject)
+    assert measured.unmeasured == {}
+    assert measured.values == {measure_key(asked): told for asked, told in questions.items()}
+
+
+def test_integers_beyond_what_json_holds_are_text(tmp_path: Path) -> None:
+    subject = staged(tmp_path, [row(2**63 - 1), row(2**63 - 1)], [], SCHEMA)
+    measured = take_measures([aggregate("max", N), aggregate("sum", N)], subject)
+    assert list(measured.values.values()) == [str(2**63 - 1), str(2**64 - 2)]
+
+
+@pytest.mark.parametrize("folder", ["plain", "odd [1] {x} *?", "it's é%41"])
+def test_files_are_read_by_name_and_never_by_pattern(tmp_path: Path, folder: str) -> None:
+    subject: Subject = staged(tmp_path / folder, [row(1), row(2)], [], SCHEMA)
+    staged(tmp_path / "odd 1 x ab", [row(5)], [], SCHEMA)
+    measured = take_measures([aggregate("mean", N)], subject)
+    assert list(measured.values.values()) == [1.5]
+
+
+def test_the_engine_is_named(tmp_path: Path) -> None:
+    assert take_measures([], staged(tmp_path, [], [], SCHEMA)).engine.startswith("duckdb ")
