@@ -13,6 +13,7 @@ from deltalake import DeltaTable
 from lakeguard_sdk.client import WorkerClient
 from lakeguard_sdk.decision import CaseHashes, Decision, Ruling
 from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.run import (
@@ -61,7 +62,7 @@ class PlainRuns:
 
     def open_run(self, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
         self.count += 1
-        run_id = f"run_{self.count}"
+        run_id = new_id("run")
         return RunPlan(
             ticket=RunTicket(
                 run_id=run_id, task_id=task_id, attempt=self.count, lease_token="token"

@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 from lakeguard_sdk.errors import Fenced, TableBusy
 from lakeguard_sdk.expression import ColumnRef, IsNull
 from lakeguard_sdk.measure import CountIf, DuplicateRows, RowCount, measure_key
-from lakeguard_sdk.run import Intent, RunResult, RunTicket
+from lakeguard_sdk.run import Intent, RunResult, RunTicket, SchemaVerdict
+from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import LoadType, RunStatus, Scope
 from openlaketx.engine.delta_table import live_files
 from openlaketx.worker import create_worker
@@ -174,4 +175,24 @@ def test_losing_the_lease_stops_spark_in_the_middle_of_its_work(
     assert result.error is not None
     assert result.error.code == "LG-4003"
     assert (runs.failures, runs.evidence) == ([], [])
-    assert not Path(runs.location, "runs", "run_1", "_SUCCESS").exists()
+    assert not list(Path(runs.location).rglob("_SUCCESS"))
+
+
+def test_a_lease_lost_before_the_write_begins_lets_it_write_nothing(tmp_path: Path) -> None:
+    lost = threading.Event()
+
+    class Losing(PlainRuns):
+        def heartbeat(self, ticket: RunTicket) -> float:
+            lost.set()
+            raise Fenced(run=ticket.run_id, reason="its lease is over")
+
+        def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
+            assert lost.wait(30)
+            return super().submit_schema(ticket, live)
+
+    runs = make(Losing, tmp_path)
+    runs.lease_seconds = 0.1
+    result = run(runs)
+    assert result.error is not None
+    assert result.error.code == "LG-4003"
+    assert not list(Path(runs.location).rglob("*.parquet"))

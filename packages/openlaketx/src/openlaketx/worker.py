@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.errors import Fenced, LakeGuardError
@@ -56,7 +56,8 @@ class SparkWorker:
         from openlaketx.jobs.run_dataset import run_dataset
 
         def stop_spark() -> None:
-            spark.sparkContext.cancelJobGroup(plan.ticket.run_id)
+            context: Any = spark.sparkContext._jsc.sc()
+            context.cancelJobGroupAndFutureJobs(plan.ticket.run_id)
 
         spark = self._spark()
         with keeping_lease(self._client.runs, plan.ticket, plan.lease_seconds, stop_spark) as lease:
