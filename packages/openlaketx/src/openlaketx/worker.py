@@ -46,8 +46,6 @@ class SparkWorker:
     def _run(self, plan: RunPlan) -> RunResult:
         try:
             return self._attempt(plan)
-        except Fenced as error:
-            return _ended_by_others(plan, error)
         except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
             return self._fail(plan, error)
 

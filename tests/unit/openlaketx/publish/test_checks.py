@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
+from lakeguard_sdk.commits import TABLE_PROPERTIES
 from lakeguard_sdk.errors import BaseMoved, ForeignTable, LakeGuardError, StagedFilesChanged
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.schema import Column, TableSchema
@@ -136,10 +137,16 @@ def test_a_protocol_feature_that_this_engine_does_not_write(table: Governed, fea
 
 def test_a_partitioned_table(tmp_path: Path) -> None:
     location = str(tmp_path / "t")
-    DeltaTable.create(location, delta_schema(NUMBERS), partition_by=["s"])
+    DeltaTable.create(
+        location, delta_schema(NUMBERS), partition_by=["s"], configuration=dict(TABLE_PROPERTIES)
+    )
     table = Governed(location, str(DeltaTable(location).metadata().id))
-    with pytest.raises(ForeignTable):
-        commit_publish(table.intent())
+    refused(table, table.intent(), ForeignTable, "partitioned")
+
+
+def test_a_base_that_the_table_has_not_reached(table: Governed) -> None:
+    intent = table.intent(table.stage("runs/run_2/a.parquet", [3]), base_commit=5)
+    refused(table, intent, BaseMoved, "commits after 5")
 
 
 def test_a_torn_commit_since_the_base(table: Governed) -> None:

@@ -10,8 +10,10 @@ from deltalake.exceptions import DeltaError
 
 from lakeguard_sdk.commits import log_file, read_commit
 from lakeguard_sdk.errors import BaseMoved, CommitMismatch
+from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import LocalStorage
 from lakeguard_sdk.words import LoadType
+from openlaketx.engine.delta_table import schema_of
 from openlaketx.publish import commit_publish
 from tests.unit.openlaketx.governed import DATASET_ID, Governed
 
@@ -62,6 +64,14 @@ def test_a_full_load_replaces_every_file_in_one_commit(table: Governed) -> None:
     table.published(commit_publish(table.intent(second, load=LoadType.FULL)))
     assert table.numbers() == Counter([7])
     assert table.files(1) == (first.path,)
+
+
+def test_a_full_load_brings_its_own_schema(table: Governed) -> None:
+    table.published(commit_publish(table.intent(table.stage("runs/run_1/a.parquet", [1]))))
+    only = TableSchema(columns=(Column(name="s", type="string"),))
+    staged = table.stage("runs/run_2/a.parquet", [2])
+    commit_publish(table.intent(staged, load=LoadType.FULL, table_schema=only))
+    assert schema_of(table.handle()) == only
 
 
 def test_a_full_load_of_no_row_empties_the_table(table: Governed) -> None:

@@ -12,12 +12,14 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
+import pyspark
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.errors import BuildFailed, JarsMissing
+from openlaketx.engine.class_archive import ClassArchive, archive_folder
 from openlaketx.engine.jars import delta_jars
 from openlaketx.engine.java import find_java
 from openlaketx.engine.machine import cores
@@ -30,6 +32,8 @@ RUN_SETTINGS = {
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
     "spark.sql.variant.writeShredding.enabled": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.csv.parser.columnPruning.enabled": "false",
     "spark.sql.runSQLOnFiles": "false",
     "spark.sql.execution.pythonUDF.arrow.enabled": "false",
@@ -59,8 +63,8 @@ def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSessi
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    find_java()
-    return _start(_configuration(options, delta=delta))
+    archive = _class_archive(find_java())
+    return _start(_configuration(options, archive.java_option(), delta=delta), archive)
 
 
 def run_session(spark: SparkSession) -> SparkSession:
@@ -71,7 +75,15 @@ def run_session(spark: SparkSession) -> SparkSession:
     return child
 
 
-def _configuration(options: dict[str, str], *, delta: bool) -> SparkConf:
+def _class_archive(java: Path) -> ClassArchive:
+    home = str(Path(pyspark.__file__).parent)
+    class_path = _class_path(required=False)
+    return ClassArchive(
+        archive_folder(), str(java.resolve()), home, pyspark.__version__, class_path
+    )
+
+
+def _configuration(options: dict[str, str], archive: str, *, delta: bool) -> SparkConf:
     log4j = Path(__file__).with_name("log4j2.properties").as_uri()
     settings = {
         "spark.master": "local[*]",
@@ -83,8 +95,9 @@ def _configuration(options: dict[str, str], *, delta: bool) -> SparkConf:
         **(_DELTA if delta else {}),
         **options,
     }
-    java = settings.get("spark.driver.extraJavaOptions", "")
-    settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={log4j} {java}".strip()
+    given = settings.get("spark.driver.extraJavaOptions", "")
+    ours = [f'"{option}"' for option in (f"-Dlog4j2.configurationFile={log4j}", archive) if option]
+    settings["spark.driver.extraJavaOptions"] = " ".join([*ours, given]).strip()
     if settings["spark.master"].startswith("local"):
         settings.setdefault("spark.driver.host", "127.0.0.1")
         settings.setdefault("spark.driver.bindAddress", "127.0.0.1")
@@ -104,7 +117,7 @@ def _class_path(*, required: bool) -> str:
         return ""
 
 
-def _start(conf: SparkConf) -> SparkSession:
+def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
     logging.getLogger("SQLQueryContextLogger").disabled = True  # it writes stack traces to stderr
     output = tempfile.TemporaryFile(prefix="spark-")  # noqa: SIM115 - as long as the JVM lives
     _jvm_output.append(output)
@@ -112,16 +125,24 @@ def _start(conf: SparkConf) -> SparkSession:
         gateway = launch_gateway(  # type: ignore[no-untyped-call]
             conf, popen_kwargs={"stdout": output, "stderr": output}
         )
-        return SparkSession(SparkContext(conf=conf, gateway=gateway))
+        session = SparkSession(SparkContext(conf=conf, gateway=gateway))
     except PySparkException as error:
         raise BuildFailed(
             dataset="the Spark session", reason=_last_words(output) or str(error)
         ) from None
+    if any("[cds" in line for line in _lines(output)):
+        archive.reject()
+    return session
 
 
 def _last_words(output: IO[bytes]) -> str:
     """The line in which a JVM that did not come up says why."""
-    output.seek(0)
-    lines = [line.strip() for line in output.read().decode(errors="replace").splitlines()]
+    lines = _lines(output)
     telling = [line for line in lines if "Exception" in line or line.startswith("Error")]
     return next(iter(telling or lines[-1:]), "")
+
+
+def _lines(output: IO[bytes]) -> list[str]:
+    """Read at its own place, for the JVM goes on writing at its own."""
+    told = os.pread(output.fileno(), os.fstat(output.fileno()).st_size, 0)
+    return [line.strip() for line in told.decode(errors="replace").splitlines()]

@@ -17,7 +17,16 @@ from lakeguard_sdk.measure import (
 )
 from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size
 from openlaketx.measure.condition_sql import WIDEST, ConditionSql, quoted
-from openlaketx.measure.value_text import day, exact, instant, local_instant, mean, rounded, whole
+from openlaketx.measure.value_text import (
+    day,
+    double,
+    exact,
+    instant,
+    local_instant,
+    mean,
+    rounded,
+    whole,
+)
 
 Finish = Callable[[Sequence[Any]], MeasureValue]
 
@@ -78,7 +87,7 @@ def _aggregate(
 def _extreme(word: str, name: str, data_type: str, chosen: str) -> tuple[tuple[str, ...], Finish]:
     """Minimum or maximum; -0.0 is 0.0 and NaN is above everything."""
     if data_type in FLOATS:
-        return (f"{word}(CAST({name} AS DOUBLE) + 0e0){chosen}",), lambda row: rounded(row[0])
+        return (f"{word}(CAST({name} AS DOUBLE) + 0e0){chosen}",), lambda row: double(row[0])
     if data_type in INTEGERS:
         return (f"{word}({name}){chosen}",), lambda row: whole(row[0])
     if decimal_size(data_type):

@@ -22,15 +22,21 @@ def whole(value: int | None) -> MeasureValue:
     return int(value) if abs(value) <= _SAFE_INTEGER else str(int(value))
 
 
-def rounded(value: float | None) -> MeasureValue:
-    """Twelve significant digits, so that the order of addition does not show."""
+def double(value: float | None) -> MeasureValue:
+    """The double itself; what JSON cannot say is text."""
     if value is None:
         return None
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
-    return float(f"{value:.{DIGITS}g}") + 0.0
+    return value + 0.0
+
+
+def rounded(value: float | None) -> MeasureValue:
+    """Twelve significant digits, so that the order of addition does not show."""
+    told = double(value)
+    return float(f"{told:.{DIGITS}g}") + 0.0 if isinstance(told, float) else told
 
 
 def exact(value: Decimal | None) -> MeasureValue:

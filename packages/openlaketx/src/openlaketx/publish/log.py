@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.commits import Commit, read_commit
+from lakeguard_sdk.commits import carries_out, read_commit
 from lakeguard_sdk.errors import BaseMoved, CommitMismatch
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.storage import Storage
-
-
-def is_ours(commit: Commit, intent: Intent) -> bool:
-    """Whether the commit carries the intent out; a fence has its number too, and ends it."""
-    return (
-        commit.seq == intent.seq
-        and commit.author is not None
-        and commit.author.kind == "publish"
-        and commit.author.intent_id == intent.intent_id
-        and commit.author.run_id == intent.run_id
-    )
 
 
 def confirm(intent: Intent, version: int, storage: Storage, error: Exception | None) -> None:
@@ -27,7 +16,7 @@ def confirm(intent: Intent, version: int, storage: Storage, error: Exception | N
         raise CommitMismatch(
             dataset=intent.dataset, commit=version, difference=f"it was not written ({told})"
         )
-    if not is_ours(commit, intent):
+    if not carries_out(commit, intent, "publish"):
         raise BaseMoved(
             dataset=intent.dataset,
             expected=f"commit {version} to be move {intent.seq}",
