@@ -257,6 +257,35 @@ def test_a_rollback_is_judged_by_the_policies_of_today(tmp_path: Path) -> None:
     assert [move.version for move in client.reader.pointer_moves(NUMBERS)] == [1, 2]
 
 
+def test_an_alerting_schema_policy_does_not_bind_a_rollback(tmp_path: Path) -> None:
+    client = world(tmp_path, numbers(load=LoadType.FULL))
+    run_by_hand(client, [1])
+    run_by_hand(client, [2])
+    wider = (*numbers().columns, ColumnDefinition(name="m", type="string"))
+    alert = STRICT.model_copy(update={"enforcement": Enforcement.ALERT})
+    revise(client, numbers(load=LoadType.FULL, columns=wider), policies=(alert,))
+    assert client.operations.rollback(NUMBERS, 1, "only an alert").version == 1
+    revise(client, policies=(STRICT,))
+    with pytest.raises(RollbackBlocked):
+        client.operations.rollback(NUMBERS, 2, "now it binds")
+
+
+def test_an_append_from_a_parent_it_never_read_is_refused(tmp_path: Path) -> None:
+    other = DatasetName("bronze.other")
+    client = world(tmp_path, numbers(), numbers(dataset=other), doubled())
+    run_by_hand(client, [1])
+    run_by_hand(client, [1], client.operations.submit(other, "test"))
+    run_by_hand(client, [1], client.operations.submit(DOUBLED, "test"))
+    swapped = doubled().model_copy(
+        update={
+            "parents": (other,),
+            "build": FromSql(file="sql/d.sql", text="SELECT n FROM bronze.other"),
+        }
+    )
+    revise(client, swapped)
+    assert any("load type FULL" in reason for reason in refused(open_run(client, DOUBLED)))
+
+
 def test_the_registry_remembers_the_first_registration(tmp_path: Path) -> None:
     client = world(tmp_path, numbers())
     first = client.reader.dataset(NUMBERS)

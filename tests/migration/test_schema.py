@@ -119,7 +119,11 @@ def test_a_written_row_stays(migrated: Database) -> None:
         connection.execute(
             text("INSERT INTO documents (org_id, content_hash, body) VALUES ('o', 'h', '{}')")
         )
-    for statement in ("UPDATE documents SET body = 'x'", "DELETE FROM documents"):
+    for statement in (
+        "UPDATE documents SET body = 'x'",
+        "DELETE FROM documents",
+        "REPLACE INTO documents (org_id, content_hash, body) VALUES ('o', 'h', 'x')",
+    ):
         with pytest.raises(IntegrityError, match="append-only"), migrated.write() as connection:
             connection.execute(text(statement))
     with migrated.read() as connection:

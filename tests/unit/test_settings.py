@@ -43,7 +43,7 @@ def test_an_empty_file_is_a_project_with_defaults(tmp_path: Path) -> None:
     assert found.folder == tmp_path
     assert found.lake == str(tmp_path)
     assert found.database_path == tmp_path / ".lakeguard" / "state.db"
-    assert found.database_url == f"sqlite:///{tmp_path}/.lakeguard/state.db"
+    assert found.database_path == tmp_path / ".lakeguard" / "state.db"
     assert found.spark == {}
 
 

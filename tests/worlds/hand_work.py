@@ -10,7 +10,7 @@ from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.measure import RowCount, measure_key
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan, RunResult
+from lakeguard_sdk.run import Failure, RunPlan, RunResult, SqlBuild
 from lakeguard_sdk.words import LoadType
 from tests.worlds.lakes import DeltaLake, Lake
 from tests.worlds.planes import NUMBERS
@@ -36,7 +36,9 @@ def evidence_of(lake: Lake, plan: RunPlan, numbers: list[int]) -> Evidence:
         removes=live if full else (),
         base_commit=plan.base.commit if plan.base else None,
         measures={measure_key(RowCount()): len(numbers)},
-        inputs=(),
+        inputs=tuple(pin.input for pin in plan.build.views.values())
+        if isinstance(plan.build, SqlBuild)
+        else (),
         build_hash="sha256:0",
         engine="by hand",
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeguard_sdk.canonical import content_hash
-from lakeguard_sdk.commits import Commit, CommitAuthor
+from lakeguard_sdk.commits import Commit, CommitAuthor, CommittedFile
 from lakeguard_sdk.errors import BaseMoved, ForeignTable
+from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.schema import TableSchema
@@ -40,8 +41,8 @@ class MemoryTables:
     def head_version(self, location: str) -> int:
         return len(self.logs[location]) - 1
 
-    def same_files(self, location: str, one: int, other: int) -> bool:
-        return self.files_at(location, one) == self.files_at(location, other)
+    def keeps_properties(self, location: str, version: int) -> bool:
+        return True
 
     def commits_since(self, location: str, version: int) -> Sequence[Commit]:
         return self.logs.get(location, [])[version + 1 :]
@@ -74,7 +75,7 @@ class MemoryTables:
             head,
             CommitAuthor.of(intent, "restore"),
             seq=intent.seq,
-            adds=wanted - shown,
+            adds=[_file(path) for path in wanted - shown],
             removes=shown - wanted,
             changes=True,
         )
@@ -92,14 +93,16 @@ class MemoryTables:
         )
         if self._seq(intent.location) != intent.seq - 1 or moved:
             raise BaseMoved(dataset=intent.dataset, expected=intent.base_commit, found=head)
-        removes = self.files_at(intent.location, head) if intent.load is LoadType.FULL else set()
+        removes = (
+            self.files_at(intent.location, head) if intent.load is LoadType.FULL else frozenset()
+        )
         reached("publish.before_commit")
         landed = self._append(
             intent.location,
             head,
             CommitAuthor.of(intent, "publish"),
             seq=intent.seq,
-            adds={file.path for file in intent.adds},
+            adds=intent.adds,
             removes=removes,
             changes=True,
         )
@@ -110,10 +113,10 @@ class MemoryTables:
 
     def write_foreign(self, location: str, path: str) -> None:
         """Somebody appends a file without asking."""
-        self._append(location, self.head_version(location), None, adds={path}, changes=True)
+        self._append(location, self.head_version(location), None, adds=[_file(path)], changes=True)
 
-    def files_at(self, location: str, version: int) -> set[str]:
-        files: set[str] = set()
+    def files_at(self, location: str, version: int) -> frozenset[str]:
+        files: frozenset[str] = frozenset()
         for commit in self.logs[location][: version + 1]:
             files = (files - set(commit.removes)) | set(commit.adds)
         return files
@@ -128,15 +131,16 @@ class MemoryTables:
         author: CommitAuthor | None,
         *,
         seq: int | None = None,
-        adds: set[str] | None = None,
-        removes: set[str] | None = None,
+        adds: Sequence[StagedFile] = (),
+        removes: frozenset[str] = frozenset(),
         changes: bool = False,
         table_id: str | None = None,
     ) -> int | None:
         log = self.logs[location]
         if len(log) != seen + 1:
             return None
-        body = [len(log), seq, sorted(adds or ()), sorted(removes or ())]
+        added = tuple(CommittedFile(path=f.path, size=f.size, stats=f.stats) for f in adds)
+        body = [len(log), seq, [file.to_data() for file in added], sorted(removes)]
         log.append(
             Commit(
                 version=len(log),
@@ -144,11 +148,15 @@ class MemoryTables:
                 operation="WRITE",
                 seq=seq,
                 author=author,
-                adds=tuple(sorted(adds or ())),
-                removes=tuple(sorted(removes or ())),
+                added=added,
+                removes=tuple(sorted(removes)),
                 data_changing=changes,
                 table_id=table_id,
-                schema_text=None,
+                table_schema=None,
             )
         )
         return len(log) - 1
+
+
+def _file(path: str) -> StagedFile:
+    return StagedFile(path=path, size=1, rows=1, modified_ms=1, stats="{}")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lakeguard_sdk.measure import Aggregate, AggregateFunction, MeasureValue, measure_key
 from lakeguard_sdk.schema import FLOATS, decimal_size
 from openlaketx.measure import take_measures
-from openlaketx.measure.value_text import day, exact, instant, local_instant, rounded, whole
+from openlaketx.measure.value_text import day, double, exact, instant, local_instant, rounded, whole
 from tests.property.measure import oracle
 from tests.property.measure.questions import SCHEMA, measures, rows
 from tests.property.measure.staging import staged
@@ -61,8 +61,10 @@ def spelled(value: Any, question: Aggregate) -> MeasureValue:
     data_type = question.column.type
     if value is None:
         return None
-    if data_type in FLOATS or question.function is AggregateFunction.MEAN:
+    if question.function is AggregateFunction.MEAN:
         return rounded(value)
+    if data_type in FLOATS:
+        return rounded(value) if question.function is AggregateFunction.SUM else double(value)
     if decimal_size(data_type):
         return exact(value)
     if data_type == "date":

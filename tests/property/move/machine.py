@@ -108,9 +108,14 @@ class MoveMachine(RuleBasedStateMachine):
             step = publisher.next_step
             dies = seldom(data, *DEATHS[step])
             stranger = seldom(data, "publish.before_commit") if step == "commit" else None
+            other = seldom(data, "run.opened") if step == "open" else None
             rows = data.draw(st.integers(0, 3)) if step == "decide" else 0
             self.publishers[who] = Publisher()
-            with dying_at(dies), meanwhile(stranger, self._write_foreign):
+            with (
+                dying_at(dies),
+                meanwhile(stranger, self._write_foreign),
+                meanwhile(other, lambda: self._move_on(1 - who)),
+            ):
                 try:
                     self.publishers[who] = self._step(step, publisher, rows)
                 except MoveError as error:
@@ -140,7 +145,12 @@ class MoveMachine(RuleBasedStateMachine):
                     self.runs.heartbeat(publisher.plan.ticket)
         self.clock.pass_time(seconds)
         stranger = seldom(data, "fence.before_commit")
-        with dying_at(seldom(data, *DEATHS["reap"])), meanwhile(stranger, self._write_foreign):
+        moves = data.draw(st.sampled_from([None, 0, 1]), label="moves on meanwhile")
+        with (
+            dying_at(seldom(data, *DEATHS["reap"])),
+            meanwhile(stranger, self._write_foreign),
+            meanwhile("reap.judged", lambda: self._move_on(moves)),
+        ):
             reap(self.heart)
 
     @rule(choice=st.integers(0, 9), data=st.data())
@@ -242,8 +252,8 @@ class MoveMachine(RuleBasedStateMachine):
                 triggered_by="machine",
                 at=self.clock(),
             )
-        rogue = self._foreign_since_published()
         opened = self.runs.open_run(task_id, ELSEWHERE)
+        rogue = self._foreign_since_published()
         assert isinstance(opened, RunPlan) is not rogue, "blocked by what is foreign, and only so"
         return Publisher(plan=opened) if isinstance(opened, RunPlan) else Publisher()
 
@@ -257,6 +267,18 @@ class MoveMachine(RuleBasedStateMachine):
         if under_way is None and not self._foreign_since_published():
             head = self.lake.tables.head_version(self.location)
             assert self.lake.numbers(self.location, head) == contents[published.version]
+
+    def _move_on(self, who: int | None) -> None:
+        """A publisher takes all the steps it can, while somebody else is half way."""
+        if who is None or self.publishers[who].plan is None:
+            return
+        publisher = self.publishers[who]
+        try:
+            while publisher.plan is not None:
+                publisher = self._step(publisher.next_step, publisher, 1)
+        except MoveError as error:
+            self._give_up(publisher, error)
+        self.publishers[who] = Publisher()
 
     def _give_up(self, publisher: Publisher, error: LakeGuardError) -> None:
         assert publisher.plan is not None

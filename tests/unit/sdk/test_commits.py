@@ -10,12 +10,15 @@ import pytest
 from lakeguard_sdk.commits import (
     PUBLISH_APP,
     CommitAuthor,
+    carries_out,
     commits_since,
-    foreign_change,
     parse_commit,
     read_commit,
 )
+from lakeguard_sdk.run import Intent
+from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import LocalStorage, storage_for
+from lakeguard_sdk.words import MoveKind
 
 AUTHOR = CommitAuthor(dataset_id="ds_1", kind="publish", run_id="run_1", intent_id="int_1")
 ADD = {"add": {"path": "runs/r%201/part%25.parquet", "dataChange": True}}
@@ -46,7 +49,7 @@ def test_both_engines_see_the_same_words() -> None:
 @pytest.mark.parametrize(
     ("actions", "changing"),
     [
-        ([{"add": {"path": "a", "dataChange": False}}], False),
+        ([{"add": {"path": "a", "dataChange": False}}], True),
         ([{"add": {"path": "a"}}], True),
         ([{"remove": {"path": "a", "dataChange": True}}], True),
         ([{"txn": {"appId": "other", "version": 1}}], False),
@@ -58,13 +61,27 @@ def test_what_counts_as_a_change(actions: list[dict[str, object]], changing: boo
     found = parse_commit(1, commit({"commitInfo": {"operation": "X"}}, *actions))
     assert found.data_changing is changing
     assert found.author is None
-    assert (foreign_change([found], "ds_1") is found) is changing
 
 
-def test_a_commit_of_another_dataset_is_foreign() -> None:
+def test_a_fence_has_the_number_and_does_not_carry_the_intent_out() -> None:
+    intent = Intent(
+        intent_id="int_1",
+        kind=MoveKind.PUBLISH,
+        dataset="bronze.numbers",
+        dataset_id="ds_1",
+        run_id="run_1",
+        decision_id="",
+        seq=3,
+        location="x",
+        table_id="t",
+        base_commit=0,
+        table_schema=TableSchema(columns=()),
+    )
     found = parse_commit(1, ours())
-    assert foreign_change([found], "ds_1") is None
-    assert foreign_change([found], "ds_2") is found
+    assert carries_out(found, intent, "publish")
+    assert not carries_out(found, intent, "fence")
+    for change in ({"seq": 4}, {"intent_id": "int_2"}, {"run_id": "run_2"}):
+        assert not carries_out(found, intent.model_copy(update=change), "publish")
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b'{"add": {"pa', b"\x00\x00"])

@@ -29,6 +29,9 @@ TABLE_PROPERTIES = {
 """Set at version 0: nothing but LakeGuard may forget a version."""
 
 
+_CHANGES = {"add", "remove", "cdc", "metaData", "protocol"}
+
+
 class CommitAuthor(Noun):
     """Who stands behind a commit of ours, written into it for every engine to see."""
 
@@ -54,20 +57,36 @@ class CommitAuthor(Noun):
         return {**fields, "userMetadata": canonical_json(fields)}
 
 
+class CommittedFile(Noun):
+    """A file as a commit adds it."""
+
+    path: str
+    size: int
+    stats: str
+
+
 class Commit(Noun):
-    """The facts of one commit file."""
+    """The facts of one commit file.
+
+    Any file, schema or protocol action counts as a change of data: a rewrite that claims to be
+    none is believed only once somebody has compared the rows.
+    """
 
     version: int
     sha256: str
     operation: str
     seq: int | None
     author: CommitAuthor | None
-    adds: tuple[str, ...]
+    added: tuple[CommittedFile, ...]
     removes: tuple[str, ...]
     data_changing: bool
     table_id: str | None
-    schema_text: str | None
-    """The new schema, where the commit sets one."""
+    table_schema: str | None
+    """The new schema as Delta writes it, where the commit sets one."""
+
+    @property
+    def adds(self) -> tuple[str, ...]:
+        return tuple(file.path for file in self.added)
 
 
 def log_file(location: str, version: int) -> str:
@@ -100,34 +119,28 @@ def parse_commit(version: int, data: bytes) -> Commit:
             found.setdefault(kind, []).append(body)
     info = found.get("commitInfo", [{}])[0]
     metadata = found.get("metaData", [{}])[0]
-    files = [*found.get("add", []), *found.get("remove", [])]
     return Commit(
         version=version,
         sha256=hash_bytes(data),
         operation=str(info.get("operation", "")),
         seq=_seq(found.get("txn", [])),
         author=_author(info),
-        adds=tuple(unquote(str(add["path"])) for add in found.get("add", [])),
+        added=tuple(_committed(add) for add in found.get("add", [])),
         removes=tuple(unquote(str(remove["path"])) for remove in found.get("remove", [])),
-        data_changing=any(file.get("dataChange", True) for file in files)
-        or "metaData" in found
-        or "protocol" in found
-        or "cdc" in found,
+        data_changing=bool(_CHANGES & found.keys()),
         table_id=_text(metadata.get("id")),
-        schema_text=_text(metadata.get("schemaString")),
+        table_schema=_text(metadata.get("schemaString")),
     )
 
 
-def foreign_change(commits: Sequence[Commit], dataset_id: str) -> Commit | None:
-    """The first commit that changed data without being ours."""
-    return next(
-        (
-            commit
-            for commit in commits
-            if commit.data_changing
-            and not (commit.seq and commit.author and commit.author.dataset_id == dataset_id)
-        ),
-        None,
+def carries_out(commit: Commit, intent: Intent, kind: str) -> bool:
+    """Whether the commit was made as ``kind`` for this intent; a fence has its number too."""
+    author = commit.author
+    return (
+        commit.seq == intent.seq
+        and author is not None
+        and (author.kind, author.intent_id, author.run_id)
+        == (kind, intent.intent_id, intent.run_id)
     )
 
 
@@ -149,6 +162,14 @@ def _author(info: dict[str, object]) -> CommitAuthor | None:
     ):
         return None
     return CommitAuthor(**fields)
+
+
+def _committed(add: dict[str, object]) -> CommittedFile:
+    return CommittedFile(
+        path=unquote(str(add["path"])),
+        size=int(str(add.get("size", 0))),
+        stats=str(add.get("stats") or ""),
+    )
 
 
 def _text(value: object) -> str | None:

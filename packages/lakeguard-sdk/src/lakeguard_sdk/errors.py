@@ -26,7 +26,7 @@ LakeGuardError
 │   ├── BaseMoved          LG-4002, retryable
 │   ├── Fenced             LG-4003
 │   ├── CommitMismatch     LG-4004
-│   ├── RogueCommit        LG-4005
+│   ├── TableUnreadable    LG-4005
 │   ├── StagedFilesChanged LG-4006
 │   └── ForeignTable       LG-4007
 ├── EngineError            the data plane could not do its work: exit 1
@@ -38,7 +38,8 @@ LakeGuardError
 │   └── WorkerMissing      LG-5006
 └── StateError             the database is not what this version needs
     ├── StateMissing       LG-6001
-    └── StateMismatch      LG-6002
+    ├── StateMismatch      LG-6002
+    └── StateUnavailable   LG-6003, retryable
 """
 
 from __future__ import annotations
@@ -250,12 +251,12 @@ class CommitMismatch(MoveError):
     next_command = "lakeguard rollback {dataset} --to VERSION --reason ..."
 
 
-class RogueCommit(MoveError):
-    """Somebody wrote to the table without a decision: undo it."""
+class TableUnreadable(MoveError):
+    """The table's log or files are damaged or gone: bring them back from a copy."""
 
     code = "LG-4005"
-    what = "commit {commit} of {dataset} changed data without a decision ({operation})"
-    next_command = "lakeguard rollback {dataset} --to v{published} --reason ..."
+    what = "the table of {dataset} cannot be used: {reason}"
+    next_command = "lakeguard doctor, and bring {location} back from a copy"
 
 
 class StagedFilesChanged(MoveError):
@@ -343,3 +344,12 @@ class StateMismatch(StateError):
     code = "LG-6002"
     what = "{place} is at schema {found}, this version needs {needed}"
     next_command = "upgrade lakeguard"
+
+
+class StateUnavailable(StateError):
+    """The database is locked for long, or cannot be opened; the same call may work later."""
+
+    code = "LG-6003"
+    retryable = True
+    what = "{place} cannot be used now: {reason}"
+    next_command = "the same command again"

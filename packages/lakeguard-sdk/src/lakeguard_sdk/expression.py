@@ -6,7 +6,6 @@ is TRUE, FALSE or NULL as in SQL; whoever counts, counts TRUE.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -100,29 +99,6 @@ class Or(Noun):
 Condition = Annotated[
     Compare | IsNull | IsNan | InSet | Matches | Not | And | Or, Field(discriminator="node")
 ]
-
-
-def columns_of(condition: Condition) -> Iterator[str]:
-    """The names of the columns that a condition reads, repeated as they stand."""
-    match condition:
-        case And(items=items) | Or(items=items):
-            for item in items:
-                yield from columns_of(item)
-        case Not(item=item):
-            yield from columns_of(item)
-        case Compare(left=left, right=right):
-            yield from _operand_columns(left)
-            yield from _operand_columns(right)
-        case IsNull(of=ref) | IsNan(of=ref) | InSet(of=ref) | Matches(of=ref):
-            yield ref.name
-
-
-def _operand_columns(operand: ColumnRef | Value | Length) -> Iterator[str]:
-    match operand:
-        case ColumnRef(name=name):
-            yield name
-        case Length(of=ref):
-            yield ref.name
 
 
 for _node in (Not, And, Or):

@@ -21,6 +21,7 @@ POINTS = (
     "publish.synced",
     "complete.before",
     "complete.recorded",
+    "reap.judged",
     "fence.before_commit",
     "fence.committed",
     "restore.before_commit",

@@ -12,7 +12,7 @@ from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.words import Scope
 
 MeasureValue = int | float | str | None
-"""Counts are integers; double aggregates are rounded to 12 significant digits; decimals,
+"""Counts are integers; sums and means of doubles are rounded to 12 significant digits; decimals,
 integers beyond 2**53, dates and times are text, and so are NaN, Infinity and -Infinity;
 the aggregate of no value is None."""
 

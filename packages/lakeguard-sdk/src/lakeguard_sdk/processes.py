@@ -11,25 +11,30 @@ from lakeguard_sdk.run import WorkerIdentity
 
 def this_process(name: str) -> WorkerIdentity:
     pid = os.getpid()
-    return WorkerIdentity(
-        name=name, host=socket.gethostname(), pid=pid, process_mark=_mark(pid) or ""
-    )
+    return WorkerIdentity(name=name, host=socket.gethostname(), pid=pid, process_mark=_mark(pid))
 
 
 def is_gone(worker: WorkerIdentity) -> bool:
     """True only where it is certain: same machine, and no such process or another one by now."""
-    if worker.host != socket.gethostname() or not worker.process_mark:
+    here = _place()
+    if worker.host != socket.gethostname() or not worker.process_mark.startswith(f"{here} "):
         return False
-    mark = _mark(worker.pid)
-    return mark is None or mark != worker.process_mark
+    return _mark(worker.pid) != worker.process_mark
 
 
-def _mark(pid: int) -> str | None:
-    """Boot and start time of a process: a pid used again has another mark; a zombie has none."""
+def _place() -> str:
+    """This boot of the machine and the space in which process numbers count."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
     except OSError:
-        return None
-    fields = stat.rpartition(")")[2].split()
-    return None if fields[0] in "ZX" else f"{boot}:{fields[19]}"
+        return "unknown"
+
+
+def _mark(pid: int) -> str:
+    """A number used again has another mark; a process that is no more has none."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in "ZX" else f"{_place()} {fields[19]}"

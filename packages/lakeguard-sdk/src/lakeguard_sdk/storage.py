@@ -6,7 +6,6 @@ Every location is a URI or a plain path; nothing else in the planes touches one.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -25,7 +24,6 @@ class Storage(Protocol):
     def facts(self, location: str) -> FileFacts: ...
     def files_under(self, location: str) -> Iterator[FileFacts]: ...
     def make_durable(self, location: str) -> None: ...
-    def delete_tree(self, location: str) -> None: ...
 
 
 def join(location: str, *parts: str) -> str:
@@ -55,11 +53,6 @@ class LocalStorage:
         path = _path(location)
         _sync(path)
         _sync(path.parent)
-
-    def delete_tree(self, location: str) -> None:
-        path = _path(location)
-        if path.exists():
-            shutil.rmtree(path)
 
 
 def storage_for(location: str) -> Storage:

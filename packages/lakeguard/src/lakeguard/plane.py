@@ -14,6 +14,7 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.insight.reader import StateReader
 from lakeguard.lake.delta import DeltaTables
+from lakeguard.ledger.runs import result_of_run
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.reaping import reap
 from lakeguard.promotion.rollback import roll_back
@@ -21,7 +22,7 @@ from lakeguard.promotion.runs import PromotionRuns
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state, require_dataset
 from lakeguard.settings import Settings, load_settings
-from lakeguard.state.database import Database
+from lakeguard.state.database import Database, sqlite_url
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.definition import Definitions
 from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked
@@ -39,7 +40,7 @@ def connect_embedded(
 ) -> Client:
     """The control plane of a folder; its State is created or migrated on the way."""
     settings = load_settings(Path(folder), env)
-    database = Database(settings.database_url)
+    database = Database(sqlite_url(settings.database_path))
     database.migrate()
     return wire(settings, database, ticket)
 
@@ -52,7 +53,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         org_id=settings.organisation,
         lake=settings.lake,
         clock=lambda: datetime.now(UTC),
-        actor=getpass.getuser(),
+        actor=_person(),
     )
     reader = StateReader(database, settings.organisation, settings.lake)
     runs = PromotionRuns(heart)
@@ -72,6 +73,13 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         operations=EmbeddedOperations(heart),
         lake=settings.lake,
     )
+
+
+def _person() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
 
 
 @dataclass(frozen=True)
@@ -110,8 +118,14 @@ class EmbeddedOperations:
         return task_id
 
     def requeue(self, task_id: str) -> bool:
-        with self.heart.database.write() as connection:
-            return tasks.requeue(connection, self.heart.org_id, task_id)
+        """Whether the task will be tried again: its failure may pass, and attempts are left."""
+        heart = self.heart
+        with heart.database.write() as connection:
+            run_id = tasks.get_task(connection, heart.org_id, task_id).run_id
+            ended = None if run_id is None else result_of_run(connection, heart.org_id, run_id)
+            if ended is None or ended.error is None or not ended.error.retryable:
+                return False
+            return tasks.requeue(connection, heart.org_id, task_id)
 
     def reap(self) -> Sequence[RunResult]:
         return reap(self.heart)

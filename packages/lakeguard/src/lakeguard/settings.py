@@ -46,10 +46,6 @@ class Settings(Noun):
     organisation: Word
     spark: dict[str, str]
 
-    @property
-    def database_url(self) -> str:
-        return f"sqlite:///{self.database_path}"
-
 
 def find_project(start: Path) -> Path:
     """The nearest folder, from ``start`` upwards, that has a ``lakeguard.toml``."""

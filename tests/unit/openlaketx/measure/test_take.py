@@ -18,8 +18,9 @@ from lakeguard_sdk.measure import (
 )
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.words import Scope
+from openlaketx.engine.delta_table import LiveFile
 from openlaketx.measure import Subject, take_measures
-from tests.property.measure.staging import staged
+from tests.property.measure.staging import staged, write_rows
 
 SCHEMA = TableSchema(
     columns=tuple(
@@ -117,3 +118,13 @@ def test_files_are_read_by_name_and_never_by_pattern(tmp_path: Path, folder: str
 
 def test_the_engine_is_named(tmp_path: Path) -> None:
     assert take_measures([], staged(tmp_path, [], [], SCHEMA)).engine.startswith("duckdb ")
+
+
+def test_columns_are_matched_by_name_where_older_files_have_another_order(tmp_path: Path) -> None:
+    backwards = TableSchema(columns=SCHEMA.columns[::-1])
+    subject = staged(tmp_path, [row(1), row(2)], [], SCHEMA)
+    write_rows(tmp_path / "runs" / "run_0" / "a.parquet", [row(2), row(3)], backwards)
+    older = (LiveFile("runs/run_0/a.parquet", 1, 2),)
+    table = Subject(subject.candidate, SCHEMA, older, 2)
+    measured = take_measures([DuplicateRows(columns=(N,))], table)
+    assert list(measured.values.values()) == [2]

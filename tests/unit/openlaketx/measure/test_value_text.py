@@ -22,9 +22,16 @@ from openlaketx.measure import value_text
         (1e300, 1e300),
     ],
 )
-def test_doubles(value: float | None, told: object) -> None:
+def test_sums_and_means_of_doubles(value: float | None, told: object) -> None:
     assert value_text.rounded(value) == told
     assert str(value_text.rounded(-0.0)) == "0.0"
+
+
+def test_extremes_of_doubles_are_themselves() -> None:
+    assert value_text.double(123456789.1234567) == 123456789.1234567
+    assert value_text.double(float("nan")) == "NaN"
+    assert str(value_text.double(-0.0)) == "0.0"
+    assert value_text.double(None) is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,13 @@ import pytest
 from deltalake import DeltaTable
 
 from lakeguard_sdk.commits import TABLE_PROPERTIES
-from lakeguard_sdk.errors import BaseMoved, ForeignTable, LakeGuardError, StagedFilesChanged
+from lakeguard_sdk.errors import (
+    BaseMoved,
+    ForeignTable,
+    LakeGuardError,
+    StagedFilesChanged,
+    TableUnreadable,
+)
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.words import LoadType
@@ -152,7 +158,7 @@ def test_a_base_that_the_table_has_not_reached(table: Governed) -> None:
 def test_a_torn_commit_since_the_base(table: Governed) -> None:
     Path(table.location, "_delta_log", f"{2:020d}.json").write_text("")
     intent = table.intent(table.stage("runs/run_2/a.parquet", [3]))
-    with pytest.raises(ForeignTable, match="torn"):
+    with pytest.raises(TableUnreadable, match="torn"):
         commit_publish(intent)
 
 

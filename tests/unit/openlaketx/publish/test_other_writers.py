@@ -85,15 +85,9 @@ def test_a_change_between_the_checks_and_the_commit_wins(
     assert table.numbers() >= Counter([2]) or change is restore
 
 
-def test_a_compaction_before_an_append_costs_no_row(table: Governed) -> None:
-    intent = table.intent(table.stage("runs/run_3/a.parquet", [3]))
-    compact(table)
-    commit_publish(intent)
-    assert table.numbers() == Counter([1, 2, 3])
-
-
-def test_a_compaction_before_a_full_load_is_not_rebased_over(table: Governed) -> None:
-    intent = table.intent(table.stage("runs/run_3/a.parquet", [3]), load=FULL)
+@pytest.mark.parametrize("load", [FULL, APPEND])
+def test_a_compaction_is_not_rebased_over(table: Governed, load: LoadType) -> None:
+    intent = table.intent(table.stage("runs/run_3/a.parquet", [3]), load=load)
     compact(table)
     with pytest.raises(BaseMoved):
         commit_publish(intent)

@@ -118,3 +118,12 @@ def test_old_int96_timestamps_are_refused(run: Path) -> None:
 def test_an_empty_batch_has_no_file(run: Path) -> None:
     write(run, "part-0.parquet", rows(0))
     assert collected(run).files == ()
+
+
+def test_a_file_that_a_broken_write_left_is_refused(run: Path) -> None:
+    write(run, "part-0.parquet", rows(2))
+    left = run / "_temporary" / "0"
+    left.mkdir(parents=True)
+    write(left, "part-1.parquet", rows(1))
+    with pytest.raises(StagingFailed, match="broken write"):
+        collected(run)

@@ -88,6 +88,15 @@ def test_the_padded_text_is_never_below_the_true_one(text: str) -> None:
     assert upper_prefix(text) >= text
 
 
+def test_a_string_that_is_not_text_has_no_bounds(tmp_path: Path) -> None:
+    raw = pa.array([b"a", b"\xff\xfe"], pa.binary())
+    text = pa.StringArray.from_buffers(2, *raw.buffers()[1:])
+    pq.write_table(pa.table({"x": text}), tmp_path / "a.parquet")
+    schema = TableSchema(columns=(Column(name="x", type="string"),))
+    told = json.loads(delta_stats(pq.read_metadata(tmp_path / "a.parquet"), schema))
+    assert (told["minValues"], told["nullCount"]) == ({}, {"x": 0})
+
+
 def test_a_footer_without_statistics_tells_only_rows(tmp_path: Path) -> None:
     schema = TableSchema(columns=(Column(name="x", type="long"),))
     pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "a.parquet", write_statistics=False)

@@ -91,10 +91,17 @@ def submit(
 
 
 def claim(
-    connection: Connection, org_id: str, task_id: str, worker: WorkerIdentity, at: datetime
+    connection: Connection,
+    org_id: str,
+    task_id: str,
+    worker: WorkerIdentity,
+    at: datetime,
+    kind: TaskKind,
 ) -> tuple[Task, RunTicket]:
     """Begin the next attempt of a queued task; exactly one worker gets it."""
     task = get_task(connection, org_id, task_id)
+    if task.kind is not kind:
+        raise Fenced(run=task_id, reason=f"the task is a {task.kind}")
     ticket = RunTicket(
         run_id=new_id("run"),
         task_id=task_id,
@@ -142,10 +149,12 @@ def require(connection: Connection, org_id: str, ticket: RunTicket) -> Task:
     return task
 
 
-def holds_ticket(connection: Connection, org_id: str, ticket: RunTicket) -> bool:
-    """Whether the ticket was ever that of this run, over or not."""
+def require_holder(connection: Connection, org_id: str, ticket: RunTicket) -> Task:
+    """The task, if the ticket is of its latest attempt, over or not."""
     task = get_task(connection, org_id, ticket.task_id)
-    return (task.run_id, task.lease_token) == (ticket.run_id, ticket.lease_token)
+    if (task.run_id, task.lease_token) != (ticket.run_id, ticket.lease_token):
+        raise Fenced(run=ticket.run_id, reason="another attempt runs")
+    return task
 
 
 def extend(connection: Connection, org_id: str, ticket: RunTicket, at: datetime) -> float:
@@ -166,9 +175,10 @@ def finish(connection: Connection, task: Task, status: RunStatus) -> None:
 
 
 def requeue(connection: Connection, org_id: str, task_id: str) -> bool:
-    """Queue a failed task for its next attempt, if it has one left."""
+    """Queue a failed build for its next attempt, if it has one left."""
     task = get_task(connection, org_id, task_id)
-    if task.state is not TaskState.FAILED or task.attempt >= task.max_attempts:
+    spent = task.attempt >= task.max_attempts
+    if task.kind is not TaskKind.BUILD or task.state is not TaskState.FAILED or spent:
         return False
     connection.execute(
         update(tasks).where(tasks.c.task_id == task_id).values(state=TaskState.QUEUED.value)
@@ -190,13 +200,13 @@ def get_task(connection: Connection, org_id: str, task_id: str) -> Task:
     return _task(row)
 
 
-def task_of_run(connection: Connection, run_id: str) -> str:
+def task_of_run(connection: Connection, org_id: str, run_id: str) -> Task:
     found = connection.scalar(
         select(task_attempts.c.task_id).where(task_attempts.c.run_id == run_id)
     )
     if found is None:
         raise UnknownRun(run=run_id)
-    return str(found)
+    return get_task(connection, org_id, str(found))
 
 
 def started_at(connection: Connection, run_id: str) -> datetime:

@@ -195,5 +195,5 @@ def _within(value: Scalar, bounds: Bounds) -> bool:
 
 def _bound(bound: Scalar, bounds: Bounds) -> Scalar:
     if isinstance(bound, Decimal) and bounds.data_type in FLOATS:
-        return at_evidence_precision(bound, bounds.data_type)
+        return at_evidence_precision(bound, bounds.data_type, summed=bounds.summed)
     return bound

@@ -36,6 +36,8 @@ class Bounds:
     data_type: str
     low: Scalar | None = None
     high: Scalar | None = None
+    summed: bool = False
+    """Whether the value comes of adding doubles, which evidence rounds."""
 
     @property
     def crossed(self) -> bool:

@@ -34,8 +34,8 @@ COUNTING = """\
 - `unique` counts every row of a group of equal keys, in the table as the publish would leave it.
 - Per cent means of all rows in the rule's scope: the new rows, or those of them for which the
   `where` is TRUE, or the rows of the table for `unique`. A share of no rows is 0 %.
-- Numbers are compared exactly. Means, and aggregates of float and double columns, are held in
-  evidence with 12 significant digits and compared at that precision.
+- Numbers are compared exactly, but for means, and sums of float and double columns: evidence
+  holds them with 12 significant digits, and they are compared at that precision.
 - With no row at all every rule about rows passes; `row_count(min=1)` is the rule that does not.
   An aggregate without a single value has nothing to judge, and fails.
 """

@@ -41,13 +41,15 @@ def as_count(value: MeasureValue) -> int:
     raise NotAValue(f"{value!r:.60} is no number of rows")
 
 
-def at_evidence_precision(number: Decimal, data_type: str) -> Decimal:
-    """A bound as evidence would hold it: a float or double has 12 significant digits there.
+def at_evidence_precision(number: Decimal, data_type: str, *, summed: bool) -> Decimal:
+    """A bound as evidence would hold it: sums and means of doubles have 12 significant digits.
 
     Rounding keeps order, so a value within its bound is never judged to be beyond it.
     """
     value = nearest_float(number, data_type)
-    return Decimal(repr(float(f"{value:.{_SIGNIFICANT}g}"))) if math.isfinite(value) else number
+    if not math.isfinite(value):
+        return number
+    return Decimal(repr(float(f"{value:.{_SIGNIFICANT}g}") if summed else value))
 
 
 def nearest_float(number: Decimal, data_type: str) -> float:

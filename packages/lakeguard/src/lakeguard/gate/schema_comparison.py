@@ -25,7 +25,7 @@ def compare_schema(
     """Every difference once, sorted by column. The order of columns is no difference; names
     that differ in case alone are two names. From a text source every type is read out of
     strings, so that a string there is no difference of type."""
-    strict = _strict(policies, layer)
+    strict = demands_declared_columns(policies, layer)
     found = []
     for column in declared.columns:
         live_type = live.type_of(column.name)
@@ -40,7 +40,7 @@ def compare_schema(
     return tuple(sorted(found, key=lambda item: (item.column, item.change)))
 
 
-def _strict(policies: tuple[PolicyDefinition, ...], layer: Layer) -> bool:
+def demands_declared_columns(policies: tuple[PolicyDefinition, ...], layer: Layer) -> bool:
     """A policy that cannot be read forbids what it might have forbidden."""
     try:
         return any(is_strict(policy, layer) for policy in policies)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from urllib.parse import unquote
 
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import DeltaError
@@ -14,15 +15,16 @@ from lakeguard_sdk.commits import (
     TABLE_PROPERTIES,
     Commit,
     CommitAuthor,
+    carries_out,
     commits_since,
     log_file,
     read_commit,
 )
-from lakeguard_sdk.errors import BaseMoved, ForeignTable
+from lakeguard_sdk.errors import BaseMoved, ForeignTable, TableUnreadable
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.storage import local_path, storage_for
+from lakeguard_sdk.storage import join, local_path, storage_for
 
 _FENCE_TRIES = 20
 
@@ -36,7 +38,7 @@ class DeltaTables:
     def ensure(self, dataset_id: str, location: str, schema: TableSchema) -> str:
         if not self.exists(location):
             self._create(dataset_id, location, schema)
-        first = read_commit(storage_for(location), location, 0)
+        first = self.commit_at(location, 0)
         if first is None or first.author is None or first.author.dataset_id != dataset_id:
             raise ForeignTable(
                 location=location, dataset=dataset_id, difference="it was created by someone else"
@@ -44,43 +46,43 @@ class DeltaTables:
         return str(first.table_id)
 
     def commit_at(self, location: str, version: int) -> Commit | None:
-        return read_commit(storage_for(location), location, version)
+        with _readable(location):
+            return read_commit(storage_for(location), location, version)
 
     def head_version(self, location: str) -> int:
-        return DeltaTable(local_path(location)).version()
+        return self._open(location).version()
 
-    def same_files(self, location: str, one: int, other: int) -> bool:
-        path = local_path(location)
-        first, second = DeltaTable(path, version=one), DeltaTable(path, version=other)
-        properties = first.metadata().configuration
-        return set(first.file_uris()) == set(second.file_uris()) and all(
-            properties.get(key) == value for key, value in TABLE_PROPERTIES.items()
-        )
+    def files_at(self, location: str, version: int) -> frozenset[str]:
+        actions = self._open(location, version).get_add_actions(flatten=True)
+        return frozenset(unquote(path) for path in actions["path"].to_pylist())
+
+    def keeps_properties(self, location: str, version: int) -> bool:
+        properties = self._open(location, version).metadata().configuration
+        return all(properties.get(key) == value for key, value in TABLE_PROPERTIES.items())
 
     def commits_since(self, location: str, version: int) -> Sequence[Commit]:
-        return list(commits_since(storage_for(location), location, version))
+        with _readable(location):
+            return list(commits_since(storage_for(location), location, version))
 
     def fence(self, intent: Intent) -> Commit:
+        failure: Exception | None = None
         for _ in range(_FENCE_TRIES):
             holder = self._holder(intent)
             if holder is not None:
+                storage_for(intent.location).make_durable(log_file(intent.location, holder.version))
                 return holder
-            self._try_fence(intent)
-        raise BaseMoved(
-            dataset=intent.dataset, expected=f"a quiet table for seq {intent.seq}", found="writers"
+            failure = self._try_fence(intent)
+        raise TableUnreadable(
+            dataset=intent.dataset, location=intent.location, reason=f"no fence holds: {failure}"
         )
 
     def restore(self, intent: Intent) -> int:
         if intent.target_commit is None:
             raise ValueError(f"intent {intent.intent_id} is not a rollback")
-        handle = DeltaTable(local_path(intent.location))
+        handle = self._open(intent.location)
         seq = handle.transaction_version(PUBLISH_APP)
         if seq != intent.seq - 1 or handle.version() != intent.base_commit:
-            raise BaseMoved(
-                dataset=intent.dataset,
-                expected=f"commit {intent.base_commit}, seq {intent.seq - 1}",
-                found=f"commit {handle.version()}, seq {seq}",
-            )
+            raise _moved(intent, f"commit {handle.version()}, seq {seq}")
         reached("restore.before_commit")
         failure: Exception | None = None
         try:
@@ -88,12 +90,19 @@ class DeltaTables:
         except DeltaError as error:  # an error does not mean "not committed": the log decides
             failure = error
         reached("restore.committed")
-        commit = self._landed(intent, intent.base_commit + 1)
-        if commit is None:
-            raise BaseMoved(
-                dataset=intent.dataset, expected=f"commit {intent.base_commit}", found=failure
+        landed = self.commit_at(intent.location, intent.base_commit + 1)
+        if landed is None:
+            raise TableUnreadable(
+                dataset=intent.dataset, location=intent.location, reason=str(failure)
             )
-        return commit.version
+        if not carries_out(landed, intent, "restore"):
+            raise _moved(intent, f"commit {landed.version} ({landed.operation})")
+        storage_for(intent.location).make_durable(log_file(intent.location, landed.version))
+        return landed.version
+
+    def _open(self, location: str, version: int | None = None) -> DeltaTable:
+        with _readable(location):
+            return DeltaTable(local_path(location), version=version)
 
     def _create(self, dataset_id: str, location: str, schema: TableSchema) -> None:
         author = CommitAuthor(dataset_id=dataset_id, kind="create")
@@ -113,7 +122,9 @@ class DeltaTables:
         except DeltaError:  # somebody created it first: the caller looks at whose it is
             if not self.exists(location):
                 raise
-        storage_for(location).make_durable(log_file(location, 0))
+        storage = storage_for(location)
+        for place in (log_file(location, 0), join(location, "_delta_log"), location):
+            storage.make_durable(place)
         reached("table.created")
 
     def _holder(self, intent: Intent) -> Commit | None:
@@ -121,29 +132,36 @@ class DeltaTables:
         later = self.commits_since(intent.location, intent.base_commit)
         return next((commit for commit in later if commit.seq == intent.seq), None)
 
-    def _try_fence(self, intent: Intent) -> None:
-        handle = DeltaTable(local_path(intent.location))
+    def _try_fence(self, intent: Intent) -> Exception | None:
+        """One try; what it raised says nothing about whether it landed."""
+        handle = self._open(intent.location)
         if handle.transaction_version(PUBLISH_APP) != intent.seq - 1:
-            return
+            return None
         reached("fence.before_commit")
-        with suppress(DeltaError):  # lost, or landed and then failed: the log tells
+        failure: Exception | None = None
+        try:
             handle.create_write_transaction(
                 [], "append", handle.schema(), commit_properties=_properties(intent, "fence")
             )
+        except DeltaError as error:
+            failure = error
         reached("fence.committed")
-        if read_commit(storage_for(intent.location), intent.location, handle.version() + 1):
-            storage_for(intent.location).make_durable(
-                log_file(intent.location, handle.version() + 1)
-            )
+        return failure
 
-    def _landed(self, intent: Intent, version: int) -> Commit | None:
-        commit = read_commit(storage_for(intent.location), intent.location, version)
-        if commit is None or commit.seq != intent.seq or commit.author is None:
-            return None
-        if commit.author.intent_id != intent.intent_id:
-            return None
-        storage_for(intent.location).make_durable(log_file(intent.location, version))
-        return commit
+
+@contextmanager
+def _readable(location: str) -> Iterator[None]:
+    """Errors of the engine and torn commits as one error of ours."""
+    try:
+        yield
+    except (DeltaError, OSError, ValueError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise TableUnreadable(dataset=location, location=location, reason=reason) from error
+
+
+def _moved(intent: Intent, found: str) -> BaseMoved:
+    expected = f"commit {intent.base_commit}, seq {intent.seq - 1}"
+    return BaseMoved(dataset=intent.dataset, expected=expected, found=found)
 
 
 def _properties(intent: Intent, kind: str) -> CommitProperties:

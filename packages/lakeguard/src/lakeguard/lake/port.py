@@ -2,7 +2,8 @@
 
 * ``ensure`` creates the table empty at seq 0, or finds the one created so before;
 * ``fence`` and ``restore`` commit at most once, strictly on what they saw, never rebased;
-* every answer comes from the log itself, read after the attempt.
+* every answer comes from the log itself, read after the attempt, and is on disk by then;
+* a table that is damaged or gone raises ``TableUnreadable``, never an engine's own error.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ class GovernedTables(Protocol):
     def head_version(self, location: str) -> int:
         """The version of the last commit."""
 
-    def same_files(self, location: str, one: int, other: int) -> bool:
-        """Whether two versions show the same files, under the properties that we set."""
+    def files_at(self, location: str, version: int) -> frozenset[str]:
+        """The paths that a version shows, relative to the table and not encoded."""
+
+    def keeps_properties(self, location: str, version: int) -> bool:
+        """Whether the version still has the properties that we set at creation."""
 
     def commits_since(self, location: str, version: int) -> Sequence[Commit]:
         """Every commit after ``version``, in order; -1 is before the first."""

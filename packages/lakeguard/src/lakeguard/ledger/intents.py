@@ -18,6 +18,8 @@ class IntentOutcome(StrEnum):
     FENCED = "fenced"
     FOREIGN = "foreign"
     """Another commit took the number: whoever made it, it is not what was approved."""
+    GONE = "gone"
+    """The table itself is no more; -1 stands for the commit."""
 
 
 class ClosedIntent(Noun):
@@ -44,23 +46,15 @@ def record_intent(connection: Connection, org_id: str, intent: Intent, at: datet
     )
 
 
-def close_intent(
-    connection: Connection,
-    org_id: str,
-    intent_id: str,
-    outcome: IntentOutcome,
-    commit: int,
-    sha256: str,
-    at: datetime,
-) -> None:
+def close_intent(connection: Connection, org_id: str, closed: ClosedIntent, at: datetime) -> None:
     """The intent's one and final outcome."""
     connection.execute(
         insert(intent_outcomes).values(
-            intent_id=intent_id,
+            intent_id=closed.intent_id,
             org_id=org_id,
-            outcome=outcome.value,
-            commit_version=commit,
-            commit_sha256=sha256,
+            outcome=closed.outcome.value,
+            commit_version=closed.commit,
+            commit_sha256=closed.sha256,
             closed_at=at,
         )
     )

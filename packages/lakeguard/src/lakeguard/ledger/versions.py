@@ -15,6 +15,7 @@ from lakeguard.state.tables import (
     materializations,
     version_inputs,
 )
+from lakeguard_sdk.errors import UnknownVersion
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.schema import TableSchema
@@ -166,6 +167,14 @@ def stored_version(connection: Connection, dataset_id: str, version: int) -> Sto
         )
     ).first()
     return None if row is None else _stored(row)
+
+
+def require_version(connection: Connection, dataset_id: str, version: int) -> StoredVersion:
+    """A version that a pointer or another version names."""
+    found = stored_version(connection, dataset_id, version)
+    if found is None:
+        raise UnknownVersion(dataset=dataset_id, version=version)
+    return found
 
 
 def stored_versions(connection: Connection, dataset_id: str) -> list[StoredVersion]:

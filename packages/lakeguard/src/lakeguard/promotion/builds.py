@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from lakeguard.ledger.documents import get_document
-from lakeguard.ledger.versions import Pointer, inputs_of, pointer, stored_version
+from lakeguard.ledger.versions import Pointer, inputs_of, pointer, require_version
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart
 from lakeguard.registry.sql import rewrite_tables
@@ -61,8 +61,8 @@ def _from_source(
 def _position(
     connection: Connection, heart: Heart, dataset: RegisteredDataset, version: int
 ) -> SourcePosition | None:
-    stored = stored_version(connection, dataset.dataset_id, version)
-    if stored is None or stored.position_hash is None:
+    stored = require_version(connection, dataset.dataset_id, version)
+    if stored.position_hash is None:
         return None
     return SourcePosition.from_json(get_document(connection, heart.org_id, stored.position_hash))
 
@@ -80,6 +80,12 @@ def _from_sql(
         before = inputs_of(connection, dataset.dataset_id, published.version)
         incremental = dataset.definition.parents[0]
         recorded = {item.dataset: item.version for item in before if item.dataset == incremental}
+        if not recorded:
+            findings.refuse(
+                f"input:{incremental}",
+                f"v{published.version} was not built from {incremental}, so that it is not known"
+                " which of its rows are new; set load type FULL for the next run",
+            )
     pins: dict[str, InputPin] = {}
     views: dict[DatasetName, str] = {}
     for parent in dataset.definition.parents:
@@ -114,12 +120,10 @@ def _pin(
             f"input {parent} has no published version; first: lakeguard run {parent}",
         )
         return None
-    stored = stored_version(connection, registered.dataset_id, published.version)
+    stored = require_version(connection, registered.dataset_id, published.version)
     since = None
     if recorded is not None:
-        since = stored_version(connection, registered.dataset_id, recorded)
-    if stored is None:
-        return None
+        since = require_version(connection, registered.dataset_id, recorded)
     location = heart.location_of(registered)
     findings.accept(f"input:{parent}", f"input {parent} is read at v{stored.version}")
     return InputPin(

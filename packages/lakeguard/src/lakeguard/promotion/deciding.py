@@ -11,7 +11,6 @@ from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard_sdk.decision import CaseHashes, Decision
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.words import SOURCE_LAYER, PromotionState
 
@@ -51,7 +50,6 @@ def decide_and_record(
     record_decision(connection, org_id, decision)
     state = PromotionState.ELIGIBLE if decision.allowed else PromotionState.BLOCKED
     record_promotion(connection, org_id, decision, from_layer, state)
-    reached("decision.recorded")
     return decision
 
 

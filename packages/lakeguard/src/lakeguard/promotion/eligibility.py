@@ -76,10 +76,11 @@ def rogue_message(dataset: RegisteredDataset, published: Pointer | None, rogue: 
 
 def rogue_commit(heart: Heart, dataset: RegisteredDataset, since: int) -> Commit | None:
     """The first data-changing commit after ``since`` that is neither decided nor being made."""
-    with heart.database.read() as connection:
+    later = heart.tables.commits_since(heart.location_of(dataset), since)
+    with heart.database.read() as connection:  # after the log: what it shows is known by now
         known = committed_hashes(connection, dataset.dataset_id)
         under_way = open_intent(connection, dataset.dataset_id)
-    for commit in heart.tables.commits_since(heart.location_of(dataset), since):
+    for commit in later:
         if not commit.data_changing or known.get(commit.version) == commit.sha256:
             continue
         author = commit.author

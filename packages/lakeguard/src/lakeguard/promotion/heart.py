@@ -11,13 +11,12 @@ from sqlalchemy import Connection
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.lake.port import GovernedTables
-from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.openings import opening_of
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
 from lakeguard.state.database import Database
-from lakeguard.state.tables import run_openings, run_schemas
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.noun import Noun
-from lakeguard_sdk.run import RunPlan, RunTicket, SchemaVerdict
+from lakeguard_sdk.run import RunPlan, RunTicket
 from lakeguard_sdk.storage import join
 
 
@@ -61,22 +60,10 @@ def load_open_run(connection: Connection, heart: Heart, ticket: RunTicket) -> Op
 
 
 def opened_run(connection: Connection, heart: Heart, task: Task, run_id: str) -> OpenRun:
-    row = connection.execute(run_openings.select().where(run_openings.c.run_id == run_id)).one()
+    opening = opening_of(connection, heart.org_id, run_id)
     return OpenRun(
         task=task,
         dataset=dataset_by_id(connection, heart.org_id, task.dataset_id),
-        plan=RunPlan.from_json(get_document(connection, heart.org_id, row.plan_hash)),
-        pinned=PinnedRules.from_json(get_document(connection, heart.org_id, row.pinned_hash)),
+        plan=opening.plan,
+        pinned=PinnedRules.from_json(opening.pinned),
     )
-
-
-def schema_verdict(connection: Connection, heart: Heart, run_id: str) -> SchemaVerdict | None:
-    """The answer that the run got for its live schema, if it has asked."""
-    verdict_hash = connection.scalar(
-        run_schemas.select()
-        .with_only_columns(run_schemas.c.verdict_hash)
-        .where(run_schemas.c.run_id == run_id)
-    )
-    if verdict_hash is None:
-        return None
-    return SchemaVerdict.from_json(get_document(connection, heart.org_id, verdict_hash))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
-from lakeguard.ledger.decisions import decision_by_id, decision_of_run
+from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.intents import (
+    ClosedIntent,
     IntentOutcome,
     close_intent,
     intent_of_run,
@@ -26,14 +29,16 @@ from lakeguard.promotion.heart import Heart, OpenRun, load_open_run, opened_run
 from lakeguard.promotion.publication import publish_version
 from lakeguard.promotion.restoration import publish_restored
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
-from lakeguard_sdk.commits import Commit
+from lakeguard_sdk.commits import Commit, carries_out
 from lakeguard_sdk.errors import (
     BaseMoved,
     CommitMismatch,
     Fenced,
     ForeignTable,
+    MoveError,
     NotApproved,
     TableBusy,
+    TableUnreadable,
 )
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
@@ -50,7 +55,8 @@ def begin_publish(heart: Heart, ticket: RunTicket) -> Intent:
         known = intent_of_run(connection, ticket.run_id)
     if known is not None:
         return known
-    _approved_evidence(heart, run)
+    with heart.database.read() as connection:
+        _approved(connection, heart, run)
     table_id = ensure_table(heart, run.dataset, run.plan.declared)
     with heart.database.write() as connection:
         run = load_open_run(connection, heart, ticket)
@@ -76,9 +82,11 @@ def take_number(connection: Connection, heart: Heart, task: Task, intent: Intent
 def ensure_table(heart: Heart, dataset: RegisteredDataset, schema: TableSchema) -> str:
     """The governed table's id; created empty at seq 0 where there is none yet."""
     location = heart.location_of(dataset)
-    table_id = heart.tables.ensure(dataset.dataset_id, location, schema)
     with heart.database.read() as connection:
         known = table_id_of(connection, dataset.dataset_id)
+    if known is not None and not heart.tables.exists(location):
+        raise TableUnreadable(dataset=dataset.name, location=location, reason="it is gone")
+    table_id = heart.tables.ensure(dataset.dataset_id, location, schema)
     if known is None:
         known = _remember_table(heart, dataset, table_id)
     if known != table_id:
@@ -107,8 +115,7 @@ def _remember_table(heart: Heart, dataset: RegisteredDataset, table_id: str) -> 
 def complete(heart: Heart, ticket: RunTicket, commit_version: int) -> RunResult:
     """Record what the commit published; asked again, the first answer."""
     with heart.database.read() as connection:
-        if not tasks.holds_ticket(connection, heart.org_id, ticket):
-            raise Fenced(run=ticket.run_id, reason="another attempt runs")
+        tasks.require_holder(connection, heart.org_id, ticket)
         known = result_of_run(connection, heart.org_id, ticket.run_id)
         intent = intent_of_run(connection, ticket.run_id)
     if known is not None:
@@ -127,40 +134,57 @@ def settle(
     ``failure`` is what the run itself says went wrong, kept where a fence ends it.
     """
     difference = _difference(heart, intent, commit)
+    outcome = _outcome(intent, commit, difference)
     reached("complete.before")
     with heart.database.write() as connection:
         known = result_of_run(connection, heart.org_id, intent.run_id)
         if known is not None:
             return known
-        dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
-        task = _task_of(connection, heart, intent)
-        fenced = commit.author is not None and commit.author.kind == "fence"
-        outcome = (
-            IntentOutcome.COMMITTED
-            if difference is None
-            else IntentOutcome.FENCED
-            if fenced
-            else IntentOutcome.FOREIGN
+        closed = ClosedIntent(
+            intent_id=intent.intent_id,
+            outcome=outcome,
+            commit=commit.version,
+            sha256=commit.sha256,
         )
-        close_intent(
-            connection,
-            heart.org_id,
-            intent.intent_id,
-            outcome,
-            commit.version,
-            commit.sha256,
-            heart.clock(),
-        )
-        if difference is not None:
-            said = _what_went_wrong(intent, commit, difference, failure if fenced else None)
-            result = end_run(connection, heart, task, dataset, RunStatus.FAILED, error=said)
-        elif intent.kind is MoveKind.ROLLBACK:
-            result = publish_restored(connection, heart, task, dataset, intent, commit)
+        close_intent(connection, heart.org_id, closed, heart.clock())
+        if difference is None:
+            result = _publish(connection, heart, intent, commit)
         else:
-            run = opened_run(connection, heart, task, intent.run_id)
-            result = publish_version(connection, heart, run, intent, commit)
+            own = failure if outcome is IntentOutcome.FENCED else None
+            said = own or _what_went_wrong(intent, commit, outcome, difference)
+            result = end_intent_run(connection, heart, intent, said)
     reached("complete.recorded")
     return result
+
+
+def give_up(heart: Heart, intent: Intent, failure: Failure) -> RunResult:
+    """Close an intent whose table is gone: nothing can be committed where nothing is."""
+    with heart.database.write() as connection:
+        known = result_of_run(connection, heart.org_id, intent.run_id)
+        if known is not None:
+            return known
+        closed = ClosedIntent(
+            intent_id=intent.intent_id, outcome=IntentOutcome.GONE, commit=-1, sha256=""
+        )
+        close_intent(connection, heart.org_id, closed, heart.clock())
+        return end_intent_run(connection, heart, intent, failure)
+
+
+def end_intent_run(
+    connection: Connection, heart: Heart, intent: Intent, failure: Failure
+) -> RunResult:
+    task = tasks.task_of_run(connection, heart.org_id, intent.run_id)
+    dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
+    return end_run(connection, heart, task, dataset, RunStatus.FAILED, error=failure)
+
+
+def _publish(connection: Connection, heart: Heart, intent: Intent, commit: Commit) -> RunResult:
+    task = tasks.task_of_run(connection, heart.org_id, intent.run_id)
+    if intent.kind is MoveKind.ROLLBACK:
+        dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
+        return publish_restored(connection, heart, task, dataset, intent, commit)
+    run = opened_run(connection, heart, task, intent.run_id)
+    return publish_version(connection, heart, run, intent, commit)
 
 
 def _publish_intent(connection: Connection, heart: Heart, run: OpenRun, table_id: str) -> Intent:
@@ -193,11 +217,6 @@ def _publish_intent(connection: Connection, heart: Heart, run: OpenRun, table_id
         adds=evidence.files,
         removes=evidence.removes,
     )
-
-
-def _approved_evidence(heart: Heart, run: OpenRun) -> Evidence:
-    with heart.database.read() as connection:
-        return _approved(connection, heart, run)
 
 
 def _approved(connection: Connection, heart: Heart, run: OpenRun) -> Evidence:
@@ -239,38 +258,58 @@ def _commit_at(heart: Heart, intent: Intent, version: int) -> Commit:
     return found
 
 
+def _outcome(intent: Intent, commit: Commit, difference: str | None) -> IntentOutcome:
+    if difference is None:
+        return IntentOutcome.COMMITTED
+    fenced = carries_out(commit, intent, "fence")
+    return IntentOutcome.FENCED if fenced else IntentOutcome.FOREIGN
+
+
 def _difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:
     """Why the commit is not what the intent allowed, or None."""
-    author = commit.author
-    if author is None or author.intent_id != intent.intent_id:
-        return "somebody else took the table's number"
-    if author.kind == "fence":
+    if carries_out(commit, intent, "fence"):
         return "the run was ended before it committed"
     between = heart.tables.commits_since(intent.location, intent.base_commit)
     if any(item.data_changing for item in between if item.version < commit.version):
         return "data changed between the approved base and the commit"
     if intent.target_commit is not None:
-        same = heart.tables.same_files(intent.location, commit.version, intent.target_commit)
-        return None if same else "it does not show the files of the version asked for"
-    if set(commit.adds) != {file.path for file in intent.adds}:
+        return _restore_difference(heart, intent, commit)
+    if not carries_out(commit, intent, "publish"):
+        return "somebody else took the table's number"
+    approved = {(file.path, file.size, file.stats) for file in intent.adds}
+    if {(file.path, file.size, file.stats) for file in commit.added} != approved:
         return "it adds other files than were approved"
     if set(commit.removes) != set(intent.removes):
         return "it removes other files than were approved"
+    if commit.table_schema not in (None, intent.table_schema.delta_json()):
+        return _schema_difference(intent.table_schema, commit.table_schema or "")
     return None
 
 
-def _task_of(connection: Connection, heart: Heart, intent: Intent) -> Task:
-    decision = decision_by_id(connection, heart.org_id, intent.decision_id, intent.dataset)
-    task_id = tasks.task_of_run(connection, decision.run_id)
-    return tasks.get_task(connection, heart.org_id, task_id)
+def _restore_difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:
+    if not carries_out(commit, intent, "restore") or intent.target_commit is None:
+        return "somebody else took the table's number"
+    tables, location = heart.tables, intent.location
+    if tables.files_at(location, commit.version) != tables.files_at(location, intent.target_commit):
+        return "it does not show the files of the version asked for"
+    if not tables.keeps_properties(location, commit.version):
+        return "it lost properties of the table"
+    return None
+
+
+def _schema_difference(approved: TableSchema, written: str) -> str | None:
+    """Key order and spelling of JSON are the engine's own; names and types are not."""
+    fields = {(field["name"], field["type"]) for field in json.loads(written)["fields"]}
+    same = fields == {(column.name, column.type) for column in approved.columns}
+    return None if same else "it sets another schema than was approved"
 
 
 def _what_went_wrong(
-    intent: Intent, commit: Commit, difference: str, failure: Failure | None
+    intent: Intent, commit: Commit, outcome: IntentOutcome, difference: str
 ) -> Failure:
-    if failure is not None:
-        return failure
-    if commit.author is not None and commit.author.kind == "fence":
-        return Failure(code=Fenced.code, message=str(Fenced(run=intent.run_id, reason=difference)))
-    error = CommitMismatch(commit=commit.version, dataset=intent.dataset, difference=difference)
+    error: MoveError = CommitMismatch(
+        commit=commit.version, dataset=intent.dataset, difference=difference
+    )
+    if outcome is IntentOutcome.FENCED:
+        error = Fenced(run=intent.run_id, reason=difference)
     return Failure(code=error.code, message=str(error))

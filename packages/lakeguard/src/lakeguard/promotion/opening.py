@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import Task
+from lakeguard.dispatch.tasks import Task, TaskKind
 from lakeguard.gate.decide import CaseFacts
 from lakeguard.gate.policies import judge_metadata
 from lakeguard.gate.rules import measures_for
-from lakeguard.ledger.documents import put_document
-from lakeguard.ledger.versions import Pointer, pointer, stored_version
+from lakeguard.ledger.openings import record_opening
+from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.builds import plan_build
 from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.registry.store import RegisteredDataset, current_policies, dataset_by_id
-from lakeguard.state.tables import run_openings
-from lakeguard_sdk.errors import UsageError
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import Build, RunPlan, RunResult, RunTicket, TableBase, WorkerIdentity
 from lakeguard_sdk.storage import join
@@ -60,7 +58,9 @@ def open_run(heart: Heart, task_id: str, worker: WorkerIdentity) -> RunPlan | Ru
 
 
 def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIdentity) -> Opening:
-    task, ticket = tasks.claim(connection, heart.org_id, task_id, worker, heart.clock())
+    task, ticket = tasks.claim(
+        connection, heart.org_id, task_id, worker, heart.clock(), TaskKind.BUILD
+    )
     dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
     published = pointer(connection, dataset.dataset_id)
     findings = Findings()
@@ -91,9 +91,7 @@ def _base(
 ) -> TableBase | None:
     if published is None:
         return None
-    version = stored_version(connection, dataset.dataset_id, published.version)
-    if version is None:
-        raise UsageError()
+    version = require_version(connection, dataset.dataset_id, published.version)
     declared = dataset.definition.declared
     same = version.schema_hash == declared.schema_hash
     if dataset.definition.load is LoadType.APPEND and not same:
@@ -147,18 +145,12 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         staging=join("runs", opening.ticket.run_id),
         definition_hash=opening.dataset.definition_hash,
     )
-    kept = plan.model_copy(update={"ticket": opening.ticket.model_copy(update={"lease_token": ""})})
-    connection.execute(
-        insert(run_openings).values(
-            run_id=opening.ticket.run_id,
-            org_id=heart.org_id,
-            dataset_id=opening.dataset.dataset_id,
-            dataset_revision=opening.dataset.revision,
-            plan_hash=put_document(connection, heart.org_id, kept.to_data()),
-            pinned_hash=put_document(connection, heart.org_id, opening.pinned.to_data()),
-            base_version=opening.base.version if opening.base else None,
-            base_commit=opening.base.commit if opening.base else None,
-            opened_at=heart.clock(),
-        )
+    record_opening(
+        connection,
+        heart.org_id,
+        plan,
+        opening.pinned.to_data(),
+        opening.dataset.revision,
+        heart.clock(),
     )
     return plan

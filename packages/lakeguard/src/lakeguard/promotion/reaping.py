@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from sqlalchemy import Connection
+
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.intents import intent_of_run, outcome_of
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart
-from lakeguard.promotion.moving import ensure_table, settle
+from lakeguard.promotion.moving import give_up, settle
 from lakeguard.registry.store import dataset_by_id
-from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.errors import Fenced, ForeignTable, TableUnreadable
+from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.processes import is_gone
 from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket
 from lakeguard_sdk.words import RunStatus, TaskState
@@ -18,25 +23,39 @@ from lakeguard_sdk.words import RunStatus, TaskState
 
 def fail_run(heart: Heart, ticket: RunTicket, failure: Failure) -> RunResult:
     """End the attempt as FAILED, unless its commit already stands: then it is a success."""
-    with heart.database.read() as connection:
-        if not tasks.holds_ticket(connection, heart.org_id, ticket):
-            raise Fenced(run=ticket.run_id, reason="another attempt runs")
-        known = result_of_run(connection, heart.org_id, ticket.run_id)
-        task = tasks.get_task(connection, heart.org_id, ticket.task_id)
-    return known or _end(heart, task, failure)
+    with heart.database.write() as connection:
+        task = tasks.require_holder(connection, heart.org_id, ticket)
+        ended = _end_without_move(connection, heart, task, failure)
+    return ended if isinstance(ended, RunResult) else _end_move(heart, ended, failure)
 
 
 def reap(heart: Heart) -> list[RunResult]:
-    """End every attempt whose lease is over or whose process on this machine is gone."""
+    """End every attempt whose lease is over or whose process on this machine is gone.
+
+    A table that cannot be read keeps its own runs from ending, and no others.
+    """
     with heart.database.read() as connection:
         running = tasks.running_tasks(connection, heart.org_id)
+    reached("reap.judged")
     ended = []
     for task in running:
-        reason = _cause_of_death(heart, task)
-        if reason is not None:
-            error = Fenced(run=task.run_id, reason=reason)
-            ended.append(_end(heart, task, Failure(code=error.code, message=str(error))))
+        if _cause_of_death(heart, task) is not None:
+            with suppress(TableUnreadable, ForeignTable):
+                ended += _reap_one(heart, task)
     return ended
+
+
+def _reap_one(heart: Heart, seen: Task) -> list[RunResult]:
+    """Judge again in the transaction that ends it: the run may have moved on since."""
+    with heart.database.write() as connection:
+        task = tasks.get_task(connection, heart.org_id, seen.task_id)
+        reason = _cause_of_death(heart, task)
+        if (task.run_id, task.state) != (seen.run_id, TaskState.RUNNING) or reason is None:
+            return []
+        error = Fenced(run=task.run_id, reason=reason)
+        failure = Failure(code=error.code, message=str(error))
+        ended = _end_without_move(connection, heart, task, failure)
+    return [ended if isinstance(ended, RunResult) else _end_move(heart, ended, failure)]
 
 
 def _cause_of_death(heart: Heart, task: Task) -> str | None:
@@ -45,23 +64,19 @@ def _cause_of_death(heart: Heart, task: Task) -> str | None:
     return "its lease is over" if tasks.lease_over(task, heart.clock()) else None
 
 
-def _end(heart: Heart, task: Task, failure: Failure) -> RunResult:
-    """FAILED if nothing was committed and nothing ever can be; otherwise adopt the commit."""
+def _end_without_move(
+    connection: Connection, heart: Heart, task: Task, failure: Failure
+) -> RunResult | Intent:
+    """FAILED, if the run has no open intent in this very transaction; else that intent."""
     run_id = str(task.run_id)
-    with heart.database.read() as connection:
-        intent = intent_of_run(connection, run_id)
-        closed = None if intent is None else outcome_of(connection, intent.intent_id)
-        dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
-    if intent is not None and closed is None:
-        return _end_move(heart, intent, failure)
-    with heart.database.write() as connection:
-        known = result_of_run(connection, heart.org_id, run_id)
-        if known is not None:
-            return known
-        current = tasks.get_task(connection, heart.org_id, task.task_id)
-        if (current.run_id, current.state) != (task.run_id, TaskState.RUNNING):
-            raise Fenced(run=run_id, reason="another attempt runs")
-        return end_run(connection, heart, current, dataset, RunStatus.FAILED, error=failure)
+    known = result_of_run(connection, heart.org_id, run_id)
+    if known is not None:
+        return known
+    intent = intent_of_run(connection, run_id)
+    if intent is not None and outcome_of(connection, intent.intent_id) is None:
+        return intent
+    dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+    return end_run(connection, heart, task, dataset, RunStatus.FAILED, error=failure)
 
 
 def _end_move(heart: Heart, intent: Intent, failure: Failure) -> RunResult:
@@ -71,6 +86,7 @@ def _end_move(heart: Heart, intent: Intent, failure: Failure) -> RunResult:
     """
     with heart.database.read() as connection:
         dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
-    ensure_table(heart, dataset, intent.table_schema)
     here = intent.model_copy(update={"location": heart.location_of(dataset)})
+    if not heart.tables.exists(here.location):
+        return give_up(heart, here, failure)
     return settle(heart, here, heart.tables.fence(here), failure)

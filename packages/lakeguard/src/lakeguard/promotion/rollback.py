@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
 from lakeguard.gate.decide import CaseFacts
-from lakeguard.gate.schema_comparison import compare_schema
+from lakeguard.gate.schema_comparison import compare_schema, demands_declared_columns
 from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.intents import next_seq
@@ -22,14 +22,14 @@ from lakeguard.promotion.restoration import RollbackOrder
 from lakeguard.registry.store import RegisteredDataset, current_policies, require_dataset
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import PolicyDefinition
-from lakeguard_sdk.errors import AlreadyPublished, LakeGuardError, UnknownVersion
+from lakeguard_sdk.errors import AlreadyPublished, LakeGuardError, TableUnreadable, UnknownVersion
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket, SchemaReaction
-from lakeguard_sdk.words import MoveKind, PolicyType, RunStatus
+from lakeguard_sdk.words import MoveKind, RunStatus
 
 
 def roll_back(heart: Heart, name: DatasetName, to: int, reason: str) -> RunResult:
@@ -41,6 +41,7 @@ def roll_back(heart: Heart, name: DatasetName, to: int, reason: str) -> RunResul
     reached("run.opened")
     try:
         intent = _begin(heart, task, ticket, dataset, target)
+        reached("decision.recorded")
         if isinstance(intent, RunResult):
             return intent
         reached("intent.recorded")
@@ -60,6 +61,9 @@ def _target(heart: Heart, name: DatasetName, to: int) -> tuple[RegisteredDataset
         published = pointer(connection, dataset.dataset_id)
     if target is None or published is None:
         raise UnknownVersion(dataset=name, version=to)
+    location = heart.location_of(dataset)
+    if not heart.tables.exists(location):
+        raise TableUnreadable(dataset=name, location=location, reason="it is gone")
     if published.version == to and rogue_commit(heart, dataset, published.commit) is None:
         raise AlreadyPublished(dataset=name, version=to)
     return dataset, target
@@ -79,7 +83,7 @@ def _open(
         at=heart.clock(),
     )
     worker = this_process("rollback")
-    return tasks.claim(connection, heart.org_id, task_id, worker, heart.clock())
+    return tasks.claim(connection, heart.org_id, task_id, worker, heart.clock(), TaskKind.ROLLBACK)
 
 
 def _begin(
@@ -152,11 +156,7 @@ def _policy_differences(
 ) -> tuple[SchemaReaction, ...]:
     """An older schema is only in question where a policy of today binds the columns."""
     layer = dataset.name.layer
-    bound = any(
-        policy.active and policy.type is PolicyType.SCHEMA and policy.applies_to_layer is layer
-        for policy in policies
-    )
-    if not bound:
+    if not demands_declared_columns(policies, layer):
         return ()
     declared = dataset.definition.declared
     return compare_schema(target.table_schema, declared, policies, layer, text_source=False)

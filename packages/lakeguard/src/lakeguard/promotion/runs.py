@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakeguard.dispatch import tasks
+from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, load_open_run
@@ -13,6 +14,7 @@ from lakeguard.promotion.moving import begin_publish, complete
 from lakeguard.promotion.opening import open_run
 from lakeguard.promotion.reaping import fail_run
 from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.run import (
     Failure,
@@ -56,10 +58,14 @@ class PromotionRuns:
         """Nothing new to read: SUCCESS, and the published version stays."""
         heart = self.heart
         with heart.database.write() as connection:
+            tasks.require_holder(connection, heart.org_id, ticket)
             known = result_of_run(connection, heart.org_id, ticket.run_id)
             if known is not None:
                 return known
             run = load_open_run(connection, heart, ticket)
+            name = run.dataset.name
+            if decision_of_run(connection, heart.org_id, ticket.run_id, name) is not None:
+                raise NotApproved(run=ticket.run_id, reason="it was decided, so it read something")
             return end_run(connection, heart, run.task, run.dataset, RunStatus.SUCCESS, rows=0)
 
     def fail_run(self, ticket: RunTicket, failure: Failure) -> RunResult:

@@ -18,6 +18,7 @@ from lakeguard.registry.sql_tokens import (
     one_statement,
     refuse_dangling,
     refuse_deep_nesting,
+    refuse_odd_relations,
     refused_functions,
 )
 from lakeguard_sdk.names import DatasetName
@@ -44,6 +45,7 @@ def read_sql(text: str) -> SqlFacts:
     refuse_disagreement(spans, ((token.start, token.end + 1) for token in tokens))
     semicolon = one_statement(tokens)
     refuse_dangling(tokens)
+    refuse_odd_relations(tokens)
     refuse_deep_nesting(tokens)
     root = _parsed(text, tokens)
     references = tuple(_references(root))

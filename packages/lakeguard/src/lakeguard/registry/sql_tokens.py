@@ -33,6 +33,12 @@ _NOTHING = (_CLAUSES - {TokenType.SELECT}) | _JOIN_WORDS | {
 }  # fmt: skip
 """What does not count as something."""
 _FUNCTIONS_TOO = {TokenType.LEFT, TokenType.RIGHT, TokenType.WINDOW}
+_AFTER_FROM = _CLAUSES - {TokenType.FROM, TokenType.JOIN, TokenType.ON, TokenType.USING}
+_BEFORE_A_RELATION = {TokenType.FROM, TokenType.JOIN, TokenType.COMMA}
+_RELATION_STARTS = {
+    TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING, TokenType.L_PAREN,
+    TokenType.LATERAL, TokenType.VALUES,
+}  # fmt: skip
 _REFUSED_TOKENS = {
     TokenType.PIPE_GT: "pipes are not available: write SELECT",
     TokenType.PLACEHOLDER: "parameters are not filled in",
@@ -89,6 +95,38 @@ def refuse_dangling(tokens: Sequence[Token]) -> None:
             length = token.end + 1 - token.start
             hint = "; a name that is a keyword stands in backticks"
             raise SqlRefused(SqlProblem(f"nothing follows {token.text}", token.start, length, hint))
+
+
+def refuse_odd_relations(tokens: Sequence[Token]) -> None:
+    """What is read from is a name, a SELECT, VALUES or a call; a keyword that stands there
+    alone is a table to Spark and nothing to the parser."""
+    in_select, in_from = [False], [False]
+    for index, token in enumerate(tokens[:-1]):
+        kind = token.token_type
+        if kind is TokenType.L_PAREN:
+            in_select.append(False)
+            in_from.append(False)
+        elif kind is TokenType.R_PAREN and len(in_from) > 1:
+            in_select.pop()
+            in_from.pop()
+        elif kind is TokenType.SELECT:
+            in_select[-1], in_from[-1] = True, False
+        elif kind is TokenType.FROM:
+            first = index == 0 or tokens[index - 1].token_type is TokenType.L_PAREN
+            in_from[-1] = in_select[-1] or first
+        elif kind in _AFTER_FROM:
+            in_from[-1] = False
+        if in_from[-1] and kind in _BEFORE_A_RELATION:
+            _refuse_keyword(tokens[index + 1 : index + 3])
+
+
+def _refuse_keyword(following: Sequence[Token]) -> None:
+    named = following[0].token_type in _RELATION_STARTS
+    called = len(following) > 1 and following[1].token_type in (TokenType.L_PAREN, TokenType.DOT)
+    if not named and not called:
+        word = following[0]
+        problem = f"{word.text[:40]} is not a dataset; write layer.name"
+        raise SqlRefused(SqlProblem(problem, word.start, word.end + 1 - word.start))
 
 
 def _role(token: Token | None, following: Token | None) -> TokenType:

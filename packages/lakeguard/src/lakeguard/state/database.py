@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError
 
 from lakeguard.state.head import SCHEMA_HEAD
-from lakeguard_sdk.errors import StateMismatch, StateMissing
+from lakeguard_sdk.errors import StateMismatch, StateMissing, StateUnavailable
 
 _READ = "lakeguard_read"
 
@@ -19,26 +20,34 @@ _READ = "lakeguard_read"
 class Database:
     """Transactions on the State: ``write`` serialises with every other writer."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.engine = _engine(url)
+    def __init__(self, url: str | URL) -> None:
+        self.url = make_url(url)
+        self.engine = _engine(self.url)
 
     @property
     def place(self) -> str:
-        return make_url(self.url).render_as_string(hide_password=True)
+        return self.url.render_as_string(hide_password=True)
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        with self.engine.begin() as connection:
+        with self._reachable(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         with (
+            self._reachable(),
             self.engine.connect().execution_options(**{_READ: True}) as connection,
             connection.begin(),
         ):
             yield connection
+
+    @contextmanager
+    def _reachable(self) -> Iterator[None]:
+        try:
+            yield
+        except OperationalError as error:
+            raise StateUnavailable(place=self.place, reason=error.orig) from error
 
     def migrate(self) -> None:
         """Bring an empty or older schema to this version's; a newer one is refused."""
@@ -70,14 +79,18 @@ class Database:
         self.engine.dispose()
 
 
-def _sqlite_path(url: str) -> Path | None:
-    parsed = make_url(url)
-    if parsed.get_backend_name() != "sqlite" or parsed.database in (None, "", ":memory:"):
+def sqlite_url(path: Path) -> URL:
+    """The address of a database file, whatever characters its name has."""
+    return URL.create("sqlite", database=str(path))
+
+
+def _sqlite_path(url: URL) -> Path | None:
+    if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
         return None
-    return Path(str(parsed.database))
+    return Path(str(url.database))
 
 
-def _engine(url: str) -> Engine:
+def _engine(url: URL) -> Engine:
     path = _sqlite_path(url)
     engine = create_engine(url)
     if engine.dialect.name == "sqlite":
@@ -93,13 +106,17 @@ def _make_folder(path: Path) -> None:
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    """The rollback journal, not WAL: some SQLite builds can corrupt a WAL when it is reset."""
+    """The rollback journal, not WAL: some SQLite builds can corrupt a WAL when it is reset.
+
+    Triggers are recursive, because REPLACE would otherwise delete without asking them.
+    """
     connection.isolation_level = None
     for pragma in (
         "busy_timeout = 30000",
         "journal_mode = DELETE",
         "synchronous = FULL",
         "foreign_keys = ON",
+        "recursive_triggers = ON",
     ):
         connection.execute(f"PRAGMA {pragma}")
 

@@ -123,7 +123,9 @@ intent_outcomes = Table(
     Column("commit_version", BigInteger, nullable=False),
     Column("commit_sha256", Hash, nullable=False),
     Column("closed_at", UtcTime, nullable=False),
-    CheckConstraint("outcome IN ('committed', 'fenced', 'foreign')", name="ck_intent_outcome"),
+    CheckConstraint(
+        "outcome IN ('committed', 'fenced', 'foreign', 'gone')", name="ck_intent_outcome"
+    ),
 )
 
 data_versions = Table(

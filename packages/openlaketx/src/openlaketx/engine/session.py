@@ -60,9 +60,8 @@ def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSessi
 
     Runs need no Delta jar; with ``delta`` the session can also read and write through delta-spark.
     """
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        return active
+    if SparkContext._active_spark_context is not None:
+        return SparkSession.builder.getOrCreate()
     archive = _class_archive(find_java())
     return _start(_configuration(options, archive.java_option(), delta=delta), archive)
 
@@ -88,7 +87,6 @@ def _configuration(options: dict[str, str], archive: str, *, delta: bool) -> Spa
     settings = {
         "spark.master": "local[*]",
         "spark.app.name": "openlaketx",
-        "spark.sql.shuffle.partitions": str(cores()),
         "spark.driver.extraClassPath": _class_path(required=delta),
         **_QUIET,
         **RUN_SETTINGS,
@@ -99,6 +97,7 @@ def _configuration(options: dict[str, str], archive: str, *, delta: bool) -> Spa
     ours = [f'"{option}"' for option in (f"-Dlog4j2.configurationFile={log4j}", archive) if option]
     settings["spark.driver.extraJavaOptions"] = " ".join([*ours, given]).strip()
     if settings["spark.master"].startswith("local"):
+        settings.setdefault("spark.sql.shuffle.partitions", str(cores()))
         settings.setdefault("spark.driver.host", "127.0.0.1")
         settings.setdefault("spark.driver.bindAddress", "127.0.0.1")
     conf = SparkConf(loadDefaults=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 _CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)?:\s*")
@@ -14,7 +14,7 @@ _PLACE = re.compile(r"\s*;\s*line ([0-9]+) pos ([0-9]+);?$")
 _SCAFFOLD = ("Job aborted", "Task failed while", "Lost task", "Driver stacktrace")
 LONGEST = 400
 
-SPARK_ERRORS = (PySparkException, Py4JJavaError)
+SPARK_ERRORS = (PySparkException, Py4JError)
 
 
 def causes(error: BaseException) -> list[str]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from deltalake import DeltaTable
 
 from lakeguard_sdk.commits import PUBLISH_APP, TABLE_PROPERTIES, commits_since
-from lakeguard_sdk.errors import BaseMoved, ForeignTable, MoveError, StagedFilesChanged
+from lakeguard_sdk.errors import (
+    BaseMoved,
+    ForeignTable,
+    MoveError,
+    StagedFilesChanged,
+    TableUnreadable,
+)
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.storage import Storage, join
 from lakeguard_sdk.words import LoadType
@@ -42,7 +48,9 @@ def _check_position(intent: Intent, table: DeltaTable, storage: Storage) -> None
     try:
         since = list(commits_since(storage, intent.location, intent.base_commit))
     except ValueError as error:
-        raise _foreign(intent, f"its log is torn: {error}") from None
+        raise TableUnreadable(
+            dataset=intent.dataset, location=intent.location, reason=f"its log is torn: {error}"
+        ) from None
     seen = [commit for commit in since if commit.version <= table.version()]
     if intent.base_commit + len(seen) != table.version():
         raise _moved(intent, f"commits after {intent.base_commit}", f"commit {table.version()}")

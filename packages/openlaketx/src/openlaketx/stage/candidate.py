@@ -42,6 +42,8 @@ def collect(
         name = facts.path.rpartition("/")[2]
         if name.startswith((".", "_")):
             continue
+        if facts.path.rpartition("/")[0] != local_path(folder):
+            raise StagingFailed(dataset=dataset, reason=f"{facts.path} was left by a broken write")
         footer = _footer(facts, name, dataset)
         _check_schema(footer, declared, name, dataset)
         if footer.num_rows:

@@ -19,7 +19,7 @@ from openlaketx.stage.footer_ranges import column_range
 
 PREFIX = 32
 _LAST = "\U0010ffff"
-_RAW = ("date", "timestamp", "timestamp_ntz", *INTEGERS)
+_RAW = ("date", "timestamp", "timestamp_ntz", "string", *INTEGERS)
 _WITHOUT = ("boolean", "binary")
 
 
@@ -34,9 +34,10 @@ def delta_stats(footer: pq.FileMetaData, declared: TableSchema) -> str:
             nulls[column.name] = str(found.nulls)
         if column.type in _WITHOUT or found.lowest is None:
             continue
-        lowest, highest = _text(found.lowest, column.type), _text(found.highest, column.type)
         if column.type == "string":
             lowest, highest = _string_bounds(found.lowest, found.highest)
+        else:
+            lowest, highest = _text(found.lowest, column.type), _text(found.highest, column.type)
         if lowest is not None and highest is not None:
             low[column.name], high[column.name] = lowest, highest
     parts = {
@@ -58,10 +59,12 @@ def upper_prefix(text: str) -> str:
     return text
 
 
-def _string_bounds(lowest: Any, highest: Any) -> tuple[str | None, str | None]:
-    if not isinstance(lowest, str) or not isinstance(highest, str):
+def _string_bounds(lowest: bytes, highest: bytes) -> tuple[str | None, str | None]:
+    """Nothing where the bytes are not text: Spark writes such strings too."""
+    try:
+        return json.dumps(lowest.decode()[:PREFIX]), json.dumps(upper_prefix(highest.decode()))
+    except UnicodeDecodeError:
         return None, None
-    return json.dumps(lowest[:PREFIX]), json.dumps(upper_prefix(highest))
 
 
 def _text(value: Any, data_type: str) -> str | None:

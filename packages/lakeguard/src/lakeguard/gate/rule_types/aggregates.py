@@ -94,7 +94,8 @@ class AggregateRule(RuleType):
                     f"parameter {name}", f"values of type {data_type} are held against a number"
                 )
         low, high = (_number(read, name) for name in ("min", "max"))
-        return Bounds(self._value_type(data_type), low, high)
+        summed = self.function in (AggregateFunction.SUM, AggregateFunction.MEAN)
+        return Bounds(self._value_type(data_type), low, high, summed)
 
     def _value_type(self, data_type: str) -> str:
         total = self.function is AggregateFunction.SUM

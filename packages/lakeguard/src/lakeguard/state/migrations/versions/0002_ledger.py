@@ -234,7 +234,7 @@ def _create_tables() -> None:
         sa.Column("commit_sha256", sa.String(length=80), nullable=False),
         sa.Column("closed_at", UtcTime(), nullable=False),
         sa.CheckConstraint(
-            "outcome IN ('committed', 'fenced', 'foreign')", name="ck_intent_outcome"
+            "outcome IN ('committed', 'fenced', 'foreign', 'gone')", name="ck_intent_outcome"
         ),
         sa.ForeignKeyConstraint(
             ["intent_id"],

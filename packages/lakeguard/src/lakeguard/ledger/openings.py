@@ -1,0 +1,89 @@
+"""What each run was given when it opened, and what it was told of its live schema."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import Connection, insert, select
+
+from lakeguard.ledger.documents import get_document, put_document
+from lakeguard.state.tables import run_openings, run_schemas
+from lakeguard_sdk.errors import UnknownRun
+from lakeguard_sdk.run import RunPlan, SchemaVerdict
+from lakeguard_sdk.schema import TableSchema
+
+
+class Opening(NamedTuple):
+    """The plan without its lease token, and the canonical text of what was pinned beside it."""
+
+    plan: RunPlan
+    pinned: str
+
+
+def record_opening(
+    connection: Connection,
+    org_id: str,
+    plan: RunPlan,
+    pinned: dict[str, object],
+    dataset_revision: int,
+    at: datetime,
+) -> None:
+    """Keep the plan; its lease token stays with the worker."""
+    ticket = plan.ticket.model_copy(update={"lease_token": ""})
+    kept = plan.model_copy(update={"ticket": ticket})
+    connection.execute(
+        insert(run_openings).values(
+            run_id=plan.ticket.run_id,
+            org_id=org_id,
+            dataset_id=plan.dataset_id,
+            dataset_revision=dataset_revision,
+            plan_hash=put_document(connection, org_id, kept.to_data()),
+            pinned_hash=put_document(connection, org_id, pinned),
+            base_version=plan.base.version if plan.base else None,
+            base_commit=plan.base.commit if plan.base else None,
+            opened_at=at,
+        )
+    )
+
+
+def opening_of(connection: Connection, org_id: str, run_id: str) -> Opening:
+    row = connection.execute(
+        select(run_openings).where(run_openings.c.org_id == org_id, run_openings.c.run_id == run_id)
+    ).first()
+    if row is None:
+        raise UnknownRun(run=run_id)
+    plan = RunPlan.from_json(get_document(connection, org_id, row.plan_hash))
+    return Opening(plan, get_document(connection, org_id, row.pinned_hash))
+
+
+def record_schema(
+    connection: Connection,
+    org_id: str,
+    run_id: str,
+    live: TableSchema,
+    verdict: SchemaVerdict,
+    at: datetime,
+) -> None:
+    """The live schema and the one answer to it."""
+    connection.execute(
+        insert(run_schemas).values(
+            run_id=run_id,
+            org_id=org_id,
+            live_hash=put_document(connection, org_id, live.to_data()),
+            verdict_hash=put_document(connection, org_id, verdict.to_data()),
+            submitted_at=at,
+        )
+    )
+
+
+def schema_verdict(connection: Connection, org_id: str, run_id: str) -> SchemaVerdict | None:
+    """The answer that the run got for its live schema, if it has asked."""
+    found = connection.scalar(
+        select(run_schemas.c.verdict_hash).where(
+            run_schemas.c.org_id == org_id, run_schemas.c.run_id == run_id
+        )
+    )
+    return (
+        None if found is None else SchemaVerdict.from_json(get_document(connection, org_id, found))
+    )
