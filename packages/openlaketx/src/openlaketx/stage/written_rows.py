@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 _ROWS = "number of output rows"
 _WAIT_MS = 10_000
+_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
 class WrittenRows:
@@ -44,13 +45,14 @@ class WrittenRows:
 def counting(spark: SparkSession, run_id: str) -> Iterator[WrittenRows]:
     """Names the write of a run, so that its metrics can be told from any other's."""
     description = f"stage {run_id}"
-    context = spark.sparkContext
+    context: Any = spark.sparkContext
+    before = {name: context.getLocalProperty(name) for name in _GROUP}
     context.setJobGroup(run_id, description, interruptOnCancel=True)
     try:
         yield WrittenRows(spark, description)
     finally:
-        context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
-        context.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
+        for name, value in before.items():
+            context.setLocalProperty(name, value)
 
 
 def _rows_of(store: Any, execution_id: int) -> int | None:
