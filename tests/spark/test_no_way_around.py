@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -207,3 +210,21 @@ def test_a_blocked_task_is_not_run_again(folder: Path) -> None:
     task_id = client.operations.submit(NAME, "test")
     assert worker.run_task(task_id).status is RunStatus.BLOCKED
     assert not client.operations.requeue(task_id)
+
+
+def test_no_variable_of_a_new_process_lets_it_through(folder: Path) -> None:
+    """What Python, Java and Spark read when they start is set before they start."""
+    (folder / "lakeguard.toml").write_text(SETTINGS["spark"])
+    Terminal(folder).type("lakeguard apply")
+    started = {name: value for name, value in VARIABLES.items() if value}
+    done = subprocess.run(
+        [sys.executable, "-m", "lakeguard.cli.main", "run", str(NAME), "--json"],
+        cwd=folder,
+        env={**os.environ, **started, "SPARK_CONF_DIR": str(folder), "PYTHONDEVMODE": "0"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 3, (done.stdout, done.stderr)
+    assert '"status":"BLOCKED"' in done.stdout.replace(" ", "")
