@@ -108,29 +108,21 @@ def claim(
         attempt=task.attempt + 1,
         lease_token=new_id("lease"),
     )
+    held = {"run_id": ticket.run_id, "attempt": ticket.attempt, "worker": worker.to_json()}
     claimed = connection.execute(
         update(tasks)
         .where(tasks.c.task_id == task_id, tasks.c.state == TaskState.QUEUED.value)
         .values(
             state=TaskState.RUNNING.value,
-            attempt=ticket.attempt,
-            run_id=ticket.run_id,
             lease_token=ticket.lease_token,
             lease_expires_at=at + LEASE,
-            worker=worker.to_json(),
+            **held,
         )
     )
     if claimed.rowcount != 1:
         raise Fenced(run=task_id, reason=f"the task is {task.state}")
     connection.execute(
-        insert(task_attempts).values(
-            task_id=task_id,
-            attempt=ticket.attempt,
-            run_id=ticket.run_id,
-            org_id=org_id,
-            started_at=at,
-            worker=worker.to_json(),
-        )
+        insert(task_attempts).values(task_id=task_id, org_id=org_id, started_at=at, **held)
     )
     return get_task(connection, org_id, task_id), ticket
 

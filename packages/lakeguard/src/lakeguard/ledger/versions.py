@@ -17,6 +17,7 @@ from lakeguard.state.tables import (
 )
 from lakeguard_sdk.errors import UnknownVersion
 from lakeguard_sdk.evidence import InputVersion
+from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import MoveKind
@@ -64,17 +65,9 @@ def next_version(connection: Connection, dataset_id: str) -> int:
 
 
 def record_version(
-    connection: Connection,
-    org_id: str,
-    version: StoredVersion,
-    inputs: Iterable[InputVersion],
-    *,
-    task_id: str,
-    idempotency_key: str,
-    bytes_written: int,
-    materialization_id: str,
+    connection: Connection, org_id: str, version: StoredVersion, inputs: Iterable[InputVersion]
 ) -> None:
-    """Version, its inputs and its one materialisation, together."""
+    """The version and what it was built from, together."""
     row = {**version.model_dump(exclude={"table_schema"}), "org_id": org_id}
     connection.execute(
         insert(data_versions).values(**row, table_schema=version.table_schema.to_json())
@@ -92,21 +85,33 @@ def record_version(
     ]
     if lineage:
         connection.execute(insert(version_inputs), lineage)
-    connection.execute(
-        insert(materializations).values(
-            materialization_id=materialization_id,
-            org_id=org_id,
-            dataset_id=version.dataset_id,
-            version=version.version,
-            task_id=task_id,
-            run_id=version.run_id,
-            idempotency_key=idempotency_key,
-            rows=version.row_count,
-            bytes=bytes_written,
-            created_at=version.promoted_at,
-        )
-    )
     outbox.append(connection, org_id, "version", {**row, "inputs": lineage}, version.promoted_at)
+
+
+def record_materialization(
+    connection: Connection,
+    org_id: str,
+    version: StoredVersion,
+    *,
+    task_id: str,
+    idempotency_key: str,
+    bytes_written: int,
+) -> None:
+    """The one materialisation of a task; the database refuses a second."""
+    row = {
+        "materialization_id": new_id("mat"),
+        "org_id": org_id,
+        "dataset_id": version.dataset_id,
+        "version": version.version,
+        "task_id": task_id,
+        "run_id": version.run_id,
+        "idempotency_key": idempotency_key,
+        "rows": version.row_count,
+        "bytes": bytes_written,
+        "created_at": version.promoted_at,
+    }
+    connection.execute(insert(materializations).values(**row))
+    outbox.append(connection, org_id, "materialization", row, version.promoted_at)
 
 
 def move_pointer(

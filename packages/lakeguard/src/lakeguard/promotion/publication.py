@@ -10,6 +10,7 @@ from lakeguard.ledger.versions import (
     StoredVersion,
     move_pointer,
     next_version,
+    record_materialization,
     record_version,
 )
 from lakeguard.promotion.deciding import from_layer
@@ -32,28 +33,16 @@ def publish_version(
         get_document(connection, heart.org_id, str(decision.case.evidence))
     )
     version = _version(connection, heart, run, intent, commit, evidence)
-    record_version(
+    record_version(connection, heart.org_id, version, evidence.inputs)
+    record_materialization(
         connection,
         heart.org_id,
         version,
-        evidence.inputs,
         task_id=run.task.task_id,
         idempotency_key=run.task.dedupe_key,
         bytes_written=sum(file.size for file in evidence.files),
-        materialization_id=new_id("mat"),
     )
-    move_pointer(
-        connection,
-        heart.org_id,
-        intent.dataset_id,
-        version=version.version,
-        commit=commit.version,
-        kind=MoveKind.PUBLISH,
-        at=version.promoted_at,
-        actor=version.promoted_by,
-        reason=f"published by run {intent.run_id}",
-        decision_id=intent.decision_id,
-    )
+    _point_at(connection, heart, version)
     layer = from_layer(run.dataset.definition)
     record_promotion(connection, heart.org_id, decision, layer, PromotionState.PROMOTED)
     return end_run(
@@ -66,6 +55,21 @@ def publish_version(
         version=version.version,
         rows=evidence.rows,
         inputs=evidence.inputs,
+    )
+
+
+def _point_at(connection: Connection, heart: Heart, version: StoredVersion) -> None:
+    move_pointer(
+        connection,
+        heart.org_id,
+        version.dataset_id,
+        version=version.version,
+        commit=version.commit_version,
+        kind=MoveKind.PUBLISH,
+        at=version.promoted_at,
+        actor=version.promoted_by,
+        reason=f"published by run {version.run_id}",
+        decision_id=version.decision_id,
     )
 
 

@@ -23,6 +23,8 @@ from lakeguard.registry.sql_tokens import (
 )
 from lakeguard_sdk.names import DatasetName
 
+_STUMBLES = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, AssertionError)
+"""What the parser raises of itself for some texts, as for ``map(1)``."""
 _REFUSED_NODES: dict[type[exp.Expr], str] = {
     exp.DDL: "a build reads; it does not write or define",
     exp.DML: "a build reads; it does not write or define",
@@ -65,7 +67,7 @@ def read_sql(text: str) -> SqlFacts:
 def _tokens(text: str) -> Sequence[Token]:
     try:
         tokens: Sequence[Token] = Databricks().tokenize(text)
-    except TokenError:
+    except (TokenError, *_STUMBLES):
         raise SqlRefused(SqlProblem("cannot be read as SQL", 0)) from None
     if not tokens:
         raise SqlRefused(SqlProblem("there is no SELECT in this file", 0))
@@ -80,6 +82,8 @@ def _parsed(text: str, tokens: Sequence[Token]) -> exp.Expr:
         raise SqlRefused(_syntax(text, error)) from None
     except RecursionError:
         raise SqlRefused(SqlProblem("nested too deeply", 0)) from None
+    except _STUMBLES:
+        raise SqlRefused(SqlProblem("cannot be read as Spark SQL", tokens[0].start)) from None
     root = roots[0] if len(roots) == 1 else None
     if isinstance(root, exp.Subquery) and not isinstance(root.unnest(), exp.Query):
         root = None
