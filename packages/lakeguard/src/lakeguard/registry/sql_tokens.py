@@ -37,7 +37,7 @@ _AFTER_FROM = _CLAUSES - {TokenType.FROM, TokenType.JOIN, TokenType.ON, TokenTyp
 _BEFORE_A_RELATION = {TokenType.FROM, TokenType.JOIN, TokenType.COMMA}
 _RELATION_STARTS = {
     TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING, TokenType.L_PAREN,
-    TokenType.LATERAL, TokenType.VALUES,
+    TokenType.LATERAL,
 }  # fmt: skip
 _REFUSED_TOKENS = {
     TokenType.PIPE_GT: "pipes are not available: write SELECT",
