@@ -95,7 +95,7 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def _facts(text: str) -> SqlFacts:
     # sqlglot takes a third of a second to import: only those who have SQL pay for it.
     from lakeguard.registry.sql_parsing import read_sql
