@@ -59,6 +59,15 @@ def test_footers_answer_without_a_row_being_read(tmp_path: Path) -> None:
     assert measured.values == {measure_key(asked): told for asked, told in questions.items()}
 
 
+def test_footers_answer_where_whole_row_groups_are_null(tmp_path: Path) -> None:
+    batch = [row(None)] * 4 + [row(5)] + [row(None)] * 5
+    subject = staged(tmp_path, batch, [], SCHEMA)
+    for file in subject.candidate.files:
+        (tmp_path / file.path).unlink()
+    measured = take_measures([aggregate("min", N), aggregate("max", N)], subject)
+    assert list(measured.values.values()) == [5, 5]
+
+
 def test_one_that_raises_takes_no_other_with_it(tmp_path: Path) -> None:
     subject = staged(tmp_path, [row(1, p=BIG), row(2, p=BIG)], [], SCHEMA)
     bad = [

@@ -56,6 +56,8 @@ def test_bounds(tmp_path: Path, data_type: str, values: list[Any], low: Any, hig
         ("boolean", [True, False]),
         ("binary", [b"a"]),
         ("double", [float("inf"), 1.0]),
+        ("double", [float("nan")] * 3 + [1.0, 2.0]),
+        ("double", [1.0, 2.0, 3.0] + [float("nan")] * 2),
         ("long", [None, None]),
         ("timestamp", [400_000_000_000_000_000]),
         ("date", [3_000_000]),
