@@ -75,7 +75,7 @@ def test_the_first_fault_is_found_by_line(tmp_path: Path, content: str, fault: s
 def test_options_make_the_dialect(tmp_path: Path) -> None:
     options = {"delimiter": "\\t", "quote": "'", "escape": "\\", "encoding": "latin1"}
     dialect = CsvDialect.from_options(options)
-    assert look_at(written(tmp_path, b"a\t'b\\'c'\n"), dialect).header == ("a", "b'c")
+    assert look_at(written(tmp_path, b"\xe9\t'b\\'c'\n"), dialect).header == ("é", "b'c")
     told = dialect.spark_options(multiline=True, empty="?")
     assert (told["sep"], told["encoding"], told["mode"]) == ("\t", "ISO-8859-1", "FAILFAST")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from lakeguard_sdk.expression import ColumnRef, Compare, Comparison, IsNull, Matches, Value
@@ -17,9 +18,11 @@ from lakeguard_sdk.measure import (
     measure_key,
 )
 from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.storage import LocalStorage
 from lakeguard_sdk.words import Scope
 from openlaketx.engine.delta_table import LiveFile
 from openlaketx.measure import Subject, take_measures
+from openlaketx.stage.candidate import collect
 from tests.property.measure.staging import staged, write_rows
 
 SCHEMA = TableSchema(
@@ -66,6 +69,32 @@ def test_footers_answer_where_whole_row_groups_are_null(tmp_path: Path) -> None:
         (tmp_path / file.path).unlink()
     measured = take_measures([aggregate("min", N), aggregate("max", N)], subject)
     assert list(measured.values.values()) == [5, 5]
+
+
+def test_rows_are_read_where_footers_tell_nothing(tmp_path: Path) -> None:
+    subject = staged(tmp_path, [row(3), row(None), row(-1)], [], SCHEMA)
+    for file in subject.candidate.files:
+        content = pq.read_table(tmp_path / file.path)
+        pq.write_table(
+            content, tmp_path / file.path, write_statistics=False, store_decimal_as_integer=True
+        )
+    bare = collect(str(tmp_path), "runs/run_1", SCHEMA, "silver.t", LocalStorage())
+    questions = [CountIf(condition=IsNull(of=N)), aggregate("min", N), aggregate("max", N)]
+    measured = take_measures(questions, Subject(bare, SCHEMA, (), 0))
+    assert list(measured.values.values()) == [1, -1, 3]
+
+
+def test_each_measure_looks_at_the_rows_of_its_scope(tmp_path: Path) -> None:
+    one = Compare(op=Comparison.EQ, left=N, right=Value(type="long", text="1"))
+    subject = staged(tmp_path, [row(1), row(2)], [row(1), row(1)], SCHEMA)
+    questions = {
+        RowCount(where=one): 1,
+        RowCount(where=one, scope=Scope.TABLE): 3,
+        CountIf(condition=one): 1,
+        aggregate("sum", N): 3,
+    }
+    measured = take_measures(list(questions), subject)
+    assert measured.values == {measure_key(asked): told for asked, told in questions.items()}
 
 
 def test_one_that_raises_takes_no_other_with_it(tmp_path: Path) -> None:
