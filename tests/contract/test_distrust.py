@@ -159,6 +159,26 @@ def test_a_table_that_is_gone_stops_its_own_runs_only(tmp_path: Path) -> None:
     assert client.operations.reap() == []
 
 
+@pytest.mark.parametrize("damage", ["gone", "cut"])
+def test_a_version_with_damaged_files_is_not_shown_nor_built_on(
+    tmp_path: Path, damage: str
+) -> None:
+    client = numbers_project(tmp_path)
+    first = run_by_hand(client, [1])
+    run_by_hand(client, [2])
+    file = tmp_path / "bronze" / "numbers" / "runs" / first.run_id / "part.parquet"
+    if damage == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(TableUnreadable, match=r"part\.parquet"):
+        client.operations.rollback(NUMBERS, 1, "to what is damaged")
+    blocked = run_by_hand(client, [3])
+    assert blocked.status is RunStatus.BLOCKED
+    assert blocked.decision is not None
+    assert "damaged" in blocked.decision.ruling.reasons[0]
+
+
 def test_a_torn_log_is_told_and_its_run_ends(tmp_path: Path) -> None:
     client = numbers_project(tmp_path)
     run_by_hand(client, [1])

@@ -12,7 +12,15 @@ from lakeguard.registry import columns, datasets, policies, rules, sources
 from lakeguard.registry.folder import FOLDERS
 from lakeguard.settings import ENV_KEYS, ENV_VARIABLE, TOP_KEYS, load_settings
 from lakeguard_sdk.schema import TYPE_WORDS
-from lakeguard_sdk.words import Enforcement, Layer, LoadType, PolicyType, Severity, SourceFormat
+from lakeguard_sdk.words import (
+    CSV_ENCODINGS,
+    Enforcement,
+    Layer,
+    LoadType,
+    PolicyType,
+    Severity,
+    SourceFormat,
+)
 from tests.worlds.definition_folders import load
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -72,7 +80,7 @@ def test_what_is_not_available_yet_is_named() -> None:
 
 def test_every_folder_and_encoding_is_named() -> None:
     assert [folder for folder in FOLDERS if f"  {folder}/" not in DEFINITIONS] == []
-    assert [name for name in sources.ENCODINGS if f"`{name}`" not in DEFINITIONS] == []
+    assert [name for name in CSV_ENCODINGS if f"`{name}`" not in DEFINITIONS] == []
 
 
 def test_the_examples_load(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Boolean, Connection, inspect, text
-from sqlalchemy.exc import DatabaseError, IntegrityError
+from sqlalchemy.exc import IntegrityError
 
 from lakeguard.state import outbox
 from lakeguard.state.column_types import UtcTime
@@ -19,7 +19,7 @@ from lakeguard.state.metadata import MUTABLE_COLUMNS
 from lakeguard.state.migrating import scripts
 from lakeguard.state.tables import metadata
 from lakeguard.state.views import VIEWS, view_metadata
-from lakeguard_sdk.errors import StateMismatch, StateMissing
+from lakeguard_sdk.errors import StateMismatch, StateMissing, StateUnavailable
 from tests.migration.seed_tables import SEED_TABLES
 
 
@@ -165,5 +165,5 @@ def test_a_schema_of_another_version_is_refused(migrated: Database, tmp_path: Pa
 
 def test_a_damaged_file_is_an_error_and_not_an_empty_state(tmp_path: Path) -> None:
     (tmp_path / "state.db").write_bytes(b"this is no database" * 100)
-    with pytest.raises(DatabaseError):
+    with pytest.raises(StateUnavailable, match="not a database"):
         Database(f"sqlite:///{tmp_path}/state.db").migrate()

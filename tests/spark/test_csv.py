@@ -49,7 +49,6 @@ def test_what_stands_in_the_files_is_what_is_read(session: SparkSession, tmp_pat
         marked="\ufeffa,b\nä,日本💥\n",
         unfinished="a,b\nno,newline at the end",
         only_header="a,b\n",
-        empty="",
     )
     batch = read(session, tmp_path)
     assert batch.live == AB
@@ -84,17 +83,28 @@ def test_options_say_how_the_files_are_written(session: SparkSession, tmp_path: 
     assert rows(found) == sorted([("x;y", None), ("it's", None), ("é", None)], key=str)
 
 
-def test_files_of_nothing_are_an_empty_batch(session: SparkSession, tmp_path: Path) -> None:
-    write_files(tmp_path, one="", two="\n")
+def test_files_of_a_header_alone_are_an_empty_batch(session: SparkSession, tmp_path: Path) -> None:
+    write_files(tmp_path, one="a,b\n", two="a,b")
     batch = read(session, tmp_path)
     assert (batch.live, rows(batch)) == (AB, [])
     assert batch.position is not None
     assert len(batch.position.files) == 2
 
 
+@pytest.mark.parametrize("text", ["", "\n"])
+def test_a_file_without_a_header_is_refused(
+    session: SparkSession, tmp_path: Path, text: str
+) -> None:
+    write_files(tmp_path, one="a,b\n1,2\n", two=text)
+    with pytest.raises(SourceUnreadable, match=r"two.csv is empty"):
+        read(session, tmp_path)
+
+
 def test_odd_names_of_files_and_columns(session: SparkSession, tmp_path: Path) -> None:
     lake = tmp_path / "la ke {1} [2] *"
-    write_files(lake, **{"b [1] {x} %20 é": "a b,c.d,`e`\n1,2,3\n", "b [1] {x} %20 f": ""})
+    write_files(
+        lake, **{"b [1] {x} %20 é": "a b,c.d,`e`\n1,2,3\n", "b [1] {x} %20 f": "a b,c.d,`e`\n"}
+    )
     batch = read(session, lake)
     assert batch.live.names == ("a b", "c.d", "`e`")
     declared = schema(**{"`e`": "long", "c.d": "string", "a b": "integer"})

@@ -41,6 +41,9 @@ class MemoryTables:
     def head_version(self, location: str) -> int:
         return len(self.logs[location]) - 1
 
+    def damage(self, location: str, version: int) -> str | None:
+        return None
+
     def keeps_properties(self, location: str, version: int) -> bool:
         return True
 

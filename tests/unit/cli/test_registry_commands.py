@@ -107,6 +107,15 @@ def test_a_kept_plan_is_refused_once_the_registry_moved(
     assert said.err.startswith("LG-2100  the registry moved")
 
 
+def test_a_plan_that_was_edited_is_refused(shell: Shell, lake: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "plan.json"
+    shell("plan", "--project", lake, "--out", kept)
+    kept.write_text(kept.read_text().replace('"enforcement":"BLOCK"', '"enforcement":"ALERT"'))
+    said = shell("apply", kept, "--project", lake)
+    assert said.code == 2
+    assert said.err.startswith("LG-2101")
+
+
 def test_what_is_not_a_plan_is_refused(shell: Shell, lake: Path, tmp_path: Path) -> None:
     for text in ("", "{}", json.dumps({"steps": [{"step": "drop_everything"}]})):
         (tmp_path / "plan.json").write_text(text)

@@ -35,6 +35,8 @@ class SourceFile(Noun):
     path: str
     size: int
     modified_ms: int
+    sha256: str = ""
+    """Of the content, where the position matters: a copy with another time is the same file."""
 
 
 class SourcePosition(Noun):

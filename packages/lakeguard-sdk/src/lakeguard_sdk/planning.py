@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
 from lakeguard_sdk.definition import DatasetDefinition, PolicyDefinition, SourceDefinition
+from lakeguard_sdk.errors import PlanChanged
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
 
@@ -70,6 +71,22 @@ class Plan(Noun):
 
     registry_head: str
     steps: tuple[Step, ...]
+
+
+class KeptPlan(Noun):
+    """A plan in a file, with the hash that tells whether somebody edited it since."""
+
+    plan: Plan
+    hash: str
+
+    @classmethod
+    def of(cls, plan: Plan) -> Self:
+        return cls(plan=plan, hash=plan.content_hash())
+
+    def opened(self) -> Plan:
+        if self.plan.content_hash() != self.hash:
+            raise PlanChanged()
+        return self.plan
 
 
 class Applied(Noun):

@@ -5,6 +5,7 @@ Every location is a URI or a plain path; nothing else in the planes touches one.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ class Storage(Protocol):
     def exists(self, location: str) -> bool: ...
     def read_bytes(self, location: str) -> bytes: ...
     def facts(self, location: str) -> FileFacts: ...
+    def sha256(self, location: str) -> str: ...
     def files_under(self, location: str) -> Iterator[FileFacts]: ...
     def make_durable(self, location: str) -> None: ...
 
@@ -42,6 +44,10 @@ class LocalStorage:
     def facts(self, location: str) -> FileFacts:
         stat = _path(location).stat()
         return FileFacts(location, stat.st_size, stat.st_mtime_ns // 1_000_000)
+
+    def sha256(self, location: str) -> str:
+        with _path(location).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def files_under(self, location: str) -> Iterator[FileFacts]:
         root = _path(location)

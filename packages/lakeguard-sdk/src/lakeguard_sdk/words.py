@@ -76,6 +76,10 @@ class SourceFormat(StrEnum):
     PARQUET = "parquet"
 
 
+CSV_ENCODINGS = ("UTF-8", "ISO-8859-1", "US-ASCII", "windows-1252")
+"""What a CSV source may be written in; upper and lower case are the same."""
+
+
 class Scope(StrEnum):
     """Rows a rule looks at: those of this run, or the table as the publish would leave it."""
 

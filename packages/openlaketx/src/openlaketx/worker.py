@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from lakeguard_sdk.client import Progress, WorkerClient
-from lakeguard_sdk.errors import Fenced, LakeGuardError
+from lakeguard_sdk.errors import BuildFailed, Fenced, LakeGuardError
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.words import RunStatus
@@ -46,6 +46,9 @@ class SparkWorker:
     def _run(self, plan: RunPlan) -> RunResult:
         try:
             return self._attempt(plan)
+        except KeyboardInterrupt:
+            self._fail(plan, BuildFailed(dataset=plan.dataset, reason="it was interrupted"))
+            raise
         except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
             return self._fail(plan, error)
 

@@ -113,6 +113,22 @@ def test_a_file_that_went_away_stays_in_the_position(tmp_path: Path) -> None:
     assert second.position == first.position
 
 
+def test_a_copy_with_another_time_is_the_same_file(tmp_path: Path) -> None:
+    write(tmp_path, "in/a.csv", "one")
+    first = select(tmp_path)
+    os.utime(tmp_path / "in" / "a.csv", (1, 1))
+    assert select(tmp_path, position=first.position).files == ()
+
+
+def test_files_that_were_all_archived_are_nothing_new(tmp_path: Path) -> None:
+    write(tmp_path, "in/a.csv", "one")
+    first = select(tmp_path)
+    os.remove(tmp_path / "in" / "a.csv")
+    assert select(tmp_path, position=first.position).files == ()
+    with pytest.raises(SourceUnreadable, match="no file matches"):
+        select(tmp_path, FULL, first.position)
+
+
 @pytest.mark.parametrize("change", ["size", "time"])
 def test_a_file_that_changed_after_it_was_read_is_refused(tmp_path: Path, change: str) -> None:
     write(tmp_path, "in/a.csv", "one")
@@ -121,6 +137,7 @@ def test_a_file_that_changed_after_it_was_read_is_refused(tmp_path: Path, change
         write(tmp_path, "in/a.csv", "longer")
         os.utime(tmp_path / "in" / "a.csv", ns=(0, first.files[0].modified_ms * 1_000_000))
     else:
+        write(tmp_path, "in/a.csv", "two")
         os.utime(tmp_path / "in" / "a.csv", (1, 1))
     with pytest.raises(SourceUnreadable, match=r"in/a\.csv changed .* FULL"):
         select(tmp_path, position=first.position)

@@ -56,6 +56,18 @@ class DeltaTables:
         actions = self._open(location, version).get_add_actions(flatten=True)
         return frozenset(unquote(path) for path in actions["path"].to_pylist())
 
+    def damage(self, location: str, version: int) -> str | None:
+        actions = self._open(location, version).get_add_actions(flatten=True)
+        columns = [actions[name].to_pylist() for name in ("path", "size_bytes")]
+        storage = storage_for(location)
+        for encoded, size in zip(*columns, strict=True):
+            path = unquote(encoded)
+            if not storage.exists(join(location, path)):
+                return f"file {path} is gone"
+            if storage.facts(join(location, path)).size != size:
+                return f"file {path} has another size than was published"
+        return None
+
     def keeps_properties(self, location: str, version: int) -> bool:
         properties = self._open(location, version).metadata().configuration
         return all(properties.get(key) == value for key, value in TABLE_PROPERTIES.items())

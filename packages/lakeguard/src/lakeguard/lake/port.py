@@ -31,6 +31,9 @@ class GovernedTables(Protocol):
     def files_at(self, location: str, version: int) -> frozenset[str]:
         """The paths that a version shows, relative to the table and not encoded."""
 
+    def damage(self, location: str, version: int) -> str | None:
+        """What is wrong with the files that a version shows: one is gone or has another size."""
+
     def keeps_properties(self, location: str, version: int) -> bool:
         """Whether the version still has the properties that we set at creation."""
 

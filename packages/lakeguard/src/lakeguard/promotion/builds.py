@@ -125,6 +125,10 @@ def _pin(
     if recorded is not None:
         since = require_version(connection, registered.dataset_id, recorded)
     location = heart.location_of(registered)
+    damage = _damage(heart, location, stored.commit_version)
+    if damage is not None:
+        findings.refuse(f"input:{parent}", f"input {parent}@v{stored.version} is damaged: {damage}")
+        return None
     findings.accept(f"input:{parent}", f"input {parent} is read at v{stored.version}")
     return InputPin(
         input=InputVersion(
@@ -138,3 +142,9 @@ def _pin(
         if since is None
         else TableSnapshot(location=location, table_id=since.table_id, commit=since.commit_version),
     )
+
+
+def _damage(heart: Heart, location: str, commit: int) -> str | None:
+    if not heart.tables.exists(location):
+        return "its table is gone"
+    return heart.tables.damage(location, commit)

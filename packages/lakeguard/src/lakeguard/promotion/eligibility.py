@@ -55,6 +55,9 @@ def find_rogue_commit(
             " move it away, then run again",
         )
         return
+    if published is not None and (damage := heart.tables.damage(location, published.commit)):
+        findings.refuse("table", f"v{published.version} of {dataset.name} is damaged: {damage}")
+        return
     rogue = rogue_commit(heart, dataset, 0 if published is None else published.commit)
     if rogue is None:
         findings.accept("table", "every commit of the table has a decision behind it")

@@ -64,6 +64,10 @@ def _target(heart: Heart, name: DatasetName, to: int) -> tuple[RegisteredDataset
     location = heart.location_of(dataset)
     if not heart.tables.exists(location):
         raise TableUnreadable(dataset=name, location=location, reason="it is gone")
+    damage = heart.tables.damage(location, target.commit_version)
+    if damage is not None:
+        reason = f"v{to} cannot be shown again: {damage}"
+        raise TableUnreadable(dataset=name, location=location, reason=reason)
     if published.version == to and rogue_commit(heart, dataset, published.commit) is None:
         raise AlreadyPublished(dataset=name, version=to)
     return dataset, target

@@ -11,11 +11,10 @@ from lakeguard_sdk.definition import SourceDefinition
 from lakeguard_sdk.definition_errors import SecretValue, UnknownKey
 from lakeguard_sdk.secret_values import is_sensitive_key, looks_secret
 from lakeguard_sdk.spelling import did_you_mean
-from lakeguard_sdk.words import SourceFormat
+from lakeguard_sdk.words import CSV_ENCODINGS, SourceFormat
 
 KEYS = ("source", "format", "path", "options", "active")
 LONGEST_PATH = 1000
-ENCODINGS = ("UTF-8", "US-ASCII", "ISO-8859-1", "UTF-16", "UTF-16BE", "UTF-16LE", "UTF-32")
 
 
 def _one_character(value: str) -> str | None:
@@ -27,7 +26,8 @@ def _short(value: str) -> str | None:
 
 
 def _encoding(value: str) -> str | None:
-    return None if value in ENCODINGS else f"write one of {', '.join(ENCODINGS)}"
+    known = {name.lower() for name in CSV_ENCODINGS}
+    return None if value.lower() in known else f"write one of {', '.join(CSV_ENCODINGS)}"
 
 
 OPTIONS: dict[SourceFormat, dict[str, Callable[[str], str | None]]] = {

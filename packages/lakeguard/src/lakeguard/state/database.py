@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
 from lakeguard.state.head import SCHEMA_HEAD
 from lakeguard_sdk.errors import StateMismatch, StateMissing, StateUnavailable
@@ -46,7 +46,9 @@ class Database:
     def _reachable(self) -> Iterator[None]:
         try:
             yield
-        except OperationalError as error:
+        except DatabaseError as error:
+            if type(error) not in (DatabaseError, OperationalError):
+                raise
             raise StateUnavailable(place=self.place, reason=error.orig) from error
 
     def migrate(self) -> None:

@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, widens
 from openlaketx.engine.spark_types import spark_type
 
-_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_DATE = r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
 _ZONE = r"(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])?"
 _FLOAT = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -63,7 +63,11 @@ def is_sound(text: Column, declared: str) -> Column:
     """Whether a text that is not empty spells a value of the type."""
     guard, cast = text_guard(declared), text.try_cast(spark_type(declared))
     sound = cast.isNotNull() if guard is None else text.rlike(guard) & cast.isNotNull()
-    return sound & (F.abs(cast) != float("inf")) if declared in FLOATS else sound
+    if declared in FLOATS:
+        return sound & (F.abs(cast) != float("inf"))
+    if declared == "timestamp":  # a zone can carry a moment out of the years 1 to 9999
+        return sound & F.year(cast).between(1, 9999)
+    return sound
 
 
 def _from_text(text: Column, name: str, declared: str) -> Column:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -117,14 +121,16 @@ def _class_path(*, required: bool) -> str:
 
 
 def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
-    logging.getLogger("SQLQueryContextLogger").disabled = True  # it writes stack traces to stderr
+    for talker in ("SQLQueryContextLogger", "py4j"):  # they write stack traces to stderr
+        logging.getLogger(talker).disabled = True
     output = tempfile.TemporaryFile(prefix="spark-")  # noqa: SIM115 - as long as the JVM lives
     _jvm_output.append(output)
     try:
         gateway = launch_gateway(  # type: ignore[no-untyped-call]
             conf, popen_kwargs={"stdout": output, "stderr": output}
         )
-        session = SparkSession(SparkContext(conf=conf, gateway=gateway))
+        with _own_interrupt():
+            session = SparkSession(SparkContext(conf=conf, gateway=gateway))
     except PySparkException as error:
         raise BuildFailed(
             dataset="the Spark session", reason=_last_words(output) or str(error)
@@ -132,6 +138,19 @@ def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
     if any("[cds" in line for line in _lines(output)):
         archive.reject()
     return session
+
+
+@contextmanager
+def _own_interrupt() -> Iterator[None]:
+    """Keep the process's own answer to Ctrl-C: Spark's talks to the JVM from inside a handler."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _last_words(output: IO[bytes]) -> str:

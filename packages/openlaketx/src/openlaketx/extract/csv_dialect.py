@@ -14,13 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from lakeguard_sdk.words import CSV_ENCODINGS
+
 OPTIONS = ("delimiter", "quote", "escape", "null_value", "encoding")
-ENCODINGS = {
-    "utf-8": "UTF-8",
-    "iso8859-1": "ISO-8859-1",
-    "ascii": "US-ASCII",
-    "cp1252": "windows-1252",
-}
+ENCODINGS = {codecs.lookup(name).name: name for name in CSV_ENCODINGS}
+"""Python's name of each encoding, and the name that Spark knows."""
 _CHUNK = 1 << 20
 
 

@@ -27,19 +27,14 @@ def read_csv(
     session: SparkSession,
     build: SourceBuild,
     selection: Selection,
-    declared: TableSchema,
     storage: Storage,
 ) -> Batch:
-    """Strings only, every file under the same header; a line that does not fit fails the run.
-
-    Where every file is empty, even of a header, the batch is empty and has the declared names.
-    """
+    """Strings only, every file under the same header; a line that does not fit fails the run."""
     try:
         dialect = CsvDialect.from_options(build.options)
     except DialectProblem as problem:
         raise selection.unreadable(str(problem)) from None
-    header, quoted = _header(selection, dialect)
-    names = header or declared.names
+    names, quoted = _header(selection, dialect)
     return Batch(
         frame=_frame(session, selection, dialect, names, quoted=quoted),
         live=TableSchema(columns=tuple(Column(name=name, type="string") for name in names)),
@@ -50,8 +45,8 @@ def read_csv(
     )
 
 
-def _header(selection: Selection, dialect: CsvDialect) -> tuple[tuple[str, ...] | None, bool]:
-    header: tuple[str, ...] | None = None
+def _header(selection: Selection, dialect: CsvDialect) -> tuple[tuple[str, ...], bool]:
+    header: tuple[str, ...] = ()
     first, quoted = "", False
     for file in selection.files:
         try:
@@ -60,8 +55,8 @@ def _header(selection: Selection, dialect: CsvDialect) -> tuple[tuple[str, ...] 
             raise selection.unreadable(f"{file.path}: {problem}") from None
         quoted = quoted or look.quoted
         if look.header is None:
-            continue
-        if header is None:
+            raise selection.unreadable(f"{file.path} is empty: not even a header is there")
+        if not header:
             header, first = look.header, file.path
             if problem_text := name_problem(header):
                 raise selection.unreadable(f"{file.path}: {problem_text}")

@@ -36,5 +36,5 @@ def _from_source(
     if not selection.files:
         return None
     if build.format is SourceFormat.CSV:
-        return read_csv(session, build, selection, plan.declared, storage)
+        return read_csv(session, build, selection, storage)
     return read_parquet(session, build, selection, storage)

@@ -40,7 +40,7 @@ class Selection:
         for file in self.files:
             if not storage.exists(self.location(file)):
                 raise self.unreadable(f"{file.path} disappeared while it was being read")
-            if _facts(storage, self.location(file), file.path) != file:
+            if not _unmoved(_facts(storage, self.location(file), file.path), file):
                 raise self.unreadable(f"{file.path} changed while it was being read")
 
 
@@ -63,11 +63,11 @@ def select_files(
         for path in matching(pattern, root)
     )
     everything = Selection(source, dataset, root, found, SourcePosition(files=found))
-    if not found:
+    if not found and (load is LoadType.FULL or position is None):
         raise everything.unreadable(f"no file matches {pattern}")
-    if load is LoadType.FULL or position is None:
+    if load is LoadType.FULL:
         return everything
-    return _new_files(everything, position)
+    return _new_files(everything, position or SourcePosition(), storage)
 
 
 def matching(pattern: str, root: str) -> list[str]:
@@ -81,15 +81,20 @@ def matching(pattern: str, root: str) -> list[str]:
     )
 
 
-def _new_files(everything: Selection, position: SourcePosition) -> Selection:
+def _new_files(everything: Selection, position: SourcePosition, storage: Storage) -> Selection:
+    """Files that were archived since are fine; one that was read and has other content is not."""
     known = {file.path: file for file in position.files}
     for file in everything.files:
-        if file.path in known and known[file.path] != file:
+        if file.path in known and not _same(everything, file, known[file.path], storage):
             raise everything.unreadable(
                 f"{file.path} changed after a version had read it, so it cannot be appended again:"
                 " give changed data a new file name, or load the dataset FULL"
             )
-    fresh = tuple(file for file in everything.files if file.path not in known)
+    fresh = tuple(
+        file.model_copy(update={"sha256": storage.sha256(everything.location(file))})
+        for file in everything.files
+        if file.path not in known
+    )
     return Selection(
         everything.source,
         everything.dataset,
@@ -97,6 +102,18 @@ def _new_files(everything: Selection, position: SourcePosition) -> Selection:
         fresh,
         SourcePosition(files=_merged(position.files, fresh)),
     )
+
+
+def _same(everything: Selection, file: SourceFile, known: SourceFile, storage: Storage) -> bool:
+    """By size and time, or by content where a copy has another time."""
+    if _unmoved(file, known):
+        return True
+    copied = file.size == known.size and bool(known.sha256)
+    return copied and storage.sha256(everything.location(file)) == known.sha256
+
+
+def _unmoved(file: SourceFile, other: SourceFile) -> bool:
+    return (file.size, file.modified_ms) == (other.size, other.modified_ms)
 
 
 def _merged(old: Sequence[SourceFile], new: Iterable[SourceFile]) -> tuple[SourceFile, ...]:

@@ -23,8 +23,9 @@ def files_to_read(pin: InputPin, dataset: str) -> list[str]:
     if before - pinned:
         raise BuildFailed(
             dataset=dataset,
-            reason=f"{pin.input.dataset} lost rows since the version that was read last,"
-            " so there is nothing to append: load the dataset FULL",
+            reason=f"{pin.input.dataset} lost rows since the version that was read last, so it is"
+            f" not known what to append: roll {dataset} back to a version that was built before,"
+            " or load it FULL",
         )
     return [join(pin.snapshot.location, path) for path in sorted(pinned - before)]
 

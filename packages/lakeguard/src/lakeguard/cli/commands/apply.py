@@ -15,7 +15,7 @@ from lakeguard.cli.output import answer
 from lakeguard.cli.views.plan import applied_lines
 from lakeguard.registry.loading import load_folder
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.planning import Plan
+from lakeguard_sdk.planning import KeptPlan, Plan
 
 
 @click.command("apply")
@@ -42,7 +42,7 @@ def _fresh(client: Client, call: Call) -> Plan:
 
 def _kept(file: Path) -> Plan:
     try:
-        return Plan.from_json(file.read_bytes())
+        return KeptPlan.from_json(file.read_bytes()).opened()
     except ValidationError:
         raise click.UsageError(
             f"{inert(file)} is not a plan; make one: lakeguard plan --out {inert(file)}"

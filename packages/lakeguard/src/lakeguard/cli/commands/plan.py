@@ -12,6 +12,7 @@ from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
 from lakeguard.cli.views.plan import plan_lines
 from lakeguard.registry.loading import load_folder
+from lakeguard_sdk.planning import KeptPlan
 
 
 @click.command("plan")
@@ -28,5 +29,5 @@ def command(call: Call, out: Path | None) -> None:
     with shown_in_place(folder):
         plan = client_of(call).registry.plan(load_folder(folder))
     if out is not None:
-        out.write_text(plan.to_json() + "\n", encoding="utf-8")
+        out.write_text(KeptPlan.of(plan).to_json() + "\n", encoding="utf-8")
     answer(call, {"plan": plan.to_data()}, plan_lines(plan, out))
