@@ -33,6 +33,7 @@ _NOTHING = (_CLAUSES - {TokenType.SELECT}) | _JOIN_WORDS | {
 }  # fmt: skip
 """What does not count as something."""
 _FUNCTIONS_TOO = {TokenType.LEFT, TokenType.RIGHT, TokenType.WINDOW}
+_BEFORE_OUTER = {TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.VIEW}
 _AFTER_FROM = _CLAUSES - {TokenType.FROM, TokenType.JOIN, TokenType.ON, TokenType.USING}
 _BEFORE_A_RELATION = {TokenType.FROM, TokenType.JOIN, TokenType.COMMA}
 _RELATION_STARTS = {
@@ -95,6 +96,10 @@ def refuse_dangling(tokens: Sequence[Token]) -> None:
             length = token.end + 1 - token.start
             hint = "; a name that is a keyword stands in backticks"
             raise SqlRefused(SqlProblem(f"nothing follows {token.text}", token.start, length, hint))
+    for before, token in pairwise(tokens):
+        if token.token_type is TokenType.OUTER and before.token_type not in _BEFORE_OUTER:
+            problem = "OUTER follows LEFT, RIGHT, FULL or LATERAL VIEW"
+            raise SqlRefused(SqlProblem(problem, token.start, 5))
 
 
 def refuse_odd_relations(tokens: Sequence[Token]) -> None:
