@@ -38,16 +38,19 @@ def machine() -> str:
     )
 
 
-def keep(name: str, figures: list[Figure]) -> None:
+def keep(name: str, figures: list[Figure], folder: Path = RESULTS) -> None:
     """Writes ``results/<name>.json``."""
-    RESULTS.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)
     content = {
         "name": name,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
-        "figures": [{**asdict(figure), "ok": figure.ok} for figure in figures],
+        "figures": [
+            {**asdict(figure), "value": round(figure.value, 3), "ok": figure.ok}
+            for figure in figures
+        ],
     }
-    (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
+    (folder / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
 
 
 def show(name: str, figures: list[Figure]) -> None:

@@ -1,0 +1,43 @@
+"""Kept figures have the shape that others read, and a missed bar shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench.__main__ import main
+from bench.figures import RESULTS, Figure, keep
+
+KEYS = {"name", "at", "machine", "figures"}
+FIGURE_KEYS = {"figure", "value", "unit", "bar", "ok"}
+
+
+@pytest.mark.parametrize(
+    ("value", "bar", "ok"), [(1.0, 1.0, True), (1.01, 1.0, False), (9.0, None, True)]
+)
+def test_a_bar_is_the_most_that_is_allowed(value: float, bar: float | None, ok: bool) -> None:
+    assert Figure("x", value, "s", bar).ok is ok
+
+
+def test_what_is_kept(tmp_path: Path) -> None:
+    keep("tried", [Figure("ratio", 0.123456, "x", 1.0)], tmp_path)
+    told = json.loads((tmp_path / "tried.json").read_text())
+    assert told.keys() == KEYS
+    assert told["figures"] == [
+        {"figure": "ratio", "value": 0.123, "unit": "x", "bar": 1.0, "ok": True}
+    ]
+
+
+def test_the_figures_in_the_repository_meet_their_bars() -> None:
+    for file in RESULTS.glob("*.json"):
+        told = json.loads(file.read_text())
+        assert told.keys() == KEYS
+        assert all(figure.keys() == FIGURE_KEYS for figure in told["figures"])
+        assert all(figure["ok"] for figure in told["figures"])
+
+
+def test_a_benchmark_that_does_not_exist_is_said_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["guarded"]) == 2
+    assert "guarded_write" in capsys.readouterr().out
