@@ -1,8 +1,13 @@
-"""A skipped test fails the run: what did not run has shown nothing."""
+"""A skipped test fails the run: what did not run has shown nothing. And one Spark for all."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 not_run: dict[str, None] = {}
 
@@ -27,3 +32,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("skipped, which fails the run", red=True)
         for nodeid in not_run:
             terminalreporter.write_line(nodeid)
+
+
+@pytest.fixture(scope="session")
+def spark() -> SparkSession:
+    """As a worker has it, on two cores, and able to read Delta as other engines do."""
+    from openlaketx.engine.session import spark_session
+
+    return spark_session({"spark.master": "local[2]"}, delta=True)

@@ -1,54 +1,11 @@
-"""Calling commands as the pages write them, in one process with one warm Spark."""
+"""Commands run in the test process, on its one Spark session."""
 
 from __future__ import annotations
 
-import io
-import json
-import shlex
-import subprocess
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
-
-from lakeguard.cli.main import call
+import pytest
+from pyspark.sql import SparkSession
 
 
-@dataclass(frozen=True)
-class Said:
-    line: str
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        return json.loads(self.out)
-
-
-@dataclass
-class Terminal:
-    """A shell that knows cd, cp, rm and lakeguard."""
-
-    folder: Path
-    said: list[Said] = field(default_factory=list)
-
-    def type(self, line: str) -> Said:
-        words = shlex.split(line, comments=True)
-        said = Said(line, *self._done(words))
-        self.said.append(said)
-        return said
-
-    def _done(self, words: list[str]) -> tuple[int, str, str]:
-        if words[0] == "cd":
-            self.folder = self.folder / words[1]
-            return 0, "", ""
-        if words[0] != "lakeguard":
-            done = subprocess.run(
-                words, cwd=self.folder, capture_output=True, text=True, check=False
-            )
-            return done.returncode, done.stdout, done.stderr
-        out, err = io.StringIO(), io.StringIO()
-        with chdir(self.folder), redirect_stdout(out), redirect_stderr(err):
-            code = call(words[1:])
-        return code, out.getvalue(), err.getvalue()
+@pytest.fixture(autouse=True, scope="session")
+def warm(spark: SparkSession) -> SparkSession:
+    return spark

@@ -25,9 +25,9 @@ from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.words import RunStatus
 from openlaketx.engine.session import RUN_SETTINGS, spark_session
-from tests.e2e.conftest import Terminal
+from tests.worlds.terminal import Terminal
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
 NAME = DatasetName("bronze.orders")
 FILES = {

@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from deltalake import DeltaTable
+from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 
-from lakeguard_sdk.commits import TABLE_PROPERTIES
+from lakeguard_sdk.commits import PUBLISH_APP, TABLE_PROPERTIES
 from lakeguard_sdk.errors import (
     BaseMoved,
     ForeignTable,
@@ -139,6 +139,30 @@ def test_a_protocol_feature_that_this_engine_does_not_write(table: Governed, fea
     table.base = 2
     with pytest.raises(ForeignTable, match=f"uses .*{feature}|{feature}"):
         commit_publish(table.intent(table.stage("runs/run_2/a.parquet", [3])))
+
+
+@pytest.mark.parametrize(("reader", "writer"), [(1, 4), (2, 5)])
+def test_a_protocol_version_that_brings_features_unsaid(
+    table: Governed, reader: int, writer: int
+) -> None:
+    _write_commit(table, {"protocol": {"minReaderVersion": reader, "minWriterVersion": writer}})
+    table.base = 2
+    intent = table.intent(table.stage("runs/run_2/a.parquet", [3]))
+    refused(table, intent, ForeignTable, f"reader {reader} and writer {writer}")
+
+
+def test_a_table_with_a_nested_column(tmp_path: Path) -> None:
+    location = str(tmp_path / "t")
+    nested = {"type": "array", "elementType": "long", "containsNull": True}
+    field = {"name": "n", "type": nested, "nullable": True, "metadata": {}}
+    DeltaTable.create(
+        location,
+        Schema.from_json(json.dumps({"type": "struct", "fields": [field]})),
+        configuration=dict(TABLE_PROPERTIES),
+        commit_properties=CommitProperties(app_transactions=[Transaction(PUBLISH_APP, 0)]),
+    )
+    table = Governed(location, str(DeltaTable(location).metadata().id))
+    refused(table, table.intent(), ForeignTable, "column n is nested")
 
 
 def test_a_partitioned_table(tmp_path: Path) -> None:
