@@ -18,6 +18,7 @@ from lakeguard_sdk.definition import (
     RuleDefinition,
     SourceDefinition,
 )
+from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.errors import BaseMoved, RollbackBlocked, TableBusy
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan, RunResult, SqlBuild
@@ -312,3 +313,21 @@ def test_promotion_status_is_the_history_of_yes_and_no(tmp_path: Path) -> None:
         ).all()
     engine.dispose()
     assert rows == [("source", "bronze", 0, "BLOCKED"), ("bronze", "silver", 0, "BLOCKED")]
+
+
+def test_an_append_cannot_union_its_parents(tmp_path: Path) -> None:
+    other = DatasetName("bronze.other")
+    both = doubled().model_copy(
+        update={
+            "parents": (NUMBERS, other),
+            "build": FromSql(
+                file="sql/d.sql",
+                text="SELECT n FROM bronze.numbers UNION ALL SELECT n FROM bronze.other",
+            ),
+        }
+    )
+    datasets = (numbers(), numbers(dataset=other))
+    with pytest.raises(InvalidDefinitions) as refusal:
+        world(tmp_path / "append", *datasets, both)
+    assert "APPEND" in str(refusal.value.errors[0])
+    world(tmp_path / "full", *datasets, both.model_copy(update={"load": LoadType.FULL}))

@@ -9,7 +9,7 @@ from lakeguard.registry.characters import folded, forbidden_character
 from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_TEXT
 from lakeguard.registry.graph import cycles
 from lakeguard.registry.locating import Locate, by_file
-from lakeguard.registry.sql import check_sql, sql_error, unread_parents
+from lakeguard.registry.sql import check_sql, combines_rows, sql_error, unread_parents
 from lakeguard_sdk.definition import DatasetDefinition, FromSource, FromSql
 from lakeguard_sdk.definition_errors import (
     BadSql,
@@ -21,7 +21,7 @@ from lakeguard_sdk.definition_errors import (
     WrongValue,
 )
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import Layer
+from lakeguard_sdk.words import Layer, LoadType
 
 LONGEST_COLUMN = 255
 
@@ -139,6 +139,12 @@ def _sql_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Definiti
         yield sql_error(build.file, build.text, problem)
     if problems:
         return
+    if dataset.load is LoadType.APPEND and len(dataset.parents) > 1 and combines_rows(build.text):
+        at: tuple[str | int, ...] = ("parents",)
+        first = dataset.parents[0]
+        problem_text = f"an APPEND build reads what {first} gained and every other parent whole"
+        hint = ": set beside each other their rows would come again; join them, or load FULL"
+        yield BadSql(locate(dataset, at), problem=problem_text, hint=hint, at=at)
     for parent in unread_parents(build.text, dataset.parents):
         at = ("parents", dataset.parents.index(parent))
         problem_text = f"{build.file} does not read {parent}"

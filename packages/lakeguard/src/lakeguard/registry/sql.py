@@ -50,6 +50,14 @@ def read_datasets(text: str) -> frozenset[DatasetName]:
     return frozenset(table.dataset for table in _facts(text).tables)
 
 
+def combines_rows(text: str) -> bool:
+    """Whether the text sets rows beside rows (UNION, EXCEPT, INTERSECT)."""
+    try:
+        return _facts(text).combines
+    except SqlRefused:
+        return False
+
+
 def rewrite_tables(text: str, views: Mapping[DatasetName, str], file: str = "sql") -> str:
     """The same text reading each dataset from its view; every other character is kept.
 

@@ -26,4 +26,6 @@ class SqlFacts:
     """Folded names of the common table expressions."""
     semicolon: int | None
     """Offset of the one that closes the statement."""
+    combines: bool
+    """Whether it sets the rows of one SELECT beside those of another, as UNION does."""
     problems: tuple[SqlProblem, ...]

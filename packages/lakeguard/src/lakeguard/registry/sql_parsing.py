@@ -60,6 +60,7 @@ def read_sql(text: str) -> SqlFacts:
         tables=references,
         common_tables=common_tables(root),
         semicolon=semicolon,
+        combines=root.find(exp.SetOperation) is not None,
         problems=tuple(sorted(problems, key=lambda found: (found.offset, found.problem))),
     )
 
