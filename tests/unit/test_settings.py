@@ -140,3 +140,11 @@ def test_no_project_is_told(tmp_path: Path) -> None:
         find_project(tmp_path)
     with pytest.raises(NoProject):
         load_settings(tmp_path)
+
+
+def test_a_folder_that_delta_cannot_open_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "a%20b"
+    folder.mkdir()
+    (folder / "lakeguard.toml").write_text("[env.dev]\n")
+    with pytest.raises(SettingsError, match="%"):
+        load_settings(folder)

@@ -112,7 +112,10 @@ class _Reader:
             return text
         if "://" in text:
             raise self._error(f"{key}: {scheme}:// locations are not available yet; name a folder")
-        return str((self.file.parent / text).resolve())
+        place = str((self.file.parent / text).resolve())
+        if "%" in place:
+            raise self._error(f"{key}: a folder whose path has a % cannot hold Delta tables")
+        return place
 
     def _database(self, table: Mapping[str, Any], key: str) -> Path:
         text = self._text(table, "database", key, "sqlite:.lakeguard/state.db")

@@ -14,6 +14,7 @@ from lakeguard_sdk.client import Progress
 
 STAGES = {
     "extract": "reading",
+    "schema": "comparing columns",
     "stage": "writing candidate files",
     "measure": "measuring {rows:,} rows",
     "decide": "asking the gate",
