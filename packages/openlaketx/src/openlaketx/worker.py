@@ -10,6 +10,7 @@ from lakeguard_sdk.errors import BuildFailed, Fenced, LakeGuardError
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.words import RunStatus
+from openlaketx.jobs.interrupts import noticing_interrupts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,13 +45,20 @@ class SparkWorker:
         return opened if isinstance(opened, RunResult) else self._run(opened)
 
     def _run(self, plan: RunPlan) -> RunResult:
-        try:
-            return self._attempt(plan)
-        except KeyboardInterrupt:
-            self._fail(plan, BuildFailed(dataset=plan.dataset, reason="it was interrupted"))
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
-            return self._fail(plan, error)
+        with noticing_interrupts() as interrupted:
+            try:
+                return self._attempt(plan)
+            except KeyboardInterrupt:
+                self._end_interrupted(plan)
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
+                if not interrupted():
+                    return self._fail(plan, error)
+        self._end_interrupted(plan)
+        raise KeyboardInterrupt
+
+    def _end_interrupted(self, plan: RunPlan) -> None:
+        self._fail(plan, BuildFailed(dataset=plan.dataset, reason="it was interrupted"))
 
     def _attempt(self, plan: RunPlan) -> RunResult:
         from openlaketx.jobs.lease import keeping_lease

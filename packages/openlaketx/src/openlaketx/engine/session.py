@@ -121,8 +121,9 @@ def _class_path(*, required: bool) -> str:
 
 
 def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
-    for talker in ("SQLQueryContextLogger", "py4j"):  # they write stack traces to stderr
-        logging.getLogger(talker).disabled = True
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # it writes stack traces to stderr
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_not_of_py4j)
     output = tempfile.TemporaryFile(prefix="spark-")  # noqa: SIM115 - as long as the JVM lives
     _jvm_output.append(output)
     try:
@@ -138,6 +139,11 @@ def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
     if any("[cds" in line for line in _lines(output)):
         archive.reject()
     return session
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    """py4j tells the root logger of every call that was cut short."""
+    return "py4j" not in Path(record.pathname).parts
 
 
 @contextmanager
