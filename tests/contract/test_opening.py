@@ -331,3 +331,17 @@ def test_an_append_cannot_union_its_parents(tmp_path: Path) -> None:
         world(tmp_path / "append", *datasets, both)
     assert "APPEND" in str(refusal.value.errors[0])
     world(tmp_path / "full", *datasets, both.model_copy(update={"load": LoadType.FULL}))
+
+
+def test_the_order_of_rules_is_no_change_of_rules(tmp_path: Path) -> None:
+    other = POSITIVE.model_copy(update={"rule_id": "bounded", "expression": "range(n, max=9)"})
+    client = world(tmp_path, numbers(rules=(POSITIVE, other)))
+    hashes = set()
+    for rules in ((POSITIVE, other), (other, POSITIVE)):
+        revise(client, numbers(rules=rules))
+        plan = open_run(client)
+        assert isinstance(plan, RunPlan)
+        client.runs.submit_schema(plan.ticket, plan.declared)
+        evidence = evidence_of(DeltaLake(), plan, [1])
+        hashes.add(client.runs.submit_evidence(plan.ticket, evidence).case.ruleset)
+    assert len(hashes) == 1

@@ -72,7 +72,7 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
         ticket=ticket,
         dataset=dataset,
         pinned=PinnedRules(
-            rules=dataset.definition.rules,
+            rules=tuple(sorted(dataset.definition.rules, key=lambda rule: rule.rule_id)),
             policies=current_policies(connection, heart.org_id),
             tags={column.name: column.tags for column in dataset.definition.columns},
         ),
