@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -147,35 +145,19 @@ def test_no_variable_lets_the_violating_batch_in(
 
 
 def test_an_interrupted_run_ends_cleanly(walked: Terminal) -> None:
-    runs = walked.folder / "bronze" / "orders" / "runs"
-    before = set(runs.iterdir())
-    rows = "".join(f"{n},2026-01-09T08:00:00Z,,de,1.00,paid\n" for n in range(200_000))
-    late = walked.folder / "data" / "orders-2026-01-09.csv"
-    late.write_text(f"order_id,ordered_at,customer_email,country,amount,status\n{rows}")
-    started = subprocess.Popen(
-        [sys.executable, "-m", "lakeguard.cli.main", "run", "bronze.orders"],
-        cwd=walked.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "tests.faults.mortal_command", "SIGINT", "stage.written"),
+            *("--project", str(walked.folder), "run", "gold.revenue_daily"),
+        ],
+        cwd=ROOT,
+        capture_output=True,
         text=True,
+        check=False,
     )
-    wait_for_staging(runs, before)
-    started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=60)
-    late.unlink()
-    assert (started.returncode, out) == (130, "")
-    assert err.split("\n", 1)[0] == "running bronze.orders …"
-    assert err.split()[-1] == "interrupted"
-    assert "Traceback" not in err
-    last = Terminal(walked.folder).type("lakeguard runs bronze.orders --limit 1 --json")
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.split() == ["running", "gold.revenue_daily", "…", "interrupted"]
+    last = Terminal(walked.folder).type("lakeguard runs gold.revenue_daily --limit 1 --json")
     (run,) = last.data["runs"]
     assert run["status"] == "FAILED"
     assert "interrupted" in run["error_message"]
-
-
-def wait_for_staging(runs: Path, before: set[Path]) -> None:
-    for _ in range(6000):
-        if runs.is_dir() and set(runs.iterdir()) - before:
-            return
-        time.sleep(0.02)
-    raise AssertionError("nothing was staged")

@@ -1,8 +1,7 @@
-"""``lakeguard`` in a process that dies at a named point: ``… mortal_command POINT run DATASET``."""
+"""``lakeguard`` hit by a signal at a named point: ``… mortal_command SIGINT POINT run NAME``."""
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 
@@ -10,11 +9,11 @@ from lakeguard.cli.main import call
 from lakeguard_sdk import faultpoints
 
 if __name__ == "__main__":
-    point = sys.argv[1]
+    blow, point = signal.Signals[sys.argv[1]], sys.argv[2]
 
-    def die(reached: str) -> None:
+    def strike(reached: str) -> None:
         if reached == point:
-            os.kill(os.getpid(), signal.SIGKILL)
+            signal.raise_signal(blow)
 
-    faultpoints.listen(die)
-    sys.exit(call(sys.argv[2:]))
+    faultpoints.listen(strike)
+    sys.exit(call(sys.argv[3:]))

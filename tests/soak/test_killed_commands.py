@@ -23,7 +23,10 @@ NAME = DatasetName("bronze.orders")
 
 def command(folder: Path, point: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "tests.faults.mortal_command", point, "--project", folder, *words],
+        [
+            *(sys.executable, "-m", "tests.faults.mortal_command", "SIGKILL", point),
+            *("--project", str(folder), *words),
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ class SparkWorker:
     def _run(self, plan: RunPlan) -> RunResult:
         with noticing_interrupts() as interrupted:
             try:
-                return self._attempt(plan)
+                return self._attempt(plan, interrupted)
             except KeyboardInterrupt:
                 self._end_interrupted(plan)
                 raise
@@ -60,7 +61,7 @@ class SparkWorker:
     def _end_interrupted(self, plan: RunPlan) -> None:
         self._fail(plan, BuildFailed(dataset=plan.dataset, reason="it was interrupted"))
 
-    def _attempt(self, plan: RunPlan) -> RunResult:
+    def _attempt(self, plan: RunPlan, interrupted: Callable[[], bool]) -> RunResult:
         from openlaketx.jobs.lease import keeping_lease
         from openlaketx.jobs.run_dataset import run_dataset
 
@@ -69,7 +70,9 @@ class SparkWorker:
             context.cancelJobGroupAndFutureJobs(plan.ticket.run_id)
 
         spark = self._spark()
-        with keeping_lease(self._client.runs, plan.ticket, plan.lease_seconds, stop_spark) as lease:
+        with keeping_lease(
+            self._client.runs, plan.ticket, plan.lease_seconds, stop_spark, interrupted
+        ) as lease:
             try:
                 return run_dataset(plan, self._client, spark, lease, self._progress)
             except LakeGuardError:

@@ -17,14 +17,16 @@ _LONGEST_PAUSE = 30.0
 class Lease:
     """Held until a heartbeat is told that the attempt is over."""
 
-    def __init__(self, ticket: RunTicket) -> None:
-        self._ticket = ticket
+    def __init__(self, interrupted: Callable[[], bool]) -> None:
+        self._interrupted = interrupted
         self._lost: Fenced | None = None
 
     def check(self) -> None:
-        """Raises ``Fenced`` once the lease is lost; called before anything that others see."""
+        """Raises once the lease is lost or the user said stop: before anything that others see."""
         if self._lost is not None:
             raise self._lost
+        if self._interrupted():
+            raise KeyboardInterrupt
 
     def lose(self, error: Fenced) -> None:
         self._lost = error
@@ -32,10 +34,14 @@ class Lease:
 
 @contextmanager
 def keeping_lease(
-    runs: Runs, ticket: RunTicket, seconds: float, on_loss: Callable[[], None]
+    runs: Runs,
+    ticket: RunTicket,
+    seconds: float,
+    on_loss: Callable[[], None],
+    interrupted: Callable[[], bool] = lambda: False,
 ) -> Iterator[Lease]:
     """Beats in the background while the block runs; a loss is told to the block and ``on_loss``."""
-    lease = Lease(ticket)
+    lease = Lease(interrupted)
     done = threading.Event()
     beating = threading.Thread(
         target=_beat, args=(runs, ticket, seconds, lease, done, on_loss), daemon=True
