@@ -15,5 +15,6 @@ if __name__ == "__main__":
         if reached == point:
             signal.raise_signal(blow)
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     faultpoints.listen(strike)
     sys.exit(call(sys.argv[3:]))
