@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lakeguard_sdk.storage import join, local_path
+from lakeguard_sdk.storage import local_path
 
 _HADOOP_GLOB = re.compile(r"([\\{}\[\]*?])")
 _DUCKDB_GLOB = re.compile(r"([\[*?])")
@@ -18,7 +18,3 @@ def spark_read_path(location: str) -> str:
 def duckdb_path(location: str) -> str:
     """For ``read_parquet``: exactly this file, though DuckDB takes paths for patterns."""
     return _DUCKDB_GLOB.sub(r"[\1]", local_path(location))
-
-
-def within(location: str, paths: tuple[str, ...]) -> list[str]:
-    return [join(location, path) for path in paths]
