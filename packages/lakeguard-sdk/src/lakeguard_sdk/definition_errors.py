@@ -195,3 +195,58 @@ class SecretValue(DefinitionError):
 
     code = "LG-2021"
     what = "{key} looks like a secret; write a reference such as env:NAME"
+
+
+class RowsError(DefinitionError):
+    """Correct the file of rows at the place named; nothing of the file was taken."""
+
+    next_command = "correct the file, then: lakeguard load"
+
+
+class UnknownRowsFile(RowsError):
+    """Rows are read from .csv, .json, .jsonl and .sql files."""
+
+    code = "LG-2022"
+    what = "{name!r} is not a file of rows; its name ends in .csv, .json, .jsonl or .sql"
+
+
+class UnreadableRows(RowsError):
+    """The file of rows does not keep to its format."""
+
+    code = "LG-2023"
+    what = "not readable as {format}: {problem}"
+
+
+class TooLarge(RowsError):
+    """Split the file, or shorten the value."""
+
+    code = "LG-2024"
+    what = "{thing} is larger than {limit}"
+
+
+class RaggedRow(RowsError):
+    """A row has one value for each column that was named."""
+
+    code = "LG-2025"
+    what = "{found} for {expected}"
+
+
+class BadColumns(RowsError):
+    """Columns are named once each, before the first row."""
+
+    code = "LG-2026"
+    what = "{problem}"
+
+
+class RefusedStatement(RowsError):
+    """Only ``INSERT INTO table (columns) VALUES (...)`` is read, and nothing is executed."""
+
+    code = "LG-2027"
+    what = "{statement} is not read: {problem}"
+
+
+class RefusedValue(RowsError):
+    """A value is written out: a text, a number, TRUE, FALSE, NULL or the current time."""
+
+    code = "LG-2028"
+    what = "{value} is not read: {problem}"
