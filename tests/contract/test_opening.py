@@ -14,6 +14,7 @@ from lakeguard_sdk.definition import (
     Definitions,
     FromSource,
     FromSql,
+    Load,
     PolicyDefinition,
     RuleDefinition,
     SourceDefinition,
@@ -330,7 +331,7 @@ def test_an_append_cannot_union_its_parents(tmp_path: Path) -> None:
     with pytest.raises(InvalidDefinitions) as refusal:
         world(tmp_path / "append", *datasets, both)
     assert "APPEND" in str(refusal.value.errors[0])
-    world(tmp_path / "full", *datasets, both.model_copy(update={"load": LoadType.FULL}))
+    world(tmp_path / "full", *datasets, both.model_copy(update={"load": Load(type=LoadType.FULL)}))
 
 
 def test_the_order_of_rules_is_no_change_of_rules(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from lakeguard.registry.changes import dataset_changes, policy_changes, source_c
 from lakeguard.registry.current import RegistryState
 from lakeguard.registry.describing import describe, describe_step
 from lakeguard.registry.planning import make_plan
-from lakeguard_sdk.definition import ColumnDefinition, FromSource, FromSql
+from lakeguard_sdk.definition import ColumnDefinition, FromSource, FromSql, Load
 from lakeguard_sdk.planning import Change
 from lakeguard_sdk.words import Enforcement, LoadType, Severity, SourceFormat
 from tests.worlds.definitions import dataset, policy, rule, shop, source
@@ -33,7 +33,7 @@ def told(found: tuple[Change, ...]) -> list[tuple[str, str | None, str | None]]:
         ({"domain": "d"}, ("domain", "shop", "d")),
         ({"description": "x"}, ("description", "", "x")),
         ({"active": False}, ("active", "true", "false")),
-        ({"load": LoadType.APPEND}, ("load", "FULL", "APPEND")),
+        ({"load": Load(type=LoadType.APPEND)}, ("load", "FULL", "APPEND")),
         ({"parents": ()}, ("parents", "bronze.orders", "")),
         ({"rules": SILVER.rules[:1]}, ("rule range.amount", "range(amount, min=0)", None)),
         (

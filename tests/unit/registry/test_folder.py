@@ -19,7 +19,7 @@ def test_a_folder_becomes_definitions(tmp_path: Path) -> None:
     assert [policy.expression for policy in found.policies] == ["forbid tag:pii"]
     bronze, silver, _ = found.datasets
     assert bronze.build == FromSource(source="orders")
-    assert bronze.load is LoadType.FULL
+    assert bronze.load.type is LoadType.FULL
     assert [(rule.rule_id, rule.severity) for rule in bronze.rules] == [
         ("not_null.order_id", Severity.FAIL),
         ("range.amount", Severity.FAIL),
@@ -30,7 +30,7 @@ def test_a_folder_becomes_definitions(tmp_path: Path) -> None:
 def test_hybrid_is_append(tmp_path: Path) -> None:
     text = BRONZE + "load: {type: HYBRID}\n"
     found = load(tmp_path, {**SHOP, "definitions/bronze/orders.yaml": text})
-    assert found.datasets[0].load is LoadType.APPEND
+    assert found.datasets[0].load.type is LoadType.APPEND
 
 
 def test_a_rule_can_say_more_about_itself(tmp_path: Path) -> None:

@@ -1,10 +1,14 @@
-"""Definitions as data: what people write, checked and canonical. No ids, no environment."""
+"""Definitions as data: what people write, checked and canonical. No ids of ours, no environment.
+
+``external_id`` is the id under which another system's rows name the same thing; ``details`` are
+settings that only a worker reads, any key, secrets by reference.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from lakeguard_sdk.canonical import content_hash, unordered_hash
 from lakeguard_sdk.names import DatasetName, Word
@@ -12,19 +16,100 @@ from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.schema import Column, DataType, TableSchema
 from lakeguard_sdk.words import (
     Enforcement,
+    HashStrategy,
     Layer,
     LoadType,
     PolicyType,
     Severity,
     SourceFormat,
+    TargetFormat,
 )
+
+Details = dict[str, str]
 
 
 class SourceDefinition(Noun):
+    """A place that data comes from; datasets name the object in it that they read."""
+
+    kind: Literal["source"] = "source"
     source: Word
     format: SourceFormat
     path: str
     options: dict[str, str] = Field(default_factory=dict)
+    external_id: str = ""
+    description: str = ""
+    owner: str = ""
+    details: Details = Field(default_factory=dict)
+    active: bool = True
+
+
+class SourceMapping(Noun):
+    """The arrow from a source to a target that what reads the one may write to the other."""
+
+    source: Word
+    relationship: Word = "ingestion"
+    description: str = ""
+    active: bool = True
+
+
+class TargetDefinition(Noun):
+    """Where tables lie and how they are written: ``<location>/<layer>/<name>``."""
+
+    kind: Literal["target"] = "target"
+    target: Word
+    location: str
+    type: Word = "folder"
+    zone: Word
+    format: TargetFormat = TargetFormat.DELTA
+    partition_by: tuple[str, ...] = ()
+    transform: str = ""
+    """A SELECT over ``batch``, applied to what was extracted; empty: as it came."""
+    sources: tuple[SourceMapping, ...] = ()
+    external_id: str = ""
+    description: str = ""
+    details: Details = Field(default_factory=dict)
+    active: bool = True
+
+
+class JobDefinition(Noun):
+    """A named workload with its settings; at most one job builds a dataset."""
+
+    kind: Literal["job"] = "job"
+    job: Word
+    title: str = ""
+    description: str = ""
+    owner: str = ""
+    type: Word = "build"
+    dataset: DatasetName | None = None
+    details: Details = Field(default_factory=dict)
+    config: Details = Field(default_factory=dict)
+    external_id: str = ""
+    active: bool = True
+
+
+class ProfileDefinition(Noun):
+    """Which differences of a schema are compatible."""
+
+    kind: Literal["profile"] = "profile"
+    profile: Word
+    allow_column_drop: bool = False
+    allow_type_widen: bool = True
+    allow_type_narrow: bool = False
+    allow_nullable_change: bool = True
+    auto_add_columns: bool = True
+    description: str = ""
+    active: bool = True
+
+
+class CatalogueRule(Noun):
+    """A rule by name: ``expression`` is rule text in which ``{column}`` and ``{parameter}``
+    are filled in where it is used."""
+
+    kind: Literal["rule"] = "rule"
+    rule: Word
+    expression: str
+    severity: Severity = Severity.FAIL
+    description: str = ""
     active: bool = True
 
 
@@ -46,8 +131,12 @@ class RuleDefinition(Noun):
 
 
 class FromSource(Noun):
+    """Reads ``object`` of a source, a path below the source's own; empty: all of the source."""
+
     build: Literal["source"] = "source"
     source: Word
+    object: str = ""
+    external_id: str = ""
 
 
 class FromSql(Noun):
@@ -58,17 +147,37 @@ class FromSql(Noun):
     text: str
 
 
+class Load(Noun):
+    """How a batch becomes part of the table."""
+
+    type: LoadType
+    keys: tuple[str, ...] = ()
+    hash: HashStrategy = HashStrategy.NONE
+    watermark: str = ""
+    partition_by: tuple[str, ...] = ()
+
+
+def _load(value: Any) -> Any:
+    return {"type": value} if isinstance(value, str) else value
+
+
 class DatasetDefinition(Noun):
+    kind: Literal["dataset"] = "dataset"
     dataset: DatasetName
+    renamed_from: DatasetName | None = None
     domain: str
     owner: str
     description: str = ""
     active: bool = True
     parents: tuple[DatasetName, ...] = ()
     build: Annotated[FromSource | FromSql, Field(discriminator="build")]
-    load: LoadType
+    load: Annotated[Load, BeforeValidator(_load)]
+    profile: Word = "default"
+    target: Word | None = None
     columns: tuple[ColumnDefinition, ...]
     rules: tuple[RuleDefinition, ...] = ()
+    external_id: str = ""
+    details: Details = Field(default_factory=dict)
 
     @property
     def declared(self) -> TableSchema:
@@ -76,6 +185,7 @@ class DatasetDefinition(Noun):
 
 
 class PolicyDefinition(Noun):
+    kind: Literal["policy"] = "policy"
     policy: Word
     applies_to_layer: Layer
     type: PolicyType
@@ -84,12 +194,28 @@ class PolicyDefinition(Noun):
     active: bool = True
 
 
-class Definitions(Noun):
-    """Everything that a folder defines."""
+Definition = Annotated[
+    SourceDefinition
+    | TargetDefinition
+    | JobDefinition
+    | ProfileDefinition
+    | CatalogueRule
+    | DatasetDefinition
+    | PolicyDefinition,
+    Field(discriminator="kind"),
+]
 
+
+class Definitions(Noun):
+    """Everything that a folder, or a set of rows, defines."""
+
+    profiles: tuple[ProfileDefinition, ...] = ()
+    catalogue: tuple[CatalogueRule, ...] = ()
     sources: tuple[SourceDefinition, ...] = ()
+    targets: tuple[TargetDefinition, ...] = ()
     datasets: tuple[DatasetDefinition, ...] = ()
     policies: tuple[PolicyDefinition, ...] = ()
+    jobs: tuple[JobDefinition, ...] = ()
 
 
 def ruleset_hash(rules: tuple[RuleDefinition, ...]) -> str:

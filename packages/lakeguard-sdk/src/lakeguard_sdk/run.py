@@ -12,7 +12,7 @@ from lakeguard_sdk.measure import Measure
 from lakeguard_sdk.names import DatasetName, Word
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, SourceFormat
+from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, SourceFormat, TargetFormat
 
 
 class WorkerIdentity(Noun):
@@ -97,6 +97,11 @@ class RunPlan(Noun):
     staging: str
     """Relative to ``location``: one folder per attempt."""
     definition_hash: str
+    settings: dict[str, str] = Field(default_factory=dict)
+    """Details of job, dataset, target and source, resolved; secrets are references."""
+    format: TargetFormat = TargetFormat.DELTA
+    partition_by: tuple[str, ...] = ()
+    transform: str = ""
 
 
 class SchemaReaction(Noun):

@@ -69,6 +69,32 @@ class CheckKind(StrEnum):
 class LoadType(StrEnum):
     FULL = "FULL"
     APPEND = "APPEND"
+    INCREMENTAL = "INCREMENTAL"
+    PARTITION = "PARTITION"
+    SCD2 = "SCD2"
+    SNAPSHOT = "SNAPSHOT"
+    CDC = "CDC"
+
+
+RUNNABLE_LOADS = frozenset({LoadType.FULL, LoadType.APPEND})
+"""What a data plane of this version can do; the others can be registered, and block a run."""
+
+
+class HashStrategy(StrEnum):
+    NONE = "NONE"
+    ROW_HASH = "ROW_HASH"
+    KEY_HASH = "KEY_HASH"
+
+
+class TargetFormat(StrEnum):
+    DELTA = "delta"
+    PARQUET = "parquet"
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+BUILT_IN_PROFILES = ("default", "strict", "backward", "forward", "full", "additive", "permissive")
+"""Schema profiles that exist without being defined."""
 
 
 class SourceFormat(StrEnum):

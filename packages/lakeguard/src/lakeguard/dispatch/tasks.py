@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, select, update
 
+from lakeguard.state import facts
 from lakeguard.state.tables import task_attempts, tasks
 from lakeguard_sdk.errors import Fenced, UnknownRun
 from lakeguard_sdk.ids import new_id
@@ -47,6 +48,7 @@ class Task(Noun):
     lease_token: str | None
     lease_expires_at: Instant | None
     worker: WorkerIdentity | None
+    job_id: str | None
 
 
 def submit(
@@ -59,6 +61,7 @@ def submit(
     parameters: str,
     triggered_by: str,
     at: datetime,
+    job_id: str | None = None,
 ) -> str:
     """One task per (dataset, key): the same key again is the same task."""
     task_id = new_id("task")
@@ -72,21 +75,21 @@ def submit(
         )
         if known is not None:
             return str(known)
-    connection.execute(
-        insert(tasks).values(
-            task_id=task_id,
-            org_id=org_id,
-            kind=kind.value,
-            dataset_id=dataset_id,
-            dedupe_key=key or task_id,
-            parameters=parameters,
-            triggered_by=triggered_by,
-            created_at=at,
-            max_attempts=MAX_ATTEMPTS,
-            state=TaskState.QUEUED.value,
-            attempt=0,
-        )
-    )
+    row = {
+        "task_id": task_id,
+        "org_id": org_id,
+        "kind": kind.value,
+        "dataset_id": dataset_id,
+        "dedupe_key": key or task_id,
+        "parameters": parameters,
+        "triggered_by": triggered_by,
+        "created_at": at,
+        "max_attempts": MAX_ATTEMPTS,
+        "state": TaskState.QUEUED.value,
+        "attempt": 0,
+        "job_id": job_id,
+    }
+    facts.record(connection, tasks, [row], at)
     return task_id
 
 
@@ -121,9 +124,8 @@ def claim(
     )
     if claimed.rowcount != 1:
         raise Fenced(run=task_id, reason=f"the task is {task.state}")
-    connection.execute(
-        insert(task_attempts).values(task_id=task_id, org_id=org_id, started_at=at, **held)
-    )
+    row = {"task_id": task_id, "org_id": org_id, "started_at": at, **held}
+    facts.record(connection, task_attempts, [row], at)
     return get_task(connection, org_id, task_id), ticket
 
 

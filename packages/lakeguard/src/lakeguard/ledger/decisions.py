@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, Row, select
 
-from lakeguard.state import outbox
+from lakeguard.state import facts
 from lakeguard.state.tables import decisions, promotion_status
 from lakeguard_sdk.decision import CaseHashes, Decision, Ruling
 from lakeguard_sdk.names import DatasetName
@@ -16,24 +16,22 @@ from lakeguard_sdk.words import PromotionState, Verdict
 def record_decision(connection: Connection, org_id: str, decision: Decision) -> None:
     """Write the decision once; its run can have no other."""
     ruling = decision.ruling
-    connection.execute(
-        insert(decisions).values(
-            decision_id=decision.decision_id,
-            org_id=org_id,
-            run_id=decision.run_id,
-            dataset_id=decision.dataset_id,
-            verdict=ruling.verdict.value,
-            semantics=ruling.semantics,
-            facts_hash=decision.case.facts,
-            evidence_hash=decision.case.evidence,
-            ruleset_hash=decision.case.ruleset,
-            policies_hash=decision.case.policies,
-            history_hash=decision.case.history,
-            decided_at=ruling.decided_at,
-            ruling=ruling.to_json(),
-        )
-    )
-    outbox.append(connection, org_id, "decision", decision.to_data(), ruling.decided_at)
+    row = {
+        "decision_id": decision.decision_id,
+        "org_id": org_id,
+        "run_id": decision.run_id,
+        "dataset_id": decision.dataset_id,
+        "verdict": ruling.verdict.value,
+        "semantics": ruling.semantics,
+        "facts_hash": decision.case.facts,
+        "evidence_hash": decision.case.evidence,
+        "ruleset_hash": decision.case.ruleset,
+        "policies_hash": decision.case.policies,
+        "history_hash": decision.case.history,
+        "decided_at": ruling.decided_at,
+        "ruling": ruling.to_json(),
+    }
+    facts.record(connection, decisions, [row], ruling.decided_at)
 
 
 def record_promotion(
@@ -52,8 +50,7 @@ def record_promotion(
         "run_id": decision.run_id,
         "decision_id": decision.decision_id,
     }
-    connection.execute(insert(promotion_status).values(**row))
-    outbox.append(connection, org_id, "promotion_status", row, decision.ruling.decided_at)
+    facts.record(connection, promotion_status, [row], decision.ruling.decided_at)
 
 
 def decision_of_run(

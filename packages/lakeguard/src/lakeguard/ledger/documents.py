@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, select
-from sqlalchemy.dialects import postgresql, sqlite
 
+from lakeguard.state import facts
 from lakeguard.state.tables import documents
 from lakeguard_sdk.canonical import canonical_json, hash_bytes
 
 
-def put_document(connection: Connection, org_id: str, data: Any) -> str:
+def put_document(connection: Connection, org_id: str, data: Any, at: datetime) -> str:
     """Store the canonical JSON of ``data``; the same content again is the same document."""
     body = canonical_json(data)
     content_hash = hash_bytes(body.encode())
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    connection.execute(
-        dialect.insert(documents)
-        .values(org_id=org_id, content_hash=content_hash, body=body)
-        .on_conflict_do_nothing()
-    )
+    row = {"org_id": org_id, "content_hash": content_hash, "body": body}
+    facts.record_once(connection, documents, row, at)
     return content_hash
 
 

@@ -6,8 +6,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, select
+from sqlalchemy import Connection, Row, Select, func, select
 
+from lakeguard.state import facts
 from lakeguard.state.tables import governed_tables, intent_outcomes, intents
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import Intent
@@ -31,33 +32,31 @@ class ClosedIntent(Noun):
 
 def record_intent(connection: Connection, org_id: str, intent: Intent, at: datetime) -> None:
     """Take the number; the database refuses a second claim to it."""
-    connection.execute(
-        insert(intents).values(
-            intent_id=intent.intent_id,
-            org_id=org_id,
-            dataset_id=intent.dataset_id,
-            seq=intent.seq,
-            kind=intent.kind.value,
-            run_id=intent.run_id,
-            decision_id=intent.decision_id,
-            body=intent.to_json(),
-            opened_at=at,
-        )
-    )
+    row = {
+        "intent_id": intent.intent_id,
+        "org_id": org_id,
+        "dataset_id": intent.dataset_id,
+        "seq": intent.seq,
+        "kind": intent.kind.value,
+        "run_id": intent.run_id,
+        "decision_id": intent.decision_id,
+        "body": intent.to_json(),
+        "opened_at": at,
+    }
+    facts.record(connection, intents, [row], at)
 
 
 def close_intent(connection: Connection, org_id: str, closed: ClosedIntent, at: datetime) -> None:
     """The intent's one and final outcome."""
-    connection.execute(
-        insert(intent_outcomes).values(
-            intent_id=closed.intent_id,
-            org_id=org_id,
-            outcome=closed.outcome.value,
-            commit_version=closed.commit,
-            commit_sha256=closed.sha256,
-            closed_at=at,
-        )
-    )
+    row = {
+        "intent_id": closed.intent_id,
+        "org_id": org_id,
+        "outcome": closed.outcome.value,
+        "commit_version": closed.commit,
+        "commit_sha256": closed.sha256,
+        "closed_at": at,
+    }
+    facts.record(connection, intent_outcomes, [row], at)
 
 
 def next_seq(connection: Connection, dataset_id: str) -> int:
@@ -109,15 +108,14 @@ def record_table(
     table_id: str,
     at: datetime,
 ) -> None:
-    connection.execute(
-        insert(governed_tables).values(
-            dataset_id=dataset_id,
-            org_id=org_id,
-            location=location,
-            table_id=table_id,
-            created_at=at,
-        )
-    )
+    row = {
+        "dataset_id": dataset_id,
+        "org_id": org_id,
+        "location": location,
+        "table_id": table_id,
+        "created_at": at,
+    }
+    facts.record(connection, governed_tables, [row], at)
 
 
 def table_id_of(connection: Connection, dataset_id: str) -> str | None:

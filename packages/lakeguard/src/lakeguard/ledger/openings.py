@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from lakeguard.ledger.documents import get_document, put_document
+from lakeguard.state import facts
 from lakeguard.state.tables import run_openings, run_schemas
 from lakeguard_sdk.errors import UnknownRun
 from lakeguard_sdk.run import RunPlan, SchemaVerdict
@@ -27,24 +28,25 @@ def record_opening(
     plan: RunPlan,
     pinned: dict[str, object],
     dataset_revision: int,
+    bundle_hash: str,
     at: datetime,
 ) -> None:
     """Keep the plan; its lease token stays with the worker."""
     ticket = plan.ticket.model_copy(update={"lease_token": ""})
     kept = plan.model_copy(update={"ticket": ticket})
-    connection.execute(
-        insert(run_openings).values(
-            run_id=plan.ticket.run_id,
-            org_id=org_id,
-            dataset_id=plan.dataset_id,
-            dataset_revision=dataset_revision,
-            plan_hash=put_document(connection, org_id, kept.to_data()),
-            pinned_hash=put_document(connection, org_id, pinned),
-            base_version=plan.base.version if plan.base else None,
-            base_commit=plan.base.commit if plan.base else None,
-            opened_at=at,
-        )
-    )
+    row = {
+        "run_id": plan.ticket.run_id,
+        "org_id": org_id,
+        "dataset_id": plan.dataset_id,
+        "dataset_revision": dataset_revision,
+        "plan_hash": put_document(connection, org_id, kept.to_data(), at),
+        "pinned_hash": put_document(connection, org_id, pinned, at),
+        "base_version": plan.base.version if plan.base else None,
+        "base_commit": plan.base.commit if plan.base else None,
+        "opened_at": at,
+        "bundle_hash": bundle_hash,
+    }
+    facts.record(connection, run_openings, [row], at)
 
 
 def opening_of(connection: Connection, org_id: str, run_id: str) -> Opening:
@@ -66,15 +68,14 @@ def record_schema(
     at: datetime,
 ) -> None:
     """The live schema and the one answer to it."""
-    connection.execute(
-        insert(run_schemas).values(
-            run_id=run_id,
-            org_id=org_id,
-            live_hash=put_document(connection, org_id, live.to_data()),
-            verdict_hash=put_document(connection, org_id, verdict.to_data()),
-            submitted_at=at,
-        )
-    )
+    row = {
+        "run_id": run_id,
+        "org_id": org_id,
+        "live_hash": put_document(connection, org_id, live.to_data(), at),
+        "verdict_hash": put_document(connection, org_id, verdict.to_data(), at),
+        "submitted_at": at,
+    }
+    facts.record(connection, run_schemas, [row], at)
 
 
 def schema_verdict(connection: Connection, org_id: str, run_id: str) -> SchemaVerdict | None:

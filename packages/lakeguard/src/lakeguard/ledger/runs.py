@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, Row, select
 
-from lakeguard.state import outbox
+from lakeguard.ledger.decisions import decision_by_id
+from lakeguard.state import facts
 from lakeguard.state.tables import dataset_registry, run_history
 from lakeguard_sdk.reading import RunRow
 from lakeguard_sdk.run import RunResult
@@ -25,7 +26,10 @@ def record_run(
     started_at: datetime,
     triggered_by: str,
 ) -> None:
-    """The one row of this attempt; a second is refused by the database."""
+    """The one row of this attempt; a second is refused by the database.
+
+    The decision has a row of its own, and is put back where the result is read.
+    """
     error = result.error
     blocked = result.status is RunStatus.BLOCKED and result.decision is not None
     reasons = "; ".join(result.decision.ruling.reasons) if blocked and result.decision else None
@@ -44,19 +48,25 @@ def record_run(
         "error_code": error.code if error else None,
         "decision_id": result.decision.decision_id if result.decision else None,
         "version": result.version,
+        "result": result.model_copy(update={"decision": None}).to_json(),
     }
-    connection.execute(insert(run_history).values(**row, result=result.to_json()))
-    outbox.append(connection, org_id, "run", row, result.ended_at)
+    facts.record(connection, run_history, [row], result.ended_at)
 
 
 def result_of_run(connection: Connection, org_id: str, run_id: str) -> RunResult | None:
     """The result exactly as it was first answered."""
-    text = connection.scalar(
-        select(run_history.c.result).where(
+    row = connection.execute(
+        select(run_history.c.result, run_history.c.decision_id).where(
             run_history.c.org_id == org_id, run_history.c.run_id == run_id
         )
-    )
-    return None if text is None else RunResult.from_json(text)
+    ).first()
+    if row is None:
+        return None
+    result = RunResult.from_json(row.result)
+    if row.decision_id is None:
+        return result
+    decision = decision_by_id(connection, org_id, row.decision_id, result.dataset)
+    return result.model_copy(update={"decision": decision})
 
 
 def run_row(connection: Connection, org_id: str, run_id: str) -> RunRow | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select
+from sqlalchemy import Connection, Row, func, select
 
-from lakeguard.state import outbox
+from lakeguard.state import facts
 from lakeguard.state.tables import (
     data_versions,
     dataset_pointers,
@@ -68,10 +68,12 @@ def record_version(
     connection: Connection, org_id: str, version: StoredVersion, inputs: Iterable[InputVersion]
 ) -> None:
     """The version and what it was built from, together."""
-    row = {**version.model_dump(exclude={"table_schema"}), "org_id": org_id}
-    connection.execute(
-        insert(data_versions).values(**row, table_schema=version.table_schema.to_json())
-    )
+    row = {
+        **version.model_dump(exclude={"table_schema"}),
+        "org_id": org_id,
+        "table_schema": version.table_schema.to_json(),
+    }
+    facts.record(connection, data_versions, [row], version.promoted_at)
     lineage = [
         {
             "dataset_id": version.dataset_id,
@@ -83,9 +85,7 @@ def record_version(
         }
         for item in inputs
     ]
-    if lineage:
-        connection.execute(insert(version_inputs), lineage)
-    outbox.append(connection, org_id, "version", {**row, "inputs": lineage}, version.promoted_at)
+    facts.record(connection, version_inputs, lineage, version.promoted_at)
 
 
 def record_materialization(
@@ -110,8 +110,7 @@ def record_materialization(
         "bytes": bytes_written,
         "created_at": version.promoted_at,
     }
-    connection.execute(insert(materializations).values(**row))
-    outbox.append(connection, org_id, "materialization", row, version.promoted_at)
+    facts.record(connection, materializations, [row], version.promoted_at)
 
 
 def move_pointer(
@@ -141,8 +140,7 @@ def move_pointer(
         "decision_id": decision_id,
         "org_id": org_id,
     }
-    connection.execute(insert(dataset_pointers).values(**row))
-    outbox.append(connection, org_id, "pointer", row, at)
+    facts.record(connection, dataset_pointers, [row], at)
 
 
 def pointer(connection: Connection, dataset_id: str, at: datetime | None = None) -> Pointer | None:

@@ -47,7 +47,7 @@ def _from_source(
     if not source.active:
         findings.refuse("source", f"source {build.source} is disabled (active: false)")
     position = None
-    if dataset.definition.load is LoadType.APPEND and published is not None:
+    if dataset.definition.load.type is LoadType.APPEND and published is not None:
         position = _position(connection, heart, dataset, published.version)
     return SourceBuild(
         source=source.source,
@@ -76,7 +76,7 @@ def _from_sql(
     findings: Findings,
 ) -> SqlBuild | None:
     recorded: dict[DatasetName, int] = {}
-    if dataset.definition.load is LoadType.APPEND and published is not None:
+    if dataset.definition.load.type is LoadType.APPEND and published is not None:
         before = inputs_of(connection, dataset.dataset_id, published.version)
         incremental = dataset.definition.parents[0]
         recorded = {item.dataset: item.version for item in before if item.dataset == incremental}

@@ -27,7 +27,8 @@ def decide_and_record(
 ) -> Decision:
     """Decide on exactly what is stored beside the decision, so that a replay sees the same."""
     history = History()
-    ruling = decide(facts, evidence, pinned.rules, pinned.policies, history, heart.clock())
+    at = heart.clock()
+    ruling = decide(facts, evidence, pinned.rules, pinned.policies, history, at)
     org_id = heart.org_id
     decision = Decision(
         decision_id=new_id("dec"),
@@ -36,15 +37,15 @@ def decide_and_record(
         dataset_id=dataset_id,
         ruling=ruling,
         case=CaseHashes(
-            facts=put_document(connection, org_id, facts.to_data()),
+            facts=put_document(connection, org_id, facts.to_data(), at),
             evidence=None
             if evidence is None
-            else put_document(connection, org_id, evidence.to_data()),
-            ruleset=put_document(connection, org_id, [rule.to_data() for rule in pinned.rules]),
+            else put_document(connection, org_id, evidence.to_data(), at),
+            ruleset=put_document(connection, org_id, [rule.to_data() for rule in pinned.rules], at),
             policies=put_document(
-                connection, org_id, [policy.to_data() for policy in pinned.policies]
+                connection, org_id, [policy.to_data() for policy in pinned.policies], at
             ),
-            history=put_document(connection, org_id, history.to_data()),
+            history=put_document(connection, org_id, history.to_data(), at),
         ),
     )
     record_decision(connection, org_id, decision)

@@ -11,9 +11,11 @@ from lakeguard.dispatch.tasks import Task, TaskKind
 from lakeguard.gate.decide import CaseFacts
 from lakeguard.gate.policies import judge_metadata
 from lakeguard.gate.rules import measures_for
+from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import record_opening
 from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.builds import plan_build
+from lakeguard.promotion.bundle import Bundle, find_bundle
 from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.ending import end_run
@@ -22,7 +24,7 @@ from lakeguard.registry.store import RegisteredDataset, current_policies, datase
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import Build, RunPlan, RunResult, RunTicket, TableBase, WorkerIdentity
 from lakeguard_sdk.storage import join
-from lakeguard_sdk.words import LoadType, Outcome, RunStatus
+from lakeguard_sdk.words import LoadType, Outcome, RunStatus, TargetFormat
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Opening:
     published: Pointer | None
     base: TableBase | None
     build: Build | None
+    bundle: Bundle
     findings: Findings
 
 
@@ -79,6 +82,7 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
         published=published,
         base=base,
         build=plan_build(connection, heart, dataset, published, findings),
+        bundle=find_bundle(connection, heart, dataset, findings),
         findings=findings,
     )
 
@@ -94,7 +98,7 @@ def _base(
     version = require_version(connection, dataset.dataset_id, published.version)
     declared = dataset.definition.declared
     same = version.schema_hash == declared.schema_hash
-    if dataset.definition.load is LoadType.APPEND and not same:
+    if dataset.definition.load.type is LoadType.APPEND and not same:
         findings.refuse(
             "load",
             f"the columns of {dataset.name} changed since v{version.version}:"
@@ -130,13 +134,13 @@ def _refuse(connection: Connection, heart: Heart, opening: Opening, facts: CaseF
 
 
 def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: Build) -> RunPlan:
-    definition = opening.dataset.definition
+    definition, target = opening.dataset.definition, opening.bundle.target
     plan = RunPlan(
         ticket=opening.ticket,
         dataset=opening.dataset.name,
         dataset_id=opening.dataset.dataset_id,
         lease_seconds=tasks.LEASE.total_seconds(),
-        load=definition.load,
+        load=definition.load.type,
         declared=definition.declared,
         build=build,
         measures=measures_for(opening.pinned.rules, definition.declared),
@@ -144,6 +148,10 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         base=opening.base,
         staging=join("runs", opening.ticket.run_id),
         definition_hash=opening.dataset.definition_hash,
+        settings=opening.bundle.values,
+        format=target.format if target else TargetFormat.DELTA,
+        partition_by=definition.load.partition_by or (target.partition_by if target else ()),
+        transform=target.transform if target else "",
     )
     record_opening(
         connection,
@@ -151,6 +159,7 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         plan,
         opening.pinned.to_data(),
         opening.dataset.revision,
+        put_document(connection, heart.org_id, opening.bundle.to_data(), heart.clock()),
         heart.clock(),
     )
     return plan

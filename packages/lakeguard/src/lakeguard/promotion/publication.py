@@ -104,5 +104,5 @@ def _version(
         build_hash=evidence.build_hash,
         position_hash=None
         if position is None
-        else put_document(connection, heart.org_id, position.to_data()),
+        else put_document(connection, heart.org_id, position.to_data(), heart.clock()),
     )

@@ -80,7 +80,7 @@ def _dataset_words(dataset: DatasetDefinition) -> dict[str, str]:
         "description": dataset.description,
         "active": _flag(dataset.active),
         "parents": ", ".join(dataset.parents),
-        "load": dataset.load,
+        "load": dataset.load.type,
     }
     match dataset.build:
         case FromSource(source=source):

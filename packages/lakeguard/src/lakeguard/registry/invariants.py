@@ -139,7 +139,11 @@ def _sql_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Definiti
         yield sql_error(build.file, build.text, problem)
     if problems:
         return
-    if dataset.load is LoadType.APPEND and len(dataset.parents) > 1 and combines_rows(build.text):
+    if (
+        dataset.load.type is LoadType.APPEND
+        and len(dataset.parents) > 1
+        and combines_rows(build.text)
+    ):
         at: tuple[str | int, ...] = ("parents",)
         first = dataset.parents[0]
         problem_text = f"an APPEND build reads what {first} gained and every other parent whole"

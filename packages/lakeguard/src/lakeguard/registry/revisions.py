@@ -6,9 +6,11 @@ from datetime import datetime
 from functools import singledispatchmethod
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert
+from sqlalchemy import Connection, Table
 
+from lakeguard.gate.grammar import read_rule
 from lakeguard.registry.current import RegistryState, registry_head
+from lakeguard.state import facts
 from lakeguard.state.tables import (
     dataset_registry_revisions,
     policy_rules_revisions,
@@ -66,8 +68,7 @@ class Revisions:
 
     def insert(self, connection: Connection) -> None:
         for table, rows in self._rows.items():
-            if rows:
-                connection.execute(insert(table), rows)
+            facts.record(connection, table, rows, self.at)
 
     @singledispatchmethod
     def take(self, step: object) -> None:
@@ -184,6 +185,7 @@ class Revisions:
                     "active": rule.active,
                     "removed": removed,
                     "position": position,
+                    "column_name": _only_column(rule),
                 }
             )
 
@@ -201,3 +203,9 @@ class Revisions:
                 "revised_by": self.actor,
             }
         )
+
+
+def _only_column(rule: RuleDefinition) -> str | None:
+    """The column that a rule speaks of, where it is one."""
+    columns = read_rule(rule.expression).rule.columns
+    return columns[0] if len(columns) == 1 else None

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, func, select
 
-from lakeguard.state.tables import registry_applies
+from lakeguard.state.tables import md_jobs, md_tgt_ctrl, registry_applies
 from lakeguard.state.views import dataset_registry, policy_rules, source_systems
 
 AnyRow = Row[Any]
@@ -58,6 +58,21 @@ def current_sources(org_id: str) -> Select[Any]:
 def current_source(org_id: str, name: str) -> Select[Any]:
     """The latest revision of the source of this name."""
     return current_sources(org_id).where(source_systems.c.source_name == name)
+
+
+def current_target(org_id: str, name: str) -> Select[Any]:
+    """The latest revision of the target of this name."""
+    view = md_tgt_ctrl.c
+    return select(view.definition).where(view.org_id == org_id, view.target_name == name)
+
+
+def job_of_dataset(org_id: str, dataset: str) -> Select[Any]:
+    """The latest revision of the job that builds a dataset, an active one first."""
+    view = md_jobs.c
+    chosen = select(view.job_id, view.definition).where(
+        view.org_id == org_id, view.dataset_name == dataset
+    )
+    return chosen.order_by(view.status, view.job_name)
 
 
 def current_policies(org_id: str) -> Select[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from lakeguard.registry import statements
@@ -20,9 +20,15 @@ from lakeguard.registry.current import (
 )
 from lakeguard.registry.planning import definitions_of, make_plan
 from lakeguard.registry.revisions import Revisions
-from lakeguard.state import outbox
+from lakeguard.state import facts
 from lakeguard.state.tables import registry_applies
-from lakeguard_sdk.definition import DatasetDefinition, PolicyDefinition, SourceDefinition
+from lakeguard_sdk.definition import (
+    DatasetDefinition,
+    JobDefinition,
+    PolicyDefinition,
+    SourceDefinition,
+    TargetDefinition,
+)
 from lakeguard_sdk.errors import NotRegistered, PlanChanged, RegistryMoved
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
@@ -43,7 +49,10 @@ __all__ = [
     "current_definition",
     "current_policies",
     "current_source",
+    "current_target",
     "dataset_by_id",
+    "job_id_of_dataset",
+    "job_of_dataset",
     "read_state",
     "require_dataset",
 ]
@@ -92,6 +101,23 @@ def current_source(connection: Connection, org_id: str, name: str) -> Registered
     return None if row is None else _source(row)
 
 
+def current_target(connection: Connection, org_id: str, name: str) -> TargetDefinition | None:
+    text = connection.scalar(statements.current_target(org_id, name))
+    return None if text is None else TargetDefinition.from_json(text)
+
+
+def job_of_dataset(
+    connection: Connection, org_id: str, dataset: DatasetName
+) -> JobDefinition | None:
+    row = connection.execute(statements.job_of_dataset(org_id, dataset)).first()
+    return None if row is None else JobDefinition.from_json(row.definition)
+
+
+def job_id_of_dataset(connection: Connection, org_id: str, dataset: DatasetName) -> str | None:
+    row = connection.execute(statements.job_of_dataset(org_id, dataset)).first()
+    return None if row is None else str(row.job_id)
+
+
 def current_policies(connection: Connection, org_id: str) -> tuple[PolicyDefinition, ...]:
     rows = connection.execute(statements.current_policies(org_id))
     return tuple(_policy(row).definition for row in rows)
@@ -117,15 +143,8 @@ def apply_plan(
     revisions = Revisions(current, org_id, actor, apply_id, at)
     for step in plan.steps:
         revisions.take(step)
-    ordinal = _record_apply(connection, plan, revisions)
+    _record_apply(connection, plan, revisions)
     revisions.insert(connection)
-    summary = {
-        "apply_id": apply_id,
-        "ordinal": ordinal,
-        "registry_head": revisions.head,
-        "steps": len(plan.steps),
-    }
-    outbox.append(connection, org_id, "registry.applied", summary, at)
     return Applied(
         apply_id=apply_id,
         steps=len(plan.steps),
@@ -154,7 +173,7 @@ def _superseded(plan: Plan, current: RegistryState) -> bool:
     return False
 
 
-def _record_apply(connection: Connection, plan: Plan, revisions: Revisions) -> int:
+def _record_apply(connection: Connection, plan: Plan, revisions: Revisions) -> None:
     """One row per apply, numbered; of two at the same time, one gets the number."""
     last: int = connection.execute(statements.last_ordinal(revisions.org_id)).scalar_one()
     row = {
@@ -168,10 +187,9 @@ def _record_apply(connection: Connection, plan: Plan, revisions: Revisions) -> i
         "applied_by": revisions.actor,
     }
     try:
-        connection.execute(insert(registry_applies), [row])
+        facts.record(connection, registry_applies, [row], revisions.at)
     except IntegrityError:
         raise RegistryMoved(planned=plan.registry_head, now="another apply") from None
-    return last + 1
 
 
 def _dataset(row: statements.AnyRow) -> RegisteredDataset:

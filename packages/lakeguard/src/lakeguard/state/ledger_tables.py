@@ -202,16 +202,3 @@ version_inputs = Table(
     Column("org_id", Id, nullable=False),
     PrimaryKeyConstraint("dataset_id", "version", "input_dataset_id", name="pk_version_inputs"),
 )
-
-outbox = Table(
-    "outbox",
-    metadata,
-    Column("outbox_id", _ROWID, primary_key=True, autoincrement=True),
-    Column("org_id", Id, nullable=False),
-    Column("topic", Word, nullable=False),
-    Column("payload", Long, nullable=False),
-    Column("created_at", UtcTime, nullable=False),
-    Column("batch", BigInteger),
-    Index("ix_outbox_batch", "batch"),
-    sqlite_autoincrement=True,
-)

@@ -9,5 +9,9 @@ metadata = MetaData()
 MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
     "tasks": ("state", "attempt", "run_id", "lease_token", "lease_expires_at", "worker"),
     "outbox": ("batch",),
+    "relay_cursors": ("batch",),
 }
 """Every other table is append-only, and every other column of these is fixed at insert."""
+
+QUEUES = ("outbox",)
+"""Tables whose rows leave once they are delivered: what they told stands in other tables."""

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+from lakeguard.state.control_views import (
+    md_datasets,
+    md_job_execution,
+    md_jobconfig,
+    md_jobs,
+    md_jobs_det,
+    md_src_ctrl,
+    md_src_det,
+    md_src_tgt_ctrl,
+    md_tgt_ctrl,
+    md_tgt_det,
+)
 from lakeguard.state.definition_tables import (
     dataset_registry_revisions,
+    dq_rule_catalog_revisions,
+    md_jobs_revisions,
+    md_tgt_ctrl_revisions,
     policy_rules_revisions,
     quality_rules_revisions,
     registry_applies,
+    schema_compatibility_rules_revisions,
     source_systems_revisions,
+)
+from lakeguard.state.ingestion_views import (
+    data_quality_results,
+    dq_rule_catalog,
+    run_audit,
+    schema_change_log,
+    schema_compatibility_rules,
+    schema_history,
+    source_object_columns,
+    source_objects,
 )
 from lakeguard.state.ledger_tables import (
     data_versions,
@@ -18,13 +44,33 @@ from lakeguard.state.ledger_tables import (
     intent_outcomes,
     intents,
     materializations,
-    outbox,
     promotion_status,
     run_history,
     version_inputs,
 )
 from lakeguard.state.metadata import metadata
-from lakeguard.state.task_tables import run_openings, run_schemas, task_attempts, tasks
+from lakeguard.state.platform_tables import (
+    column_lineage,
+    dag_versions,
+    data_profiling_results,
+    invalidations,
+    metadata_kinds,
+    metadata_records,
+    organizations,
+    users,
+)
+from lakeguard.state.relay_tables import (
+    audit_chain,
+    outbox,
+    plane_identity,
+    relay_cursors,
+)
+from lakeguard.state.task_tables import (
+    run_openings,
+    run_schemas,
+    task_attempts,
+    tasks,
+)
 from lakeguard.state.views import (
     dataset_registry,
     policy_rules,
@@ -34,18 +80,42 @@ from lakeguard.state.views import (
 )
 
 __all__ = [
+    "audit_chain",
+    "column_lineage",
+    "dag_versions",
+    "data_profiling_results",
+    "data_quality_results",
     "data_versions",
     "dataset_pointers",
     "dataset_registry",
     "dataset_registry_revisions",
     "decisions",
     "documents",
+    "dq_rule_catalog",
+    "dq_rule_catalog_revisions",
     "governed_tables",
     "intent_outcomes",
     "intents",
+    "invalidations",
     "materializations",
+    "md_datasets",
+    "md_job_execution",
+    "md_jobconfig",
+    "md_jobs",
+    "md_jobs_det",
+    "md_jobs_revisions",
+    "md_src_ctrl",
+    "md_src_det",
+    "md_src_tgt_ctrl",
+    "md_tgt_ctrl",
+    "md_tgt_ctrl_revisions",
+    "md_tgt_det",
     "metadata",
+    "metadata_kinds",
+    "metadata_records",
+    "organizations",
     "outbox",
+    "plane_identity",
     "policy_rules",
     "policy_rules_revisions",
     "promotion_current",
@@ -53,12 +123,21 @@ __all__ = [
     "quality_rules",
     "quality_rules_revisions",
     "registry_applies",
+    "relay_cursors",
+    "run_audit",
     "run_history",
     "run_openings",
     "run_schemas",
+    "schema_change_log",
+    "schema_compatibility_rules",
+    "schema_compatibility_rules_revisions",
+    "schema_history",
+    "source_object_columns",
+    "source_objects",
     "source_systems",
     "source_systems_revisions",
     "task_attempts",
     "tasks",
+    "users",
     "version_inputs",
 ]

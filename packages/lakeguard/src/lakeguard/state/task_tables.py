@@ -34,6 +34,7 @@ tasks = Table(
     Column("lease_token", Id),
     Column("lease_expires_at", UtcTime),
     Column("worker", Long),
+    Column("job_id", Id),
     UniqueConstraint("org_id", "dataset_id", "dedupe_key", name="uq_tasks_dedupe_key"),
     CheckConstraint("attempt >= 0 AND attempt <= max_attempts", name="ck_tasks_attempt"),
     Index("ix_tasks_state", "state", "lease_expires_at"),
@@ -63,6 +64,7 @@ run_openings = Table(
     Column("base_version", Integer),
     Column("base_commit", Integer),
     Column("opened_at", UtcTime, nullable=False),
+    Column("bundle_hash", Hash),
 )
 
 run_schemas = Table(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Integer, MetaData, Table
+from collections.abc import Callable
+
+from sqlalchemy import BigInteger, Boolean, Column, Integer, Table
 
 from lakeguard.state.column_types import Hash, Id, Long, Name, UtcTime, Word
-
-view_metadata = MetaData()
+from lakeguard.state.control_views import CONTROL_VIEWS
+from lakeguard.state.ingestion_views import INGESTION_VIEWS
+from lakeguard.state.json_sql import JsonSql
+from lakeguard.state.view_metadata import current, view_metadata
 
 dataset_registry = Table(
     "dataset_registry",
@@ -42,6 +46,7 @@ quality_rules = Table(
     Column("org_id", Id),
     Column("revision", Integer),
     Column("position", Integer),
+    Column("column_name", Name),
 )
 
 policy_rules = Table(
@@ -87,44 +92,31 @@ promotion_current = Table(
 )
 
 
-def _columns(view: Table, *, but: dict[str, str] | None = None) -> str:
-    return ", ".join((but or {}).get(c.name, f"r.{c.name}") for c in view.columns)
-
-
-def _current(view: Table, keys: tuple[str, ...], order: str = "revision") -> str:
-    same = " AND ".join(f"n.{key} = r.{key}" for key in keys)
-    return f"NOT EXISTS (SELECT 1 FROM {_source(view)} n WHERE {same} AND n.{order} > r.{order})"  # noqa: S608 - names of ours
-
-
-def _source(view: Table) -> str:
-    return {"promotion_current": "promotion_status"}.get(view.name, f"{view.name}_revisions")
-
-
 _FIRST_REGISTRATION = (
     "(SELECT f.revised_at FROM dataset_registry_revisions f"
     " WHERE f.dataset_id = r.dataset_id AND f.revision = 1) AS created_at"
 )
 
-VIEWS: dict[str, str] = {
-    "dataset_registry": (
-        f"SELECT {_columns(dataset_registry, but={'created_at': _FIRST_REGISTRATION})}"  # noqa: S608
-        f" FROM dataset_registry_revisions r WHERE {_current(dataset_registry, ('dataset_id',))}"
+_VIEWS: dict[str, Callable[[JsonSql], str]] = {
+    "dataset_registry": lambda _: current(
+        dataset_registry, ("dataset_id",), but={"created_at": _FIRST_REGISTRATION}
     ),
-    "quality_rules": (
-        f"SELECT {_columns(quality_rules)} FROM quality_rules_revisions r"  # noqa: S608
-        f" WHERE NOT r.removed AND {_current(quality_rules, ('dataset_id', 'rule_id'))}"
+    "quality_rules": lambda _: current(
+        quality_rules, ("dataset_id", "rule_id"), where="NOT r.removed AND "
     ),
-    "policy_rules": (
-        f"SELECT {_columns(policy_rules)} FROM policy_rules_revisions r"  # noqa: S608
-        f" WHERE {_current(policy_rules, ('org_id', 'policy_id'))}"
+    "policy_rules": lambda _: current(policy_rules, ("org_id", "policy_id")),
+    "source_systems": lambda _: current(source_systems, ("source_system_id",)),
+    "promotion_current": lambda _: current(
+        promotion_current,
+        ("dataset_id", "from_layer", "to_layer"),
+        source="promotion_status",
+        order="ordinal",
     ),
-    "source_systems": (
-        f"SELECT {_columns(source_systems)} FROM source_systems_revisions r"  # noqa: S608
-        f" WHERE {_current(source_systems, ('source_system_id',))}"
-    ),
-    "promotion_current": (
-        f"SELECT {_columns(promotion_current)} FROM promotion_status r WHERE "  # noqa: S608
-        + _current(promotion_current, ("dataset_id", "from_layer", "to_layer"), "ordinal")
-    ),
+    **CONTROL_VIEWS,
+    **INGESTION_VIEWS,
 }
-"""Name of each view and the SELECT that makes it."""
+
+
+def view_statements(dialect: str) -> dict[str, str]:
+    """Name of each view and its SELECT; a view stands after those that it reads."""
+    return {name: select(JsonSql(dialect)) for name, select in _VIEWS.items()}

@@ -67,7 +67,7 @@ def _facts(page: DatasetPage) -> list[tuple[str, str]]:
 
 
 def _build(definition: DatasetDefinition) -> list[tuple[str, str]]:
-    return [("built from", _origin(definition)), ("load", definition.load.value)]
+    return [("built from", _origin(definition)), ("load", definition.load.type.value)]
 
 
 def _origin(definition: DatasetDefinition) -> str:

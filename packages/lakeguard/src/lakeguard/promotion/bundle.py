@@ -1,0 +1,102 @@
+"""The settings of one run: details of job, dataset, target and source as one bundle.
+
+What stands nearer to the run wins: the job's details, then its configuration, then the details
+of the dataset, of its target, of its source.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+from sqlalchemy import Connection
+
+from lakeguard.promotion.eligibility import Findings
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.store import (
+    RegisteredDataset,
+    current_source,
+    current_target,
+    job_of_dataset,
+)
+from lakeguard_sdk.definition import (
+    DatasetDefinition,
+    FromSource,
+    JobDefinition,
+    SourceDefinition,
+    TargetDefinition,
+)
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.words import RUNNABLE_LOADS
+
+
+class Bundle(Noun):
+    """Every setting and which of the definitions said it; secrets are references."""
+
+    values: dict[str, str] = Field(default_factory=dict)
+    origins: dict[str, str] = Field(default_factory=dict)
+    job: JobDefinition | None = None
+    target: TargetDefinition | None = None
+
+
+def resolve_bundle(
+    job: JobDefinition | None,
+    dataset: DatasetDefinition,
+    target: TargetDefinition | None,
+    source: SourceDefinition | None,
+) -> Bundle:
+    """One value per key, by the precedence above."""
+    weakest_first = [
+        ("source", source.details if source else {}),
+        ("target", target.details if target else {}),
+        ("dataset", dataset.details),
+        ("job config", job.config if job else {}),
+        ("job", job.details if job else {}),
+    ]
+    values: dict[str, str] = {}
+    origins: dict[str, str] = {}
+    for origin, details in weakest_first:
+        values.update(details)
+        origins.update(dict.fromkeys(details, origin))
+    return Bundle(values=values, origins=origins, job=job, target=target)
+
+
+def find_bundle(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, findings: Findings
+) -> Bundle:
+    """The run's settings; what is disabled or cannot be run is refused by name."""
+    definition = dataset.definition
+    org_id, build = heart.org_id, definition.build
+    job = job_of_dataset(connection, org_id, definition.dataset)
+    target = definition.target and current_target(connection, org_id, definition.target)
+    source = None
+    if isinstance(build, FromSource):
+        found = current_source(connection, org_id, build.source)
+        source = found.definition if found else None
+    if job is not None and not job.active:
+        findings.refuse("job", f"job {job.job} is disabled (active: false)")
+    if definition.target:
+        _check_target(definition.target, target or None, source, findings)
+    if definition.load.type not in RUNNABLE_LOADS:
+        findings.refuse(
+            "load", f"load type {definition.load.type} is registered but not available yet"
+        )
+    return resolve_bundle(job, definition, target or None, source)
+
+
+def _check_target(
+    name: str,
+    target: TargetDefinition | None,
+    source: SourceDefinition | None,
+    findings: Findings,
+) -> None:
+    if target is None:
+        findings.refuse("target", f"target {name} is not registered")
+        return
+    if not target.active:
+        findings.refuse("target", f"target {name} is disabled (active: false)")
+    if source is None:
+        return
+    mapping = next((m for m in target.sources if m.source == source.source), None)
+    if mapping is None:
+        findings.refuse("mapping", f"source {source.source} is not mapped to target {name}")
+    elif not mapping.active:
+        findings.refuse("mapping", f"the mapping {source.source} → {name} is disabled")

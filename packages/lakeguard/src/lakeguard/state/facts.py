@@ -1,0 +1,79 @@
+"""The one door for rows that leave the State: a fact and its outbox row are written together.
+
+What is told of a row is its values as JSON, nulls left out, so that a column added later changes
+nothing about rows that are told already.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Table, insert
+from sqlalchemy.dialects import postgresql, sqlite
+
+from lakeguard.state.column_types import UtcTime
+from lakeguard.state.metadata import MUTABLE_COLUMNS
+from lakeguard.state.relay_tables import outbox
+from lakeguard_sdk.canonical import format_instant
+
+Row = Mapping[str, Any]
+
+
+def record(connection: Connection, table: Table, rows: Sequence[Row], at: datetime) -> None:
+    """Add rows to a fact table, and tell of them if and only if this transaction commits."""
+    if not rows:
+        return
+    numbered = table.autoincrement_column
+    if numbered is not None and numbered.name not in rows[0]:
+        statement = insert(table).returning(numbered)
+        rows = [{**row, numbered.name: connection.scalar(statement, row)} for row in rows]
+    else:
+        connection.execute(insert(table), list(rows))
+    tell(connection, table, rows, at)
+
+
+def record_once(connection: Connection, table: Table, row: Row, at: datetime) -> None:
+    """Add a row that is the same whoever adds it; one that is there already is left alone."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    added = connection.execute(dialect.insert(table).values(**row).on_conflict_do_nothing())
+    if added.rowcount == 1:
+        tell(connection, table, [row], at)
+
+
+def tell(connection: Connection, table: Table, rows: Iterable[Row], at: datetime) -> None:
+    """Queue rows for those who hear of them."""
+    told = told_columns(table)
+    connection.execute(
+        insert(outbox),
+        [
+            {
+                "org_id": row["org_id"],
+                "topic": table.name,
+                "payload": payload(row, told),
+                "created_at": at,
+            }
+            for row in rows
+        ],
+    )
+
+
+def told_columns(table: Table) -> tuple[str, ...]:
+    """The columns that never change, by name: what the lake ledger keeps of a table."""
+    mutable = MUTABLE_COLUMNS.get(table.name, ())
+    return tuple(sorted(c.name for c in table.columns if c.name not in mutable))
+
+
+def payload(row: Row, columns: Sequence[str]) -> str:
+    values = {name: _plain(row[name]) for name in columns if row.get(name) is not None}
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+
+
+def is_time(table: Table, column: str) -> bool:
+    return isinstance(table.columns[column].type, UtcTime)
+
+
+def _plain(value: Any) -> Any:
+    return format_instant(value) if isinstance(value, datetime) else value

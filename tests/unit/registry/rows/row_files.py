@@ -1,0 +1,54 @@
+"""Files of rows, written and read back for a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lakeguard.registry.findings import Findings
+from lakeguard.registry.rows import Row, Value, read_rows
+
+Plain = tuple[str, dict[str, Value]]
+
+
+def read(name: str, content: str | bytes) -> tuple[list[Row], list[str]]:
+    """The rows of one file, and its mistakes as ``line:column code words``."""
+    data = content if isinstance(content, bytes) else content.encode()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(data)
+        findings = Findings()
+        rows = read_rows([path], findings)
+    told = [f"{e.place.line}:{e.place.column} {e.code} {e}" for e in findings.errors()]
+    return rows, told
+
+
+def good(name: str, content: str | bytes) -> list[Row]:
+    rows, told = read(name, content)
+    assert told == []
+    return rows
+
+
+def mistakes(name: str, content: str | bytes) -> list[str]:
+    """Nothing of a file with a mistake is taken."""
+    rows, told = read(name, content)
+    assert rows == []
+    assert told
+    return told
+
+
+def plain(rows: list[Row]) -> list[Plain]:
+    return [(row.table, dict(row.values)) for row in rows]
+
+
+def typed(rows: list[Plain]) -> list[tuple[str, list[tuple[str, str, Value]]]]:
+    """For comparing: ``True`` is not 1, and columns have an order."""
+    return [
+        (table, [(name, type(value).__name__, value) for name, value in values.items()])
+        for table, values in rows
+    ]
+
+
+def at(row: Row, column: str) -> tuple[int, int, int]:
+    place = row.place_of(column)
+    return place.line, place.column, place.length
