@@ -31,7 +31,7 @@ def test_quotes_commas_and_line_ends_within_quotes() -> None:
         {"a": 'x "y", z', "b": "one\ntwo"},
         {"a": '["a","b"]', "b": None},
     ]
-    assert [at(rows[1], "a"), at(rows[1], "b")] == [(5, 1, 13), (5, 15, 1)]
+    assert [at(rows[1], "a"), at(rows[1], "b")] == [(5, 1, 15), (5, 17, 1)]
 
 
 def test_every_value_has_its_place() -> None:

@@ -84,7 +84,7 @@ DEEP = "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)
         ('[{"a": 01}]', "1:8 LG-2023 not readable as JSON: '01' is not a value"),
         ('[{"a": 1.}]', "1:8 LG-2023 not readable as JSON: '1.' is not a value"),
         ('[{"a": True}]', "1:8 LG-2023 not readable as JSON: 'True' is not a value"),
-        ('[{"a": \'x\'}]', "1:8 LG-2023 not readable as JSON: a value is missing"),
+        ("[{\"a\": 'x'}]", "1:8 LG-2023 not readable as JSON: a value is missing"),
         ('[{"a": 1,}]', "1:10 LG-2023 not readable as JSON: a key in double quotes is missing"),
         ('[{"a" 1}]', "1:7 LG-2023 not readable as JSON: : is missing after a key"),
         ('[{"a": 1 "b": 2}]', "1:10 LG-2023 not readable as JSON: , is missing after a value"),

@@ -1,0 +1,180 @@
+"""JSON read from left to right, each piece with the stretch of text it stands in.
+
+Exactly RFC 8259, and less: keys stand once, numbers are finite and nesting has a bound.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+
+from lakeguard.registry.characters import forbidden_character
+from lakeguard.registry.rows.numbers import exact_number
+from lakeguard.registry.rows.source_text import SourceText, Span
+from lakeguard.registry.rows.wording import shown
+from lakeguard_sdk.definition_errors import DefinitionError, DuplicateKey, TooLarge, UnreadableRows
+
+MAX_DEPTH = 16
+"""Of lists and mappings inside one value."""
+_SPACE = re.compile(r"[ \t\r\n]*+")
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*+"')
+_STRING_PART = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*+')
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+(?![\w.+-])")
+_WORD = re.compile(r"[\w.+-]++")
+_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+_NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity"})
+
+JsonScalar = str | int | Decimal | bool | None
+
+
+class JsonCursor:
+    """Stands before a piece of the text; what it reads, it passes. Mistakes that leave the
+    rest readable are collected, the others are raised."""
+
+    def __init__(self, source: SourceText, at: int = 0, end: int | None = None) -> None:
+        self.source = source
+        self.text = source.text
+        self.at = at
+        self.end = len(source.text) if end is None else end
+        self.mistakes: list[DefinitionError] = []
+
+    def peek(self) -> str:
+        """The next character that counts, or nothing at the end."""
+        found = _SPACE.match(self.text, self.at, self.end)
+        self.at = found.end() if found else self.at
+        return self.text[self.at : min(self.at + 1, self.end)]
+
+    def take(self, character: str) -> bool:
+        """Passes the character if it is the next one."""
+        if self.peek() != character:
+            return False
+        self.at += 1
+        return True
+
+    def expect(self, character: str, after: str) -> None:
+        if not self.take(character):
+            raise self.unexpected(f"{character} is missing after {after}")
+
+    def unexpected(self, problem: str) -> UnreadableRows:
+        if not self.peek():
+            return self.source.unreadable(self.at, f"it ends too early: {problem}")
+        return self.source.unreadable(self.at, problem)
+
+    def finish(self) -> None:
+        if self.peek():
+            raise self.unexpected("something follows the end")
+
+    def key(self) -> tuple[str, Span]:
+        if self.peek() != '"':
+            raise self.unexpected("a key in double quotes is missing")
+        key, span = self._string()
+        self.expect(":", "a key")
+        return key, span
+
+    def twice(self, key: str, span: Span) -> None:
+        self.mistakes.append(DuplicateKey(self.source.place(span), key=shown(key)))
+
+    def value(self) -> tuple[JsonScalar, Span]:
+        """A scalar; a list or mapping as the text it is written in."""
+        match self.peek():
+            case '"':
+                return self._string()
+            case "[" | "{":
+                span = self._nested()
+                return self.text[span.start : span.end], span
+            case _:
+                return self._scalar()
+
+    def _string(self) -> tuple[str, Span]:
+        start = self.at
+        found = _STRING.match(self.text, start, self.end)
+        if found is None:
+            raise self._broken_string(start)
+        span = Span(start, found.end())
+        self.source.refuse_long(span)
+        self.at = span.end
+        written = found[0]
+        if "\\" not in written:
+            return written[1:-1], span
+        try:
+            value: str = json.loads(written)
+        except json.JSONDecodeError as error:
+            raise self.source.unreadable(start + error.pos, "a \\ that escapes nothing") from None
+        refused = forbidden_character(value)
+        if refused:
+            raise self.source.unreadable(start, f"{refused[1]} is not allowed", len(written))
+        return value, span
+
+    def _broken_string(self, start: int) -> UnreadableRows:
+        part = _STRING_PART.match(self.text, start, self.end)
+        stop = part.end() if part else start
+        if self.text.startswith("\t", stop):
+            return self.source.unreadable(stop, "a tab inside a text; write \\t")
+        return self.source.unreadable(start, "a quote is not closed on its line")
+
+    def _scalar(self) -> tuple[JsonScalar, Span]:
+        start = self.at
+        number = _NUMBER.match(self.text, start, self.end)
+        if number:
+            return self._number(Span(start, number.end()))
+        found = _WORD.match(self.text, start, self.end)
+        word = found[0] if found else ""
+        self.at = start + len(word)
+        if word in _WORDS:
+            return _WORDS[word], Span(start, self.at)
+        if word in _NOT_FINITE:
+            raise self.source.unreadable(start, f"{word} is not a number", len(word))
+        if word:
+            problem = f"{shown(word)!r} is not a value; a text stands in double quotes"
+            raise self.source.unreadable(start, problem, len(word))
+        raise self.unexpected("a value is missing")
+
+    def _number(self, span: Span) -> tuple[int | Decimal, Span]:
+        value = exact_number(self.text[span.start : span.end])
+        if value is None:
+            raise TooLarge(self.source.place(span), thing="the number", limit="can be held exactly")
+        self.at = span.end
+        return value, span
+
+    def _nested(self) -> Span:
+        """Passes a whole list or mapping without recursion, checking all of it."""
+        start = self.at
+        levels: list[set[str] | None] = []
+        self._enter(levels)
+        entered = True
+        while levels:
+            if self.take("]" if levels[-1] is None else "}"):
+                levels.pop()
+                entered = False
+            else:
+                if not entered:
+                    self.expect(",", "a value")
+                entered = self._item(levels)
+            self.source.refuse_long(Span(start, self.at))
+        return Span(start, self.at)
+
+    def _item(self, levels: list[set[str] | None]) -> bool:
+        """Passes an item, or only the opening of one that has items itself: then True."""
+        keys = levels[-1]
+        if keys is not None:
+            key, span = self.key()
+            if key in keys:
+                self.twice(key, span)
+            keys.add(key)
+        match self.peek():
+            case "[" | "{":
+                self._enter(levels)
+                return True
+            case '"':
+                self._string()
+            case _:
+                self._scalar()
+        return False
+
+    def _enter(self, levels: list[set[str] | None]) -> None:
+        if len(levels) >= MAX_DEPTH:
+            place = self.source.place(Span(self.at, self.at + 1))
+            raise TooLarge(place, thing="the nesting", limit=f"{MAX_DEPTH} levels")
+        levels.append(None if self.text[self.at] == "[" else set())
+        self.at += 1
