@@ -39,7 +39,8 @@ LakeGuardError
 └── StateError             the database is not what this version needs
     ├── StateMissing       LG-6001
     ├── StateMismatch      LG-6002
-    └── StateUnavailable   LG-6003, retryable
+    ├── StateUnavailable   LG-6003, retryable
+    └── StateRefused       LG-6004
 """
 
 from __future__ import annotations
@@ -347,9 +348,17 @@ class StateMismatch(StateError):
 
 
 class StateUnavailable(StateError):
-    """The database is locked for long, or cannot be opened; the same call may work later."""
+    """The database is away, or others kept it busy; the same call may work later."""
 
     code = "LG-6003"
     retryable = True
     what = "{place} cannot be used now: {reason}"
     next_command = "the same command again"
+
+
+class StateRefused(StateError):
+    """The database lets nobody create the state there: a right is missing, or a name is taken."""
+
+    code = "LG-6004"
+    what = "{place} cannot hold the state: {reason}"
+    next_command = "choose another schema, or ask for the right to use this one"

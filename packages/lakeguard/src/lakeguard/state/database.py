@@ -1,63 +1,122 @@
-"""The SQL engine: one transaction at a time, durable, on the schema this version needs."""
+"""The SQL engine: transactions, durable, on the schema this version needs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import URL, Connection, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, ProgrammingError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from lakeguard.state.engines import READING, postgresql_engine, sqlite_engine, sqlite_path
 from lakeguard.state.head import SCHEMA_HEAD
-from lakeguard_sdk.errors import StateMismatch, StateMissing, StateUnavailable
+from lakeguard.state.locking import sole_by_file, sole_by_session
+from lakeguard_sdk.errors import StateMismatch, StateMissing, StateRefused, StateUnavailable
 
-_READ = "lakeguard_read"
+DEFAULT_SCHEMA = "lakeguard"
+_NO_RIGHT = "42501"
 
 
 class Database:
-    """Transactions on the State: ``write`` serialises with every other writer."""
+    """Transactions on the State, a SQLite file or a schema of a PostgreSQL database.
 
-    def __init__(self, url: str | URL) -> None:
+    ``password`` is asked for each time a connection is made, and never shown.
+    """
+
+    def __init__(
+        self,
+        url: str | URL,
+        schema: str = DEFAULT_SCHEMA,
+        password: Callable[[], str] | None = None,
+    ) -> None:
         self.url = make_url(url)
-        self.engine = _engine(self.url)
+        self.schema = schema
+        self._path = sqlite_path(self.url)
+        if self.url.get_backend_name() == "sqlite":
+            self.engine = sqlite_engine(self.url)
+        else:
+            self.engine = postgresql_engine(self.url, schema, password)
+        weakref.finalize(self, self.engine.dispose)  # no connection outlives who could use it
 
     @property
     def place(self) -> str:
-        return self.url.render_as_string(hide_password=True)
+        shown = self.url.set(drivername=self.url.get_backend_name())
+        text = shown.render_as_string(hide_password=True)
+        return text if self.engine.dialect.name == "sqlite" else f"{text} ({self.schema})"
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
+        """All of it becomes visible at once, or nothing.
+
+        On SQLite a writer is alone. On PostgreSQL writers work side by side (READ COMMITTED):
+        what must not happen twice is held by a constraint, a row lock or ``locking.hold``.
+        Whoever lost a deadlock, or waited too long, gets StateUnavailable and may try again.
+        """
         with self._reachable(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
+        """One snapshot: what others commit meanwhile is not seen, and nothing can be written."""
+        options = READING[self.engine.dialect.name]
         with (
             self._reachable(),
-            self.engine.connect().execution_options(**{_READ: True}) as connection,
+            self.engine.connect().execution_options(**options) as connection,
             connection.begin(),
         ):
             yield connection
 
     @contextmanager
+    def sole(self, name: str, wait_seconds: float) -> Iterator[bool]:
+        """Whether this process alone holds ``name`` now; others get False, or wait their time.
+
+        The death of the holder frees it. It keeps work from being done twice; it is no fence: a
+        holder cut off from its server goes on believing.
+        """
+        with self._reachable(), self._sole(name, wait_seconds) as held:
+            yield held
+
+    def _sole(self, name: str, wait_seconds: float) -> AbstractContextManager[bool]:
+        if self.engine.dialect.name == "postgresql":
+            return sole_by_session(self.engine, name, wait_seconds)
+        if self._path is None:  # in memory: no other process can see it
+            return nullcontext(True)
+        lock = self._path.with_name(f"{self._path.name}.{name}.lock")
+        return sole_by_file(lock, wait_seconds)
+
+    @contextmanager
     def _reachable(self) -> Iterator[None]:
         try:
             yield
-        except DatabaseError as error:
-            if type(error) not in (DatabaseError, OperationalError):
+        except PoolTimeout as error:
+            raise StateUnavailable(place=self.place, reason=_first_line(error)) from error
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) == _NO_RIGHT:
+                raise StateRefused(place=self.place, reason=_first_line(error.orig)) from error
+            passing = type(error) in (DatabaseError, OperationalError)
+            if not passing and not error.connection_invalidated:
                 raise
-            raise StateUnavailable(place=self.place, reason=error.orig) from error
+            raise StateUnavailable(place=self.place, reason=_first_line(error.orig)) from error
 
     def migrate(self) -> None:
-        """Bring an empty or older schema to this version's; a newer one is refused."""
+        """Bring an empty or older schema to this version's; a newer one is refused.
+
+        Safe to call from many processes at once. Tables of others in the schema stay as they are.
+        """
         if self.revision() == SCHEMA_HEAD:
             return
         from lakeguard.state.migrating import upgrade
 
-        upgrade(self.engine)
+        with self._reachable():
+            try:
+                upgrade(self.engine, self.place)
+            except ProgrammingError as error:  # no right to create, or a name is taken
+                raise StateRefused(place=self.place, reason=_first_line(error.orig)) from error
 
     def check(self) -> None:
         """Raise unless the schema is exactly the one this version needs."""
@@ -68,8 +127,8 @@ class Database:
             raise StateMismatch(place=self.place, found=found, needed=SCHEMA_HEAD)
 
     def revision(self) -> str | None:
-        path = _sqlite_path(self.url)
-        if path is not None and not path.exists():
+        """The schema's revision, None where there is none; looking creates nothing."""
+        if self._path is not None and not self._path.exists():
             return None
         with self.read() as connection:
             if not inspect(connection).has_table("alembic_version"):
@@ -86,43 +145,6 @@ def sqlite_url(path: Path) -> URL:
     return URL.create("sqlite", database=str(path))
 
 
-def _sqlite_path(url: URL) -> Path | None:
-    if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
-        return None
-    return Path(str(url.database))
-
-
-def _engine(url: URL) -> Engine:
-    path = _sqlite_path(url)
-    engine = create_engine(url)
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
-        if path is not None:
-            event.listen(engine, "do_connect", lambda *_: _make_folder(path))
-    return engine
-
-
-def _make_folder(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-
-
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    """The rollback journal, not WAL: some SQLite builds can corrupt a WAL when it is reset.
-
-    Triggers are recursive, because REPLACE would otherwise delete without asking them.
-    """
-    connection.isolation_level = None
-    for pragma in (
-        "busy_timeout = 30000",
-        "journal_mode = DELETE",
-        "synchronous = FULL",
-        "foreign_keys = ON",
-        "recursive_triggers = ON",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    reading = connection.get_execution_options().get(_READ, False)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+def _first_line(error: Any) -> str:
+    """A server adds details and hints on further lines."""
+    return str(error).strip().partition("\n")[0]

@@ -4,33 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlalchemy import Table
+from sqlalchemy import URL, Table
+from sqlalchemy.sql.compiler import IdentifierPreparer
 
-from lakeguard.state.metadata import MUTABLE_COLUMNS
+from lakeguard.state.metadata import MUTABLE_COLUMNS, QUEUES
 
 _FUNCTION = "lakeguard_refuse_change"
+_POSTGRESQL = "postgresql"
 
 
 def guard_statements(tables: list[Table], dialect: str) -> Iterator[str]:
-    """DDL that forbids every DELETE, and every UPDATE of a column that is not listed as mutable."""
-    if dialect == "postgresql":
+    """DDL that forbids every DELETE, and every UPDATE of a column that is not listed as mutable.
+
+    From a queue rows may go. PostgreSQL can empty a table without deleting rows: TRUNCATE is
+    forbidden too.
+    """
+    names = _names(dialect)
+    if dialect == _POSTGRESQL:
         yield (
-            f"CREATE FUNCTION {_FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS"
-            " $$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$"
+            f"CREATE FUNCTION {_FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+            " RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = '23000'; END $$"
         )
     for table in tables:
-        fixed = [
-            column.name
-            for column in table.columns
-            if column.name not in MUTABLE_COLUMNS.get(table.name, ())
-        ]
-        of = f"OF {', '.join(fixed)} " if table.name in MUTABLE_COLUMNS else ""
-        for event, name in ((f"UPDATE {of}".strip(), "no_update"), ("DELETE", "no_delete")):
-            yield _trigger(table.name, name, event, dialect)
+        mutable = MUTABLE_COLUMNS.get(table.name, ())
+        fixed = [names.quote(c.name) for c in table.columns if c.name not in mutable]
+        update = f"UPDATE OF {', '.join(fixed)}" if mutable else "UPDATE"
+        yield _trigger(table.name, "no_update", update, names, dialect)
+        if table.name in QUEUES:
+            continue
+        yield _trigger(table.name, "no_delete", "DELETE", names, dialect)
+        if dialect == _POSTGRESQL:
+            yield _trigger(table.name, "no_truncate", "TRUNCATE", names, dialect)
 
 
-def _trigger(table: str, name: str, event: str, dialect: str) -> str:
-    head = f"CREATE TRIGGER {table}_{name} BEFORE {event} ON {table}"
-    if dialect == "postgresql":
-        return f"{head} FOR EACH ROW EXECUTE FUNCTION {_FUNCTION}()"
+def _trigger(table: str, name: str, event: str, names: IdentifierPreparer, dialect: str) -> str:
+    trigger = names.quote(f"{table}_{name}")
+    head = f"CREATE TRIGGER {trigger} BEFORE {event} ON {names.quote(table)}"
+    if dialect == _POSTGRESQL:
+        each = "STATEMENT" if event == "TRUNCATE" else "ROW"
+        return f"{head} FOR EACH {each} EXECUTE FUNCTION {_FUNCTION}()"
     return f"{head} BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+
+
+def _names(dialect: str) -> IdentifierPreparer:
+    """Quotes what this database would otherwise not take as a name."""
+    return URL.create(dialect).get_dialect()().identifier_preparer

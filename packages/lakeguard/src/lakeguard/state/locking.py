@@ -1,0 +1,80 @@
+"""Locks on names: for one transaction, or for as long as a process lives."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import BigInteger, Connection, Engine, bindparam, func, select
+
+SCHEMA = "lakeguard_schema"
+"""The engine's execution option that names its PostgreSQL schema."""
+
+_PAUSE_SECONDS = 0.05
+
+
+def hold(connection: Connection, name: str) -> None:
+    """Nobody else holds ``name`` until this transaction ends; whoever comes second waits.
+
+    On SQLite a writing transaction is alone already.
+    """
+    if connection.dialect.name == "postgresql":
+        key = bindparam("key", _key(_schema(connection), name), BigInteger)
+        connection.execute(select(func.pg_advisory_xact_lock(key)))
+
+
+@contextmanager
+def sole_by_session(engine: Engine, name: str, wait_seconds: float) -> Iterator[bool]:
+    """A session of its own holds the lock: it is gone when the process or its machine is."""
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.detach()
+        key = bindparam("key", _key(_schema(connection), name), BigInteger)
+        attempt = select(func.pg_try_advisory_lock(key))
+        yield _in_time(wait_seconds, lambda: bool(connection.scalar(attempt)))
+
+
+@contextmanager
+def sole_by_file(path: Path, wait_seconds: float) -> Iterator[bool]:
+    """An open file holds the lock: the system closes it when the process ends, however it ends.
+
+    The file stays: removing it would let a second process lock another file of the same name.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        yield _in_time(wait_seconds, lambda: _locked(handle))
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _in_time(wait_seconds: float, attempt: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + wait_seconds
+    while not attempt():
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(left, _PAUSE_SECONDS))
+    return True
+
+
+def _schema(connection: Connection) -> str:
+    return str(connection.get_execution_options()[SCHEMA])
+
+
+def _key(schema: str, name: str) -> int:
+    """A lock's number is shared by all programs on the database: 64 bits of a hash."""
+    digest = hashlib.sha256("\0".join(("lakeguard", schema, name)).encode()).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
