@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from lakeguard.settings import find_project, load_settings
+from lakeguard.settings import DatabaseSettings, find_project, load_settings
 from lakeguard_sdk.errors import NoProject, SettingsError
 
 FULL = """\
@@ -16,8 +17,9 @@ default_env = "prod"
 
 [env.prod]
 lake = "data/lake"
-database = "sqlite:state/prod.db"
-schema = "governance"
+database = "postgresql://keeper@db.example:5433/governance"
+password = "env:KEEPER_PASSWORD"
+schema = "My Schema"
 organisation = "shop"
 
 [env.prod.spark]
@@ -39,20 +41,21 @@ def project(folder: Path, text: str = "") -> Path:
 
 def test_an_empty_file_is_a_project_with_defaults(tmp_path: Path) -> None:
     found = load_settings(project(tmp_path))
-    assert (found.env, found.organisation, found.database_schema) == ("dev", "default", "lakeguard")
+    assert (found.env, found.organisation) == ("dev", "default")
     assert found.folder == tmp_path
     assert found.lake == str(tmp_path)
-    assert found.database_path == tmp_path / ".lakeguard" / "state.db"
-    assert found.database_path == tmp_path / ".lakeguard" / "state.db"
+    assert found.database == DatabaseSettings(file=tmp_path / ".lakeguard" / "state.db")
+    assert found.database.schema_name == "lakeguard"
     assert found.spark == {}
 
 
 def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
     found = load_settings(project(tmp_path, FULL))
     assert (found.env, found.organisation) == ("prod", "shop")
-    assert found.database_schema == "governance"
     assert found.lake == str(tmp_path / "data" / "lake")
-    assert found.database_path == tmp_path / "state" / "prod.db"
+    assert found.database.file is None
+    assert found.database.server == "postgresql://keeper@db.example:5433/governance"
+    assert found.database.schema_name == "My Schema"
     assert found.spark == {
         "spark.driver.memory": "2g",
         "spark.sql.shuffle.partitions": "8",
@@ -75,7 +78,7 @@ def test_the_argument_comes_before_the_variable_before_the_file(
 def test_places_may_be_absolute(tmp_path: Path) -> None:
     text = '[env.dev]\nlake = "/srv/lake"\ndatabase = "sqlite:/srv/state.db"\n'
     found = load_settings(project(tmp_path, text))
-    assert (found.lake, str(found.database_path)) == ("/srv/lake", "/srv/state.db")
+    assert (found.lake, str(found.database.file)) == ("/srv/lake", "/srv/state.db")
     by_uri = '[env.dev]\nlake = "file:///srv/lake"\n'
     assert load_settings(project(tmp_path, by_uri)).lake == "file:///srv/lake"
 
@@ -98,13 +101,26 @@ def test_places_may_be_absolute(tmp_path: Path) -> None:
         ("[env.dev]\nlake = 1", "env.dev.lake: write a text"),
         ("[env.dev]\nlake = ''", "env.dev.lake: write a text"),
         ("[env.dev]\nlake = 's3://bucket'", "env.dev.lake: s3:// locations are not available yet"),
-        ("[env.dev]\ndatabase = 'postgresql://h/d'", "PostgreSQL is not available yet"),
-        ("[env.dev]\ndatabase = 'postgres://h/d'", "PostgreSQL is not available yet"),
+        ("[env.dev]\ndatabase = 'postgresql://h'", "env.dev.database: name one database"),
+        ("[env.dev]\ndatabase = 'postgresql://h/a/b'", "name one database"),
+        ("[env.dev]\ndatabase = 'postgresql:///d'", "name one host"),
+        ("[env.dev]\ndatabase = 'postgresql://h/d?host=/run'", "name one host"),
+        ("[env.dev]\ndatabase = 'postgresql:///d?host=h'", "write @HOST:PORT"),
+        ("[env.dev]\ndatabase = 'postgresql://h:port/d'", "write postgresql://USER@HOST:PORT"),
+        ("[env.dev]\ndatabase = 'postgresql://h/d?sslmod=x'", "did you mean sslmode?"),
+        ("[env.dev]\ndatabase = 'postgresql://h/d?options=x'", "unknown option in the address"),
         ("[env.dev]\ndatabase = 'mysql:x'", "write sqlite:PATH"),
         ("[env.dev]\ndatabase = 'sqlite::memory:'", "write sqlite:PATH"),
         ("[env.dev]\ndatabase = 'sqlite:'", "write sqlite:PATH"),
         ("[env.dev]\ndatabase = 'sqlite:///x'", "write sqlite:PATH"),
-        ("[env.dev]\nschema = 'a; drop'", "env.dev.schema: 'a; drop'"),
+        ("[env.dev]\nschema = 1", "env.dev.schema: write a text"),
+        ("[env.dev]\nschema = ''", "env.dev.schema: a name has 1 to 63 bytes"),
+        (f"[env.dev]\nschema = '{'ü' * 32}'", "env.dev.schema: a name has 1 to 63 bytes"),
+        ("[env.dev]\nschema = 'pg_x'", "PostgreSQL keeps 'pg_x' for itself"),
+        ("[env.dev]\nschema = '$user'", "PostgreSQL keeps '$user' for itself"),
+        ('[env.dev]\nschema = "a\\u0000b"', "env.dev.schema: write a text"),
+        ("[env.dev]\npassword = 'env:P'", "env.dev.password: a SQLite file has no password"),
+        ("[env.dev]\npassword = 'env:'", "env.dev.password: a secret is named"),
         ("[env.dev]\norganisation = '../x'", "env.dev.organisation: '../x'"),
         ("[env.dev]\nspark = 'x'", "env.dev.spark: write a table"),
         ("[env.dev.spark]\ndriver.memory = '2g'", "driver.memory: a Spark option starts with"),
@@ -148,3 +164,90 @@ def test_a_folder_that_delta_cannot_open_is_refused(tmp_path: Path) -> None:
     (folder / "lakeguard.toml").write_text("[env.dev]\n")
     with pytest.raises(SettingsError, match="%"):
         load_settings(folder)
+
+
+SERVER = "[env.dev]\ndatabase = 'postgresql://keeper@db.example/governance'\n"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://keeper:hunter2@db/x",
+        "postgres://keeper:hunter2@db/x",
+        "postgresql://:hunter2@db/x",
+        "postgresql://keeper:hun@hunter2@db/x",
+        "postgresql://keeper:12/hunter2@db/x",
+        "postgresql://keeper:hunter2/@db/x",
+        "postgresql://keeper:12#hunter2@db/x",
+        "postgresql://keeper:12?hunter2@db/x",
+        "postgresql://keeper@db/x?password=hunter2",
+        "postgresql://keeper@db/x?passwrd=hunter2",
+        "postgresql://keeper@db/x?sslpassword=hunter2",
+    ],
+)
+def test_a_password_in_the_address_is_refused_and_not_shown(address: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"env\.dev\.database") as refused:
+        load_settings(project(tmp_path, f"[env.dev]\ndatabase = '{address}'"))
+    assert "hunter2" not in repr(refused.value.to_data())
+
+
+@pytest.mark.parametrize("written", ["hunter2", "secret:hunter2", "env:hunter2!", "hunter2:x"])
+def test_a_password_is_named_and_not_written(written: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="write env:NAME or file:PATH") as refused:
+        load_settings(project(tmp_path, f"{SERVER}password = '{written}'"))
+    assert "hunter2" not in repr(refused.value.to_data())
+
+
+def test_a_password_is_looked_up_when_it_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KEEPER", raising=False)
+    found = load_settings(project(tmp_path, f"{SERVER}password = 'env:KEEPER'")).database.password
+    assert found is not None
+    with pytest.raises(SettingsError, match=r"env\.dev\.password: the variable KEEPER is not set"):
+        found.resolve()
+    monkeypatch.setenv("KEEPER", "hunter2")
+    assert found.resolve() == "hunter2"
+    assert "hunter2" not in repr(found)
+
+
+def test_a_password_file_is_beside_the_project(tmp_path: Path) -> None:
+    text = f"{SERVER}password = 'file:secrets/keeper'"
+    found = load_settings(project(tmp_path, text)).database.password
+    assert found is not None
+    file = tmp_path / "secrets" / "keeper"
+    with pytest.raises(SettingsError, match=r"env\.dev\.password: .*No such file"):
+        found.resolve()
+    file.parent.mkdir()
+    for content, problem in ((b"\n", "holds no secret"), (b"\xff", "not UTF-8")):
+        file.write_bytes(content)
+        with pytest.raises(SettingsError, match=problem):
+            found.resolve()
+    file.write_text(" hunter 2 \n")
+    assert found.resolve() == " hunter 2 "
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("postgres://u@h:5432/d", "postgresql://u@h:5432/d"),
+        ("postgresql://u@/d?host=/run/pg", "postgresql://u@/d?host=%2Frun%2Fpg"),
+        ("postgresql://u@h/d?sslmode=require", "postgresql://u@h/d?sslmode=require"),
+        ("postgresql://h/d?sslrootcert=system", "postgresql://h/d?sslrootcert=system"),
+    ],
+)
+def test_a_server_may_be_named_in_these_ways(written: str, read: str, tmp_path: Path) -> None:
+    found = load_settings(project(tmp_path, f"[env.dev]\ndatabase = '{written}'"))
+    assert found.database.server == read
+
+
+def test_a_certificate_is_beside_the_project(tmp_path: Path) -> None:
+    text = "[env.dev]\ndatabase = 'postgresql://h/d?sslrootcert=ca.pem'"
+    server = load_settings(project(tmp_path, text)).database.server
+    assert parse_qs(urlsplit(server).query) == {"sslrootcert": [str(tmp_path / "ca.pem")]}
+
+
+@pytest.mark.parametrize("name", ["My Schema", 'we"ird', "ünïcode", "a; drop", " ", "x" * 63])
+def test_a_schema_has_any_name_that_can_be_quoted(name: str, tmp_path: Path) -> None:
+    found = load_settings(project(tmp_path, f"[env.dev]\nschema = '{name}'"))
+    assert found.database.schema_name == name

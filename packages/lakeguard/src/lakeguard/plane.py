@@ -20,7 +20,12 @@ from lakeguard.promotion.reaping import reap
 from lakeguard.promotion.rollback import roll_back
 from lakeguard.promotion.runs import PromotionRuns
 from lakeguard.registry.planning import make_plan
-from lakeguard.registry.store import apply_plan, read_state, require_dataset
+from lakeguard.registry.store import (
+    apply_plan,
+    job_id_of_dataset,
+    read_state,
+    require_dataset,
+)
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard_sdk.client import Client
@@ -40,9 +45,18 @@ def connect_embedded(
 ) -> Client:
     """The control plane of a folder; its State is created or migrated on the way."""
     settings = load_settings(Path(folder), env)
-    database = Database(sqlite_url(settings.database_path))
+    database = open_state(settings)
     database.migrate()
     return wire(settings, database, ticket)
+
+
+def open_state(settings: Settings) -> Database:
+    """The environment's State as it is; nothing is connected, created or migrated yet."""
+    place = settings.database
+    if place.file is not None:
+        return Database(sqlite_url(place.file))
+    password = None if place.password is None else place.password.resolve
+    return Database(place.server, place.schema_name, password)
 
 
 def wire(settings: Settings, database: Database, ticket: RunTicket | None = None) -> Client:
@@ -113,6 +127,7 @@ class EmbeddedOperations:
                 parameters="{}",
                 triggered_by=triggered_by,
                 at=heart.clock(),
+                job_id=job_id_of_dataset(connection, heart.org_id, name),
             )
         reached("task.submitted")
         return task_id

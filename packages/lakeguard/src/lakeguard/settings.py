@@ -9,8 +9,14 @@
     [env.dev.spark]
     spark.driver.memory = "2g"
 
+    [env.prod]
+    lake = "/srv/lake"
+    database = "postgresql://lakeguard@db.example:5432/governance"
+    password = "env:LAKEGUARD_DB_PASSWORD"
+
 Nothing here weakens a check. The one environment variable that is read, ``LAKEGUARD_ENV``,
-chooses which of the file's environments is meant.
+chooses which of the file's environments is meant. A secret is never in the file: it is named
+(``env:NAME``, ``file:PATH``) and looked up at the moment it is used.
 """
 
 from __future__ import annotations
@@ -20,7 +26,7 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from lakeguard_sdk.errors import BadName, NoProject, SettingsError
 from lakeguard_sdk.names import Word, check_word
@@ -32,7 +38,41 @@ SETTINGS_FILE = "lakeguard.toml"
 ENV_VARIABLE = "LAKEGUARD_ENV"
 DEFAULT_ENV = "dev"
 TOP_KEYS = ("default_env", "env")
-ENV_KEYS = ("lake", "database", "schema", "organisation", "spark")
+ENV_KEYS = ("lake", "database", "schema", "password", "organisation", "spark")
+DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
+DEFAULT_SCHEMA = "lakeguard"
+SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
+SERVER_OPTIONS = ("channel_binding", "host", "sslmode", "target_session_attrs", *SERVER_FILES)
+LONGEST_SCHEMA = 63
+
+
+class SecretReference(Noun):
+    """Where a secret is kept; the secret itself is in no settings, message or log."""
+
+    settings_file: str
+    key: str
+    variable: str = ""
+    file: Path | None = None
+
+    def resolve(self) -> str:
+        """The secret as it is now."""
+        if self.file is None:
+            secret = os.environ.get(self.variable, "")
+            missing = f"the variable {self.variable} is not set"
+        else:
+            secret, missing = _content_of(self.file)
+        if not secret or "\0" in secret:
+            raise SettingsError(file=self.settings_file, problem=f"{self.key}: {missing}")
+        return secret
+
+
+class DatabaseSettings(Noun):
+    """Where the State is: a ``file`` of SQLite, else a schema of a PostgreSQL ``server``."""
+
+    file: Path | None = None
+    server: str = ""
+    schema_name: str = DEFAULT_SCHEMA
+    password: SecretReference | None = None
 
 
 class Settings(Noun):
@@ -41,8 +81,7 @@ class Settings(Noun):
     folder: Path
     env: Word
     lake: str
-    database_path: Path
-    database_schema: Word
+    database: DatabaseSettings
     organisation: Word
     spark: dict[str, str]
 
@@ -99,8 +138,7 @@ class _Reader:
             folder=self.file.parent,
             env=env,
             lake=self._lake(table, f"{where}.lake"),
-            database_path=self._database(table, f"{where}.database"),
-            database_schema=self._word(table, "schema", f"{where}.schema", "lakeguard"),
+            database=self._database(table, where),
             organisation=self._word(table, "organisation", f"{where}.organisation", "default"),
             spark=dict(self._spark(self._table(table, "spark", f"{where}.spark"), where)),
         )
@@ -117,14 +155,76 @@ class _Reader:
             raise self._error(f"{key}: a folder whose path has a % cannot hold Delta tables")
         return place
 
-    def _database(self, table: Mapping[str, Any], key: str) -> Path:
-        text = self._text(table, "database", key, "sqlite:.lakeguard/state.db")
+    def _database(self, table: Mapping[str, Any], where: str) -> DatabaseSettings:
+        key = f"{where}.database"
+        text = self._text(table, "database", key, DEFAULT_DATABASE)
+        schema = self._schema(table, f"{where}.schema")
+        password = self._secret(table, "password", f"{where}.password")
         kind, _, place = text.partition(":")
-        if kind.startswith("postgres"):
-            raise self._error(f"{key}: PostgreSQL is not available yet; write sqlite:PATH")
+        if kind in ("postgresql", "postgres"):
+            server = self._server(text, key)
+            return DatabaseSettings(server=server, schema_name=schema, password=password)
         if kind != "sqlite" or not place or place.startswith((":", "//")):
-            raise self._error(f"{key}: not a database; write sqlite:PATH")
-        return (self.file.parent / place).resolve()
+            choice = "sqlite:PATH or postgresql://USER@HOST:PORT/NAME"
+            raise self._error(f"{key}: not a database; write {choice}")
+        if password is not None:
+            raise self._error(f"{where}.password: a SQLite file has no password")
+        return DatabaseSettings(file=(self.file.parent / place).resolve(), schema_name=schema)
+
+    def _server(self, text: str, key: str) -> str:
+        """The address without anything secret. What it says is never shown: it may be secret."""
+        try:
+            parts = urlsplit(text)
+            _ = parts.port
+        except ValueError:
+            raise self._error(f"{key}: write postgresql://USER@HOST:PORT/NAME") from None
+        options = dict(parse_qsl(parts.query, keep_blank_values=True))
+        if parts.password is not None or "password" in options:
+            reference = 'password = "env:NAME" or "file:PATH"'
+            raise self._error(f"{key}: keep the password out of the address; write {reference}")
+        for name in options:
+            if name not in SERVER_OPTIONS:
+                hint = did_you_mean(name, SERVER_OPTIONS) or f" ({', '.join(SERVER_OPTIONS)})"
+                raise self._error(f"{key}: unknown option in the address{hint}")
+        self._check_parts(parts, options, key)
+        for name in SERVER_FILES:
+            if name in options and options[name] != "system":
+                options[name] = str((self.file.parent / options[name]).resolve())
+        query = f"?{urlencode(options)}" if options else ""
+        return f"postgresql://{parts.netloc}{parts.path}{query}"
+
+    def _check_parts(self, parts: SplitResult, options: Mapping[str, str], key: str) -> None:
+        name = parts.path.removeprefix("/")
+        if not name or parts.fragment or set("/@:") & set(name):
+            raise self._error(f"{key}: name one database, postgresql://USER@HOST:PORT/NAME")
+        if bool(parts.hostname) == ("host" in options):
+            raise self._error(f"{key}: name one host, or the folder of its socket, ?host=/PATH")
+        if "host" in options and not options["host"].startswith("/"):
+            raise self._error(f"{key}: ?host= is for the folder of a socket; write @HOST:PORT")
+
+    def _schema(self, table: Mapping[str, Any], key: str) -> str:
+        """Any name that PostgreSQL keeps whole and lets a user have."""
+        name = table.get("schema", DEFAULT_SCHEMA)
+        if not isinstance(name, str) or "\0" in name:
+            raise self._error(f"{key}: write a text")
+        if not 1 <= len(name.encode()) <= LONGEST_SCHEMA:
+            raise self._error(f"{key}: a name has 1 to {LONGEST_SCHEMA} bytes")
+        if name.startswith("pg_") or name in ("$user", "information_schema"):
+            raise self._error(f"{key}: PostgreSQL keeps {name!r} for itself")
+        return name
+
+    def _secret(self, table: Mapping[str, Any], name: str, key: str) -> SecretReference | None:
+        if name not in table:
+            return None
+        kind, _, place = self._text(table, name, key, "").partition(":")
+        if kind == "env" and place.isidentifier():
+            return SecretReference(settings_file=str(self.file), key=key, variable=place)
+        if kind == "file" and place:
+            file = (self.file.parent / place).resolve()
+            return SecretReference(settings_file=str(self.file), key=key, file=file)
+        raise self._error(
+            f"{key}: a secret is named, not written here; write env:NAME or file:PATH"
+        )
 
     def _spark(self, table: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
         for name, value in _flat(table):
@@ -165,6 +265,16 @@ class _Reader:
 
     def _error(self, problem: str) -> SettingsError:
         return SettingsError(file=str(self.file), problem=problem)
+
+
+def _content_of(file: Path) -> tuple[str, str]:
+    """The text of a secret's file, and what to say if there is none."""
+    try:
+        return file.read_text("utf-8").rstrip("\r\n"), f"{file} holds no secret"
+    except UnicodeDecodeError:
+        return "", f"{file} is not UTF-8 text"
+    except OSError as error:
+        return "", f"{file} cannot be read: {error.strerror}"
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

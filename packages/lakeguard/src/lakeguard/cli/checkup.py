@@ -13,9 +13,10 @@ from lakeguard.cli.opening import project_of
 from lakeguard.cli.options import Call
 from lakeguard.cli.views.doctor import Finding
 from lakeguard.cli.views.plan import counted
+from lakeguard.plane import open_state
 from lakeguard.registry.loading import load_folder
 from lakeguard.settings import SETTINGS_FILE, Settings, load_settings
-from lakeguard.state.examining import examine_sqlite
+from lakeguard.state.examining import examine_database
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.storage import local_path
 
@@ -72,16 +73,23 @@ def _definitions(settings: Settings) -> Finding:
 
 
 def _database(settings: Settings) -> Finding:
-    health = examine_sqlite(settings.database_path)
+    database = open_state(settings)
+    try:
+        health = examine_database(database)
+    except LakeGuardError as error:
+        return Finding(name="Database", ok=False, detail=str(error), fix=error.next_step)
+    finally:
+        database.close()
+    place = settings.database.file or database.place
     if not health.problem:
-        detail = f"{settings.database_path}, schema {health.revision}, whole"
-        return Finding(name="Database", ok=True, detail=detail)
-    damaged = health.problem.startswith(("damaged", "not readable"))
+        return Finding(
+            name="Database", ok=True, detail=f"{place}, schema {health.revision}, {health.known}"
+        )
     return Finding(
         name="Database",
         ok=False,
-        detail=f"{settings.database_path}: {health.problem}",
-        fix="restore the database from a backup" if damaged else "lakeguard apply",
+        detail=f"{place}: {health.problem}",
+        fix="restore the database from a backup" if health.damaged else "lakeguard apply",
     )
 
 
