@@ -2,71 +2,67 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Boolean, Connection, inspect, text
+from sqlalchemy import Boolean, Column, Integer, MetaData, Table, inspect, text
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.schema import CreateSchema
 
-from lakeguard.state import outbox
 from lakeguard.state.column_types import UtcTime
 from lakeguard.state.database import Database
+from lakeguard.state.facts import record
 from lakeguard.state.guards import guard_statements
 from lakeguard.state.head import SCHEMA_HEAD
-from lakeguard.state.metadata import MUTABLE_COLUMNS
-from lakeguard.state.migrating import scripts
-from lakeguard.state.tables import metadata
-from lakeguard.state.views import VIEWS, view_metadata
+from lakeguard.state.metadata import MUTABLE_COLUMNS, QUEUES
+from lakeguard.state.migrating import create_views, scripts
+from lakeguard.state.tables import documents, metadata
+from lakeguard.state.views import view_metadata
 from lakeguard_sdk.errors import StateMismatch, StateMissing, StateUnavailable
+from tests.migration.listing import listing, parts_of
 from tests.migration.seed_tables import SEED_TABLES
+from tests.worlds.databases import Server, discard, fresh_database
 
 
 @pytest.fixture
-def migrated(tmp_path: Path) -> Iterator[Database]:
-    database = Database(f"sqlite:///{tmp_path}/migrated.db")
+def migrated(database: Database) -> Database:
+    """Once on SQLite, once on PostgreSQL."""
+    database.migrate()
+    return database
+
+
+@pytest.fixture
+def migrated_file(tmp_path: Path) -> Iterator[Database]:
+    database = fresh_database("sqlite", tmp_path)
     database.migrate()
     yield database
     database.close()
 
 
-def parts_of(statement: str) -> list[str]:
-    """A CREATE statement without the order of its constraints; columns keep theirs."""
-    head, _, body = " ".join(statement.split()).partition("(")
-    depth, parts = 0, [""]
-    for character in body:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    words = ("PRIMARY", "UNIQUE", "CONSTRAINT", "FOREIGN", "CHECK")
-    parts = [part.strip().rstrip(") ") for part in parts]
-    constraints = sorted(part for part in parts if part.startswith(words))
-    return [head, *(part for part in parts if not part.startswith(words)), *constraints]
-
-
-def schema_of(connection: Connection) -> dict[str, str]:
-    rows = connection.execute(
-        text("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'alem%'")
-    )
-    return {name: " ".join(sql.split()) for name, sql in rows}
+@pytest.fixture
+def migrated_schema(schema: Database) -> Database:
+    schema.migrate()
+    return schema
 
 
 def test_a_fresh_schema_equals_a_migrated_one(migrated: Database, tmp_path: Path) -> None:
-    fresh = Database(f"sqlite:///{tmp_path}/fresh.db")
+    kind = migrated.engine.dialect.name
+    fresh = fresh_database(kind, tmp_path)
     with fresh.write() as connection:
+        if kind == "postgresql":
+            connection.execute(CreateSchema(fresh.schema))
         metadata.create_all(connection)
-        for name, select in VIEWS.items():
-            connection.execute(text(f"CREATE VIEW {name} AS {select}"))
-        for statement in guard_statements(metadata.sorted_tables, "sqlite"):
-            connection.exec_driver_sql(statement)
+        create_views(connection)
+        for statement in guard_statements(metadata.sorted_tables, kind):
+            connection.execute(text(statement))
     with fresh.read() as one, migrated.read() as other:
-        assert {name: parts_of(sql) for name, sql in schema_of(one).items()} == {
-            name: parts_of(sql) for name, sql in schema_of(other).items()
+        assert {name: parts_of(sql) for name, sql in listing(one).items()} == {
+            name: parts_of(sql) for name, sql in listing(other).items()
         }
-    fresh.close()
+    discard(fresh)
 
 
 def test_the_code_needs_the_last_migration() -> None:
@@ -102,9 +98,12 @@ def test_our_columns_name_the_organisation_everywhere() -> None:
 
 def test_nothing_can_be_updated_or_deleted(migrated: Database) -> None:
     with migrated.read() as connection:
-        triggers = schema_of(connection)
+        triggers = listing(connection)
     for table in metadata.sorted_tables:
-        assert f"BEFORE DELETE ON {table.name} " in triggers[f"{table.name}_no_delete"]
+        if table.name in QUEUES:
+            assert f"{table.name}_no_delete" not in triggers
+        else:
+            assert f"BEFORE DELETE ON {table.name} " in triggers[f"{table.name}_no_delete"]
         update = triggers[f"{table.name}_no_update"]
         if table.name in MUTABLE_COLUMNS:
             fixed = {column.name for column in table.columns} - set(MUTABLE_COLUMNS[table.name])
@@ -119,10 +118,14 @@ def test_a_written_row_stays(migrated: Database) -> None:
         connection.execute(
             text("INSERT INTO documents (org_id, content_hash, body) VALUES ('o', 'h', '{}')")
         )
+    otherwise = {
+        "sqlite": "REPLACE INTO documents (org_id, content_hash, body) VALUES ('o', 'h', 'x')",
+        "postgresql": "TRUNCATE documents",
+    }
     for statement in (
         "UPDATE documents SET body = 'x'",
         "DELETE FROM documents",
-        "REPLACE INTO documents (org_id, content_hash, body) VALUES ('o', 'h', 'x')",
+        otherwise[migrated.engine.dialect.name],
     ):
         with pytest.raises(IntegrityError, match="append-only"), migrated.write() as connection:
             connection.execute(text(statement))
@@ -130,19 +133,46 @@ def test_a_written_row_stays(migrated: Database) -> None:
         assert connection.scalar(text("SELECT body FROM documents")) == "{}"
 
 
-def test_an_outbox_row_lives_and_dies_with_its_transaction(migrated: Database) -> None:
+def test_no_table_can_be_emptied(migrated_schema: Database) -> None:
+    with migrated_schema.read() as connection:
+        triggers = listing(connection)
+    for table in metadata.sorted_tables:
+        if table.name in QUEUES:
+            continue
+        assert f"BEFORE TRUNCATE ON {table.name} " in triggers[f"{table.name}_no_truncate"]
+
+
+def test_a_column_named_like_a_word_of_sql_is_guarded() -> None:
+    columns = (Column("user", Integer), Column("plain", Integer), Column("Mixed", Integer))
+    table = Table("tasks", MetaData(), *columns)
+    for dialect in ("postgresql", "sqlite"):
+        statements = list(guard_statements([table], dialect))
+        found = next(one for one in statements if "UPDATE OF" in one)
+        user = {"postgresql": '"user"', "sqlite": "user"}[dialect]
+        assert f'UPDATE OF {user}, plain, "Mixed" ON' in found
+
+
+def test_a_fact_and_what_is_told_of_it_live_and_die_with_their_transaction(
+    migrated: Database,
+) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def document(body: str) -> list[dict[str, str]]:
+        return [{"org_id": "default", "content_hash": body, "body": body}]
+
     with migrated.engine.connect() as connection:
-        outbox.append(connection, "default", "run", {"a": 1}, now)
+        record(connection, documents, document("a"), now)
         connection.rollback()
     with migrated.write() as connection:
-        outbox.append(connection, "default", "run", {"a": 2}, now)
+        record(connection, documents, document("b"), now)
     with migrated.read() as connection:
-        assert connection.execute(text("SELECT payload FROM outbox")).scalars().all() == ['{"a":2}']
+        assert connection.execute(text("SELECT body FROM documents")).scalars().all() == ["b"]
+        told = connection.execute(text("SELECT payload FROM outbox")).scalars().all()
+    assert [json.loads(payload)["body"] for payload in told] == ["b"]
 
 
-def test_the_database_is_durable_and_checks_references(migrated: Database) -> None:
-    with migrated.read() as connection:
+def test_the_file_is_durable_and_checks_references(migrated_file: Database) -> None:
+    with migrated_file.read() as connection:
         pragmas = {
             name: connection.scalar(text(f"PRAGMA {name}"))
             for name in ("journal_mode", "synchronous", "foreign_keys")
@@ -150,17 +180,27 @@ def test_the_database_is_durable_and_checks_references(migrated: Database) -> No
     assert pragmas == {"journal_mode": "delete", "synchronous": 2, "foreign_keys": 1}
 
 
-def test_a_schema_of_another_version_is_refused(migrated: Database, tmp_path: Path) -> None:
+def test_a_schema_of_another_version_is_refused(migrated: Database) -> None:
     with migrated.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(StateMismatch):
         migrated.check()
     with pytest.raises(StateMismatch):
         migrated.migrate()
+
+
+def test_looking_for_a_file_does_not_create_it(tmp_path: Path) -> None:
     nothing = Database(f"sqlite:///{tmp_path}/nothing/state.db")
     with pytest.raises(StateMissing):
         nothing.check()
-    assert not (tmp_path / "nothing").exists(), "looking does not create"
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_looking_for_a_schema_does_not_create_it(schema: Database, server: Server) -> None:
+    with pytest.raises(StateMissing):
+        schema.check()
+    known = [name for (name,) in server.sql("SELECT nspname FROM pg_namespace")]
+    assert schema.schema not in known
 
 
 def test_a_damaged_file_is_an_error_and_not_an_empty_state(tmp_path: Path) -> None:

@@ -1,0 +1,5 @@
+"""Fixtures that every suite may ask for."""
+
+from __future__ import annotations
+
+pytest_plugins = ["tests.worlds.databases"]

@@ -1,0 +1,80 @@
+"""An environment on a server, beside one on a file: applied, and looked at by the doctor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from lakeguard.state.database import Database
+from lakeguard.state.head import SCHEMA_HEAD
+from tests.unit.cli.conftest import Said, Shell
+
+
+@pytest.fixture
+def on_server(shell: Shell, tmp_path: Path, schema: Database) -> Path:
+    """A project whose environment prod is a schema that nobody has made yet."""
+    folder = tmp_path / "lake"
+    shell("init", folder)
+    address = schema.url.render_as_string()
+    written = f"\n[env.prod]\ndatabase = '{address}'\nschema = '{schema.schema}'\n"
+    with (folder / "lakeguard.toml").open("a") as file:
+        file.write(written)
+    return folder
+
+
+def on_prod(shell: Shell, folder: Path, command: str) -> Said:
+    return shell(command, "--project", folder, "--env", "prod", "--json")
+
+
+def on_dev(shell: Shell, folder: Path, command: str) -> Said:
+    return shell(command, "--project", folder, "--json")
+
+
+def database_of(said: Said) -> dict[str, Any]:
+    """What the doctor found about the database."""
+    findings: list[dict[str, Any]] = said.data["findings"]
+    return next(item for item in findings if item["name"] == "Database")
+
+
+def test_a_schema_that_is_not_there_yet(shell: Shell, on_server: Path, schema: Database) -> None:
+    found = database_of(on_prod(shell, on_server, "doctor"))
+    assert (found["ok"], found["fix"]) == (False, "lakeguard apply")
+    assert "nothing was applied yet" in found["detail"]
+    with schema.read() as connection:
+        assert connection.scalar(text("SELECT current_schema()")) is None, "looking creates nothing"
+
+
+def test_a_schema_of_this_version_and_of_another(
+    shell: Shell, on_server: Path, schema: Database
+) -> None:
+    schema.migrate()
+    found = database_of(on_prod(shell, on_server, "doctor"))
+    assert found["ok"]
+    assert f"({schema.schema}), schema {SCHEMA_HEAD}, reachable" in found["detail"]
+    with schema.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+    found = database_of(on_prod(shell, on_server, "doctor"))
+    assert f"schema 0000, this version needs {SCHEMA_HEAD}" in found["detail"]
+
+
+def test_a_server_that_cannot_be_reached(shell: Shell, on_server: Path) -> None:
+    file = on_server / "lakeguard.toml"
+    address = "postgresql://keeper@127.0.0.1:1/x"
+    file.write_text(f"[env.prod]\ndatabase = '{address}'\npassword = 'env:NOT_SET_ANYWHERE'\n")
+    found = database_of(on_prod(shell, on_server, "doctor"))
+    assert "env.prod.password: the variable NOT_SET_ANYWHERE is not set" in found["detail"]
+    file.write_text(f"[env.prod]\ndatabase = '{address}'\n")
+    found = database_of(on_prod(shell, on_server, "doctor"))
+    assert not found["ok"]
+    assert f"{address} (lakeguard) cannot be used now" in found["detail"]
+
+
+def test_two_environments_stand_side_by_side(shell: Shell, on_server: Path) -> None:
+    assert on_prod(shell, on_server, "apply").code == 0
+    assert database_of(on_prod(shell, on_server, "doctor"))["ok"]
+    assert not database_of(on_dev(shell, on_server, "doctor"))["ok"], "dev was not applied"
+    assert on_dev(shell, on_server, "apply").code == 0
+    assert database_of(on_dev(shell, on_server, "doctor"))["ok"]

