@@ -20,7 +20,7 @@ from lakeguard_sdk.words import LoadType
 from openlaketx.engine.spark_types import spark_schema
 from openlaketx.extract import Batch
 from openlaketx.publish import commit_publish
-from openlaketx.stage import Candidate, make_durable, stage
+from openlaketx.stage import Candidate, seal, stage
 from tests.spark.plans import parquet, plan, schema
 from tests.unit.openlaketx.governed import Governed, create_governed
 
@@ -65,8 +65,7 @@ def staged(
     batch = Batch(frame, declared, (), None, lambda error: StagingFailed(
         dataset="x", reason=str(error)), lambda: None)  # fmt: skip
     candidate = stage(frame, batch, made, LocalStorage())
-    make_durable(candidate, made, LocalStorage()).result()
-    return candidate
+    return seal(candidate, made, LocalStorage()).result()
 
 
 def test_every_type_comes_back_as_it_went_in(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +17,10 @@ from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.run import Intent
 from openlaketx.publish.commit import commit_publish
 from tests.worlds.memory_tables import MemoryTables
+
+
+class _Hash(Protocol):
+    def hexdigest(self) -> str: ...
 
 
 class Lake(Protocol):
@@ -38,7 +43,7 @@ class MemoryLake:
 
     def stage(self, location: str, path: str, numbers: list[int]) -> StagedFile:
         self.contents[path] = numbers
-        return _staged(path, 1, len(numbers), 1)
+        return _staged(path, 1, len(numbers), 1, hashlib.sha256(str(numbers).encode()))
 
     def publish(self, intent: Intent) -> int:
         return self.memory.publish(intent)
@@ -67,7 +72,8 @@ class DeltaLake:
         file.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(_table(numbers), file)
         stat = file.stat()
-        return _staged(path, stat.st_size, len(numbers), stat.st_mtime_ns // 1_000_000)
+        told = hashlib.sha256(file.read_bytes())
+        return _staged(path, stat.st_size, len(numbers), stat.st_mtime_ns // 1_000_000, told)
 
     def publish(self, intent: Intent) -> int:
         return commit_publish(intent)
@@ -91,6 +97,12 @@ def _table(numbers: list[int]) -> pa.Table:
     return pa.table({"n": pa.array(numbers, pa.int64())})
 
 
-def _staged(path: str, size: int, rows: int, modified_ms: int) -> StagedFile:
-    stats = f'{{"numRecords":{rows}}}'
-    return StagedFile(path=path, size=size, rows=rows, modified_ms=modified_ms, stats=stats)
+def _staged(path: str, size: int, rows: int, modified_ms: int, content: _Hash) -> StagedFile:
+    return StagedFile(
+        path=path,
+        size=size,
+        rows=rows,
+        modified_ms=modified_ms,
+        stats=f'{{"numRecords":{rows}}}',
+        sha256=content.hexdigest(),
+    )

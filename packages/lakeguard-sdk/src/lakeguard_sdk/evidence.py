@@ -19,6 +19,8 @@ class StagedFile(Noun):
     modified_ms: int
     stats: str
     """Delta file statistics as JSON text, taken from the file's own footer."""
+    sha256: str = ""
+    """Of the content, in hex. Empty only in evidence that is older than this field."""
 
 
 class InputVersion(Noun):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlalchemy import Connection
 
 from lakeguard.ledger.versions import require_version
@@ -10,6 +12,8 @@ from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.run import RunPlan, SqlBuild
 from lakeguard_sdk.words import LoadType
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def check_evidence(
@@ -41,6 +45,8 @@ def check_evidence(
         parts = file.path.split("/")
         if not file.path.startswith(f"{plan.staging}/") or {"", ".", ".."} & set(parts):
             findings.refuse("evidence", f"{file.path!r} is not in the run's staging folder")
+        if not _SHA256.fullmatch(file.sha256):
+            findings.refuse("evidence", f"{file.path!r} has no hash of its content")
 
 
 def _pinned(plan: RunPlan) -> set[object]:

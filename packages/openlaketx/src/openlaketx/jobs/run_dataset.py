@@ -20,7 +20,7 @@ from openlaketx.jobs.build_hash import build_hash
 from openlaketx.jobs.lease import Lease
 from openlaketx.measure import Measured, Subject, take_measures
 from openlaketx.publish import commit_publish
-from openlaketx.stage import Candidate, make_durable, stage
+from openlaketx.stage import Candidate, seal, stage
 
 
 def run_dataset(
@@ -48,13 +48,13 @@ def run_dataset(
     tell("stage", {})
     candidate = stage(frame, batch, plan, storage)
     lease.check()
-    durable = make_durable(candidate, plan, storage)
+    sealing = seal(candidate, plan, storage)
 
     tell("measure", {"rows": candidate.rows, "files": len(candidate.files)})
     base = base_table(plan)
     subject = Subject(candidate, plan.declared, base.stays, base.rows)
     measured = take_measures(plan.measures, subject)
-    durable.result()
+    candidate = sealing.result()
 
     tell("decide", {"measures": len(measured.values)})
     lease.check()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,6 +29,12 @@ class Candidate:
     @property
     def rows(self) -> int:
         return sum(file.rows for file in self.files)
+
+    def with_hashes(self, hashes: Sequence[str]) -> Candidate:
+        """The same files, each with the hash of its content."""
+        pairs = zip(self.files, hashes, strict=True)
+        files = tuple(file.model_copy(update={"sha256": told}) for file, told in pairs)
+        return replace(self, files=files)
 
 
 def collect(

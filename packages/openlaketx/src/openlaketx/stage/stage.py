@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
-
 from pyspark.sql import DataFrame
 
 from lakeguard_sdk import faultpoints
@@ -42,23 +40,6 @@ def stage(frame: DataFrame, batch: Batch, plan: RunPlan, storage: Storage) -> Ca
         )
     faultpoints.reached("stage.written")
     return candidate
-
-
-def make_durable(candidate: Candidate, plan: RunPlan, storage: Storage) -> Future[None]:
-    """Syncs files and folders in the background; the answer is done when all are on disk."""
-    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="durable")
-    try:
-        return pool.submit(_sync, candidate, plan, storage)
-    finally:
-        pool.shutdown(wait=False)
-
-
-def _sync(candidate: Candidate, plan: RunPlan, storage: Storage) -> None:
-    for file in candidate.files:
-        storage.make_durable(join(plan.location, file.path))
-    parts = plan.staging.strip("/").split("/")
-    for depth in range(len(parts), -1, -1):
-        storage.make_durable(join(plan.location, *parts[:depth]))
 
 
 def _explained(error: Exception, folder: str, batch: Batch, plan: RunPlan) -> LakeGuardError:

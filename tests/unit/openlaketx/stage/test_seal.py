@@ -1,13 +1,14 @@
-"""Before a decision is asked for, everything that it is about is on disk."""
+"""Before a decision is asked for, everything that it is about is on disk and has its hash."""
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
 from lakeguard_sdk.storage import LocalStorage, join
-from openlaketx.stage import make_durable
+from openlaketx.stage import seal
 from tests.property.measure.staging import staged
 from tests.spark.plans import parquet, plan, schema
 
@@ -27,19 +28,33 @@ def test_files_first_then_every_folder_that_names_them(tmp_path: Path) -> None:
     subject = staged(tmp_path, [{"n": 1}, {"n": 2}], [], DECLARED)
     storage = Remembering()
     made = plan(tmp_path, parquet(), DECLARED, location=str(tmp_path))
-    make_durable(subject.candidate, made, storage).result()
+    seal(subject.candidate, made, storage).result()
     files = [file.path for file in subject.candidate.files]
     root = str(tmp_path)
     wanted = [join(root, path) for path in (*files, "runs/run_1", "runs")]
     assert storage.synced == [*wanted, root]
 
 
-def test_a_disk_that_fails_is_not_passed_over(tmp_path: Path) -> None:
-    class Failing(LocalStorage):
-        def make_durable(self, location: str) -> None:
-            raise OSError("no space left")
+def test_every_file_has_the_hash_of_its_content(tmp_path: Path) -> None:
+    subject = staged(tmp_path, [{"n": 1}, {"n": 2}], [], DECLARED)
+    made = plan(tmp_path, parquet(), DECLARED, location=str(tmp_path))
+    sealed = seal(subject.candidate, made, LocalStorage()).result()
+    assert len(sealed.files) == 2
+    for before, file in zip(subject.candidate.files, sealed.files, strict=True):
+        assert file.sha256 == hashlib.sha256((tmp_path / file.path).read_bytes()).hexdigest()
+        assert file.model_copy(update={"sha256": ""}) == before
 
+
+@pytest.mark.parametrize("step", ["make_durable", "sha256"])
+def test_a_disk_that_fails_is_not_passed_over(tmp_path: Path, step: str) -> None:
+    class Failing(LocalStorage):
+        pass
+
+    def fail(self: LocalStorage, location: str) -> None:
+        raise OSError("no space left")
+
+    setattr(Failing, step, fail)
     subject = staged(tmp_path, [{"n": 1}], [], DECLARED)
     made = plan(tmp_path, parquet(), DECLARED, location=str(tmp_path))
     with pytest.raises(OSError, match="no space"):
-        make_durable(subject.candidate, made, Failing()).result()
+        seal(subject.candidate, made, Failing()).result()

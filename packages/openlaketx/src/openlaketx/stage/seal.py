@@ -1,0 +1,36 @@
+"""Sealing the candidate: every file on disk and named by its content, before anyone decides."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.storage import Storage, join
+from openlaketx.engine.machine import cores
+from openlaketx.stage.candidate import Candidate
+
+
+def seal(candidate: Candidate, plan: RunPlan, storage: Storage) -> Future[Candidate]:
+    """The candidate with its hashes, once all of it is on disk; works in the background."""
+    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seal")
+    try:
+        return pool.submit(_seal, candidate, plan, storage)
+    finally:
+        pool.shutdown(wait=False)
+
+
+def _seal(candidate: Candidate, plan: RunPlan, storage: Storage) -> Candidate:
+    """Hashing takes cores and syncing waits for the disk, so neither waits for the other."""
+    places = [join(plan.location, file.path) for file in candidate.files]
+    with ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="hash") as hashing:
+        hashes = hashing.map(storage.sha256, places)
+        _sync(places, plan, storage)
+        return candidate.with_hashes(list(hashes))
+
+
+def _sync(places: list[str], plan: RunPlan, storage: Storage) -> None:
+    for place in places:
+        storage.make_durable(place)
+    parts = plan.staging.strip("/").split("/")
+    for depth in range(len(parts), -1, -1):
+        storage.make_durable(join(plan.location, *parts[:depth]))
