@@ -18,6 +18,8 @@ from tests.worlds.databases import Server, discard
 MIGRATE = """
 import sys
 from lakeguard.state.database import Database
+from lakeguard.state import migrating
+print("ready", flush=True)
 sys.stdin.readline()
 Database(sys.argv[1], sys.argv[2]).migrate()
 """
@@ -104,10 +106,16 @@ def test_who_may_not_read_is_told(schema: Database, guest: str, server: Server) 
         Database(guest, schema.schema).check()
 
 
-def test_two_processes_may_migrate_at_once(schema: Database) -> None:
+def test_processes_may_migrate_at_once(schema: Database) -> None:
     command = [sys.executable, "-c", MIGRATE, str(schema.url), schema.schema]
-    racers = [subprocess.Popen(command, stdin=subprocess.PIPE) for _ in range(3)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    racers = [subprocess.Popen(command, **pipes) for _ in range(3)]
     for racer in racers:
-        racer.communicate(b"go\n", timeout=60)
+        assert racer.stdout.readline() == "ready\n"
+    for racer in racers:
+        racer.stdin.write("go\n")
+        racer.stdin.flush()
+    for racer in racers:
+        racer.communicate(timeout=60)
     assert [racer.returncode for racer in racers] == [0, 0, 0]
     assert schema.revision() == SCHEMA_HEAD
