@@ -26,6 +26,15 @@ POINTS = (
     "fence.committed",
     "restore.before_commit",
     "restore.committed",
+    "state.named",
+    "relay.stamped",
+    "ledger.written",
+    "ledger.committed",
+    "ledger.rows_sent",
+    "relay.sent",
+    "owner.written",
+    "relay.owner_told",
+    "relay.marked",
 )
 
 _listeners: list[Callable[[str], None]] = []

@@ -6,7 +6,9 @@ import secrets
 import time
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-PREFIXES = frozenset({"run", "dec", "ver", "task", "int", "ds", "src", "mat", "apl", "lease"})
+PREFIXES = frozenset(
+    "run dec ver task int ds src tgt job mat apl lease state".split()  # noqa: SIM905 - a list of words
+)
 
 
 def new_id(prefix: str) -> str:

@@ -1,0 +1,84 @@
+"""A State and its lake: one owns the other, and neither is older than what they agreed on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, insert, select
+
+from lakeguard.relay.catalogue import fact_tables
+from lakeguard.relay.chain import GENESIS
+from lakeguard.relay.owner import Ownership, claim, ledger_root, read_owner
+from lakeguard.relay.stamping import Link, last_link, links_after
+from lakeguard.state import facts
+from lakeguard.state.database import Database
+from lakeguard.state.tables import organizations, outbox, plane_identity
+from lakeguard_sdk.canonical import format_instant
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.ledger_errors import LakeOwned, LedgerGone, StateForked, StateOlder
+
+
+def attach(database: Database, lake: str, org_id: str, clock: Callable[[], datetime]) -> Ownership:
+    """The lake's owner, if that is this State; a lake that nobody owns becomes its own."""
+    root = ledger_root(lake, org_id)
+    owner = read_owner(root)  # before the State is read: it can only be ahead of what is told
+    with database.read() as connection:
+        state_id, last = identity(connection, org_id), last_link(connection, org_id)
+        link = _link_at(connection, org_id, owner.batch) if owner else None
+    if owner is None:
+        if last is not None:
+            raise LedgerGone(location=root)
+        owner = claim(root, _introduce(database, org_id, clock()))
+        with database.read() as connection:
+            state_id = identity(connection, org_id)
+    if owner.state_id != state_id:
+        raise LakeOwned(
+            place=database.place,
+            lake=lake,
+            owner=owner.state_id,
+            since=format_instant(owner.since),
+        )
+    if owner.batch > (last.batch if last else 0):
+        raise StateOlder(place=database.place, known=last.batch if last else 0, told=owner.batch)
+    if link is not None and link.head != owner.head:
+        raise StateForked(place=database.place, batch=owner.batch)
+    return owner
+
+
+def identity(connection: Connection, org_id: str) -> str | None:
+    """The name of this State, once it has one."""
+    found = select(plane_identity.c.state_id).where(plane_identity.c.org_id == org_id)
+    return connection.scalar(found)
+
+
+def give_identity(connection: Connection, org_id: str, at: datetime) -> str:
+    state_id = new_id("state")
+    connection.execute(
+        insert(plane_identity).values(org_id=org_id, state_id=state_id, created_at=at)
+    )
+    return state_id
+
+
+def _introduce(database: Database, org_id: str, at: datetime) -> Ownership:
+    """Name the State; what it holds already is queued, so that the ledger begins whole."""
+    with database.write() as connection:
+        state_id = identity(connection, org_id)
+        if state_id is None:
+            state_id = give_identity(connection, org_id, at)
+            connection.execute(delete(outbox).where(outbox.c.org_id == org_id))
+            for table in fact_tables().values():
+                held = select(table.source).where(table.source.c.org_id == org_id)
+                rows = [dict(row._mapping) for row in connection.execute(held)]
+                if rows:
+                    facts.tell(connection, table.source, rows, at)
+            row = {"org_id": org_id, "org_name": org_id, "created_at": at}
+            facts.record_once(connection, organizations, row, at)
+    reached("state.named")
+    return Ownership(organisation=org_id, state_id=state_id, since=at, batch=0, head=GENESIS)
+
+
+def _link_at(connection: Connection, org_id: str, batch: int) -> Link | None:
+    found = links_after(connection, org_id, batch - 1)
+    return found[0] if found and found[0].batch == batch else None

@@ -1,0 +1,133 @@
+"""One batch from the queue to the ledger's tables, and then its link of the chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from lakeguard.relay.catalogue import (
+    BY_RUN,
+    CHAIN,
+    CURRENT,
+    LedgerTable,
+    chain_table,
+    derived_tables,
+    fact_tables,
+    ledger_tables,
+)
+from lakeguard.relay.ledger_table import LedgerFiles
+from lakeguard.relay.rows import PlainRow, arrow_schema, from_payloads, state_rows, to_arrow
+from lakeguard.relay.stamping import Link, Told, rows_of
+from lakeguard_sdk.canonical import format_instant
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.storage import join
+
+_AT_ONCE = 400
+"""Ids in one IN list."""
+
+
+@dataclass(frozen=True)
+class Shipment:
+    """Rows for one table of the ledger."""
+
+    table: LedgerTable
+    rows: Sequence[PlainRow]
+    ordinals: Sequence[int]
+    whole: bool = False
+    """The table shows exactly these rows afterwards."""
+
+
+class Ledger:
+    """The ledger's tables under one root."""
+
+    def __init__(self, root: str, threads: int) -> None:
+        self.root = root
+        self.threads = threads
+
+    def files(self, table: LedgerTable) -> LedgerFiles:
+        return LedgerFiles(join(self.root, table.name), arrow_schema(table))
+
+    def ensure_tables(self) -> None:
+        missing = [
+            files for files in map(self.files, ledger_tables().values()) if not files.exists()
+        ]
+        self._side_by_side([files.ensure for files in missing])
+
+    def send(self, shipments: Sequence[Shipment], link: Link, org_id: str) -> None:
+        """All of the batch's rows, then its link: a batch with a link is whole."""
+        senders = [_sender(self.files(each.table), each, link.batch) for each in shipments]
+        self._side_by_side(senders)
+        reached("ledger.rows_sent")
+        chain = Shipment(chain_table(), [link_row(org_id, link)], [0])
+        _sender(self.files(chain.table), chain, link.batch)()
+
+    def _side_by_side(self, calls: Sequence[Callable[[], None]]) -> None:
+        if self.threads == 1 or len(calls) < 2:
+            for call in calls:
+                call()
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            for done in [pool.submit(call) for call in calls]:
+                done.result()
+
+
+def collect(connection: Connection, org_id: str, batch: int) -> list[Shipment]:
+    """What a batch brings to each table: rows told, and those of views that follow from them."""
+    told = rows_of(connection, org_id, batch)
+    return [*_fact_shipments(told), *_derived_shipments(connection, org_id, told)]
+
+
+def link_row(org_id: str, link: Link) -> PlainRow:
+    values: dict[str, Any] = {**link._asdict(), "org_id": org_id}
+    values["stamped_at"] = format_instant(link.stamped_at)
+    return tuple(values[name] for name in ledger_tables()[CHAIN].columns)
+
+
+def _sender(files: LedgerFiles, shipment: Shipment, batch: int) -> Callable[[], None]:
+    def send() -> None:
+        rows = to_arrow(shipment.table, shipment.rows, batch, shipment.ordinals)
+        (files.replace if shipment.whole else files.append)(rows, batch)
+
+    return send
+
+
+def _fact_shipments(told: Sequence[Told]) -> Iterator[Shipment]:
+    by_topic: dict[str, tuple[list[str], list[int]]] = {}
+    for ordinal, row in enumerate(told):
+        payloads, ordinals = by_topic.setdefault(row.topic, ([], []))
+        payloads.append(row.payload)
+        ordinals.append(ordinal)
+    for topic, (payloads, ordinals) in by_topic.items():
+        table = fact_tables()[topic]
+        yield Shipment(table, from_payloads(table, payloads), ordinals)
+
+
+def _derived_shipments(
+    connection: Connection, org_id: str, told: Sequence[Told]
+) -> Iterator[Shipment]:
+    topics = {row.topic for row in told}
+    for name, sources in CURRENT.items():
+        if topics & set(sources):
+            table = derived_tables()[name]
+            rows = state_rows(connection, table, table.source.c.org_id == org_id)
+            yield Shipment(table, rows, range(len(rows)), whole=True)
+    ended = [payload for topic, payload in told if topic == "run_history"]
+    runs = fact_tables()["run_history"]
+    at = runs.columns.index("run_id")
+    ids = [row[at] for row in from_payloads(runs, ended)]
+    for name, key in BY_RUN.items() if ids else ():
+        rows = list(_rows_of_runs(connection, derived_tables()[name], key, ids))
+        if rows:
+            yield Shipment(derived_tables()[name], rows, range(len(rows)))
+
+
+def _rows_of_runs(
+    connection: Connection, table: LedgerTable, key: str, ids: Sequence[str]
+) -> Iterator[PlainRow]:
+    for start in range(0, len(ids), _AT_ONCE):
+        chosen = table.source.columns[key].in_(ids[start : start + _AT_ONCE])
+        yield from state_rows(connection, table, chosen)

@@ -1,0 +1,177 @@
+"""One table of the lake ledger: a plain Delta table, written by delta-rs alone.
+
+Every write carries ``txn(LEDGER_APP, batch)``: a batch that a table has seen is not written again,
+whoever tries and however often. Few files and short logs keep the cost of a write flat.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import (
+    CommitProperties,
+    DeltaTable,
+    PostCommitHookProperties,
+    Schema,
+    Transaction,
+)
+from deltalake.exceptions import DeltaError
+from deltalake.transaction import AddAction, create_table_with_add_actions
+
+from lakeguard_sdk.canonical import canonical_json
+from lakeguard_sdk.commits import log_file
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.ledger_errors import LedgerUnreadable
+from lakeguard_sdk.storage import join, local_path, storage_for
+
+LEDGER_APP = "lakeguard.ledger"
+
+_PROPERTIES = {
+    "delta.checkpointInterval": "1000000",
+    "delta.enableExpiredLogCleanup": "false",
+    "delta.deletedFileRetentionDuration": "interval 1 days",
+    "delta.logRetentionDuration": "interval 36500 days",
+}
+_CHECKPOINT_EVERY = 10
+_FILES_BEFORE_COMPACTION = 30
+_COMPACT_TO = 32 * 1024 * 1024
+_NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
+_TRIES = 5
+
+
+class LedgerFiles:
+    """The Delta table at ``location``; only the relay's holder writes to it."""
+
+    def __init__(self, location: str, schema: pa.Schema) -> None:
+        self.location = location
+        self.schema = schema
+
+    def exists(self) -> bool:
+        return storage_for(self.location).exists(log_file(self.location, 0))
+
+    def ensure(self) -> None:
+        """The table exists, empty at first."""
+        with _readable(self.location):
+            create_table_with_add_actions(
+                local_path(self.location),
+                Schema.from_arrow(self.schema),
+                [],
+                mode="ignore",
+                configuration=_PROPERTIES,
+            )
+        self._make_durable(0)
+
+    def seen(self, batch: int) -> bool:
+        return self._last_batch(self._open()) >= batch
+
+    def last_batch(self) -> int:
+        return self._last_batch(self._open())
+
+    def append(self, rows: pa.Table, batch: int) -> None:
+        """Add the batch's rows, once."""
+        self._write(rows, batch, "append")
+
+    def replace(self, rows: pa.Table, batch: int) -> None:
+        """Show exactly these rows."""
+        self._write(rows, batch, "overwrite")
+
+    def read(self) -> pa.Table:
+        """All rows, from the files that the latest version names."""
+        handle = self._open()
+        with _readable(self.location):
+            paths = [path.removeprefix("file://") for path in handle.file_uris()]
+            if not paths:
+                return self.schema.empty_table()
+            tables = [pq.read_table(path, schema=self.schema, memory_map=True) for path in paths]
+            return pa.concat_tables(tables)
+
+    def forget_after(self, batch: int, column: str) -> None:
+        """Take out rows of batches that were never finished."""
+        with _readable(self.location):
+            self._open().delete(f"{column} > {batch}")
+
+    def _tend(self, version: int) -> None:
+        """Keep the next write as cheap as the last."""
+        if version % _CHECKPOINT_EVERY:
+            return
+        with _readable(self.location):
+            handle = self._open()
+            if handle.get_add_actions().num_rows >= _FILES_BEFORE_COMPACTION:
+                handle.optimize.compact(
+                    target_size=_COMPACT_TO,
+                    max_concurrent_tasks=1,
+                    post_commithook_properties=_NO_HOOKS,
+                )
+                handle = self._open()
+            handle.create_checkpoint()
+
+    def _write(self, rows: pa.Table, batch: int, mode: Literal["append", "overwrite"]) -> None:
+        failure: Exception | None = None
+        for _ in range(_TRIES):
+            handle = self._open()
+            if self._last_batch(handle) >= batch:
+                return None
+            add = self._write_file(rows, batch)
+            reached("ledger.written")
+            failure = self._commit(handle, add, batch, mode)
+            reached("ledger.committed")
+            if failure is None:
+                return self._tend(handle.version() + 1)
+        raise LedgerUnreadable(location=self.location, reason=f"no commit holds: {failure}")
+
+    def _write_file(self, rows: pa.Table, batch: int) -> AddAction:
+        """The name tells the batch, so that a second try writes over the first."""
+        name = f"batch-{batch:012d}.parquet"
+        file = Path(local_path(join(self.location, name)))
+        pq.write_table(rows, file, compression="zstd")
+        storage_for(self.location).make_durable(join(self.location, name))
+        stats = canonical_json({"numRecords": rows.num_rows})
+        return AddAction(name, file.stat().st_size, {}, int(time.time() * 1000), True, stats)
+
+    def _commit(
+        self,
+        handle: DeltaTable,
+        add: AddAction,
+        batch: int,
+        mode: Literal["append", "overwrite"],
+    ) -> Exception | None:
+        """One strict try; whether it landed is read from the table afterwards."""
+        try:
+            handle.create_write_transaction(
+                [add],
+                mode,
+                Schema.from_arrow(self.schema),
+                commit_properties=CommitProperties(
+                    app_transactions=[Transaction(LEDGER_APP, batch)], max_commit_retries=0
+                ),
+                post_commithook_properties=_NO_HOOKS,
+            )
+        except DeltaError as error:
+            return error
+        self._make_durable(handle.version() + 1)  # strict: it is the very next, or an error
+        return None
+
+    def _make_durable(self, version: int) -> None:
+        storage_for(self.location).make_durable(log_file(self.location, version))
+
+    def _open(self) -> DeltaTable:
+        with _readable(self.location):
+            return DeltaTable(local_path(self.location))
+
+    def _last_batch(self, handle: DeltaTable) -> int:
+        return handle.transaction_version(LEDGER_APP) or 0
+
+
+@contextmanager
+def _readable(location: str) -> Iterator[None]:
+    try:
+        yield
+    except (DeltaError, pa.ArrowException, OSError, ValueError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise LedgerUnreadable(location=location, reason=reason) from error

@@ -1,0 +1,70 @@
+"""``plane.json``: which State owns a lake, and how far the ledger tells its story."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.ledger_errors import LedgerUnreadable
+from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.storage import join, local_path, storage_for
+
+LEDGER_FOLDER = "_lakeguard"
+OWNER_FILE = "plane.json"
+
+
+class Ownership(Noun):
+    """``head`` is the audit chain's after ``batch``: a copy of it proves a truncation."""
+
+    organisation: str
+    state_id: str
+    since: Instant
+    batch: int
+    head: str
+
+
+def ledger_root(lake: str, org_id: str) -> str:
+    return join(lake, LEDGER_FOLDER, org_id)
+
+
+def read_owner(root: str) -> Ownership | None:
+    location = join(root, OWNER_FILE)
+    storage = storage_for(location)
+    if not storage.exists(location):
+        return None
+    try:
+        return Ownership.from_json(storage.read_bytes(location))
+    except (ValidationError, OSError) as error:
+        raise LedgerUnreadable(location=location, reason=f"not readable: {error}") from error
+
+
+def claim(root: str, owner: Ownership) -> Ownership:
+    """Become the owner, if nobody is; answers who is now."""
+    file = Path(local_path(join(root, OWNER_FILE)))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    fresh = _write_beside(file, owner)
+    with suppress(FileExistsError):
+        os.link(fresh, file)
+    fresh.unlink()
+    storage_for(root).make_durable(str(file))
+    return read_owner(root) or owner
+
+
+def replace(root: str, owner: Ownership) -> None:
+    """Say something new of the lake, whole or not at all."""
+    file = Path(local_path(join(root, OWNER_FILE)))
+    fresh = _write_beside(file, owner)
+    reached("owner.written")
+    fresh.replace(file)
+    storage_for(root).make_durable(str(file))
+
+
+def _write_beside(file: Path, owner: Ownership) -> Path:
+    fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    fresh.write_text(owner.to_json() + "\n")
+    storage_for(str(file)).make_durable(str(fresh))
+    return fresh

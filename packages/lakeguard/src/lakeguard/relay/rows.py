@@ -1,0 +1,117 @@
+"""Rows in their plain form: texts, whole numbers, flags, nulls; times as text. The same row is
+the same tuple whether it was told, read from the State or read from the ledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlalchemy import ColumnElement, Connection, select, type_coerce
+from sqlalchemy.types import NullType
+
+from lakeguard.relay.catalogue import BATCH, ORDINAL, LedgerTable
+from lakeguard_sdk.canonical import format_instant
+
+PlainRow = tuple[Any, ...]
+
+_ARROW = {
+    "time": pa.timestamp("us", "UTC"),
+    "flag": pa.bool_(),
+    "number": pa.int64(),
+    "text": pa.string(),
+}
+
+
+def arrow_schema(table: LedgerTable) -> pa.Schema:
+    """The columns as the ledger shows them, then which batch told the row, and where in it."""
+    fields = [(name, _ARROW[table.kind_of(name)]) for name in table.columns]
+    return pa.schema([*fields, (BATCH, pa.int64()), (ORDINAL, pa.int64())])
+
+
+def to_arrow(
+    table: LedgerTable, rows: Sequence[PlainRow], batch: int, ordinals: Sequence[int]
+) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) or [()] * len(table.columns)
+    arrays = [
+        _to_array(values, table.kind_of(name))
+        for name, values in zip(table.columns, columns, strict=True)
+    ]
+    arrays += [pa.array([batch] * len(rows), pa.int64()), pa.array(ordinals, pa.int64())]
+    return pa.Table.from_arrays(arrays, schema=arrow_schema(table))
+
+
+def from_arrow(table: LedgerTable, data: pa.Table) -> list[PlainRow]:
+    """Rows in the order of ``data``, without the ledger's own columns."""
+    columns = [_to_values(data[name], table.kind_of(name)) for name in table.columns]
+    return list(zip(*columns, strict=True))
+
+
+def from_payloads(table: LedgerTable, payloads: Iterable[str]) -> list[PlainRow]:
+    columns = table.columns
+    return [tuple(map(told.get, columns)) for told in map(json.loads, payloads)]
+
+
+def payload_maker(table: LedgerTable) -> Callable[[PlainRow], str]:
+    """Gives back what was told of a row: nulls left out, columns by name."""
+    order = sorted(range(len(table.columns)), key=table.columns.__getitem__)
+    named = [(table.columns[index], index) for index in order]
+    encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+    def make(row: PlainRow) -> str:
+        return encode({name: row[index] for name, index in named if row[index] is not None})
+
+    return make
+
+
+def state_rows(
+    connection: Connection, table: LedgerTable, where: ColumnElement[bool]
+) -> list[PlainRow]:
+    """Rows of the State, as they are there now."""
+    asked = select(*(_bare(table, name) for name in table.columns)).where(where)
+    fixes = [_FIXES.get(table.kind_of(name)) for name in table.columns]
+    columns = list(zip(*connection.execute(asked), strict=True))
+    return list(
+        zip(
+            *(
+                values if fix is None else map(fix, values)
+                for fix, values in zip(fixes, columns, strict=False)
+            ),
+            strict=True,
+        )
+    )
+
+
+def _bare(table: LedgerTable, name: str) -> ColumnElement[Any]:
+    """The column without its Python type: millions of values are made plain column by column."""
+    return type_coerce(table.source.columns[name], _BARE)
+
+
+def _plain_time(value: datetime | str | None) -> str | None:
+    return format_instant(value) if isinstance(value, datetime) else value
+
+
+def _plain_flag(value: bool | int | None) -> bool | None:
+    return None if value is None else bool(value)
+
+
+_BARE = NullType()
+_FIXES: dict[str, Callable[[Any], Any]] = {"time": _plain_time, "flag": _plain_flag}
+
+
+def _to_array(values: Sequence[Any], kind: str) -> pa.Array:
+    if kind != "time":
+        return pa.array(values, _ARROW[kind])
+    moments = [None if text is None else datetime.fromisoformat(text) for text in values]
+    return pa.array(moments, _ARROW[kind])
+
+
+def _to_values(column: pa.ChunkedArray, kind: str) -> list[Any]:
+    if kind == "time":
+        text = pc.cast(column.cast(pa.timestamp("us")), pa.string())
+        column = pc.binary_join_element_wise(pc.replace_substring(text, " ", "T"), "Z", "")
+    values: list[Any] = column.to_pylist()
+    return values
