@@ -209,7 +209,7 @@ class Tokens:
     def _inside(self, found: re.Match[str], ending: re.Pattern[str]) -> str:
         end = ending.match(self.source.text, found.end())
         if end is None:
-            problem = f"{found[0]} is not closed"
+            problem = f"{found[0]} is not closed; a quote within is written twice"
             raise self.source.unreadable(found.start(), problem, len(found[0]))
         self._at = end.end()
         self.source.refuse_long(Span(found.start(), self._at))
