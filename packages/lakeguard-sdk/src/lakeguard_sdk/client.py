@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
-from lakeguard_sdk.ports import Operations, Reader, Registry, Runs
+from lakeguard_sdk.ports import Ledger, Operations, Reader, Registry, Runs
 from lakeguard_sdk.run import RunResult, RunTicket
 
 PLANES = "lakeguard_sdk.planes"
@@ -35,6 +35,7 @@ class Client:
     runs: Runs
     registry: Registry
     operations: Operations
+    ledger: Ledger
     lake: str
 
     def for_worker(self) -> WorkerClient:

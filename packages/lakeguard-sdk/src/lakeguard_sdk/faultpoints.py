@@ -35,6 +35,8 @@ POINTS = (
     "owner.written",
     "relay.owner_told",
     "relay.marked",
+    "rebuild.filled",
+    "rebuild.owner_told",
 )
 
 _listeners: list[Callable[[str], None]] = []

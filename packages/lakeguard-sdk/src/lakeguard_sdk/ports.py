@@ -11,7 +11,7 @@ An implementer's checklist, proved by the conformance suite:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from lakeguard_sdk.decision import Decision
@@ -19,6 +19,7 @@ from lakeguard_sdk.definition import DatasetDefinition, Definitions
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.planning import Applied, Plan
+from lakeguard_sdk.proof import Synced, VerifyReport
 from lakeguard_sdk.reading import (
     DatasetRow,
     DatasetStatus,
@@ -87,3 +88,16 @@ class Operations(Protocol):
     def requeue(self, task_id: str) -> bool: ...
     def reap(self) -> Sequence[RunResult]: ...
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove: ...
+
+
+class Ledger(Protocol):
+    """The ledger on the lake: bringing it up to date, and proving it."""
+
+    def sync(self) -> Synced: ...
+    def verify(
+        self,
+        *,
+        replay: bool = False,
+        head: str | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> VerifyReport: ...

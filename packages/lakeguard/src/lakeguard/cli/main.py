@@ -43,6 +43,12 @@ def cli(
 
 def call(arguments: Sequence[str]) -> int:
     """The exit code of a command line; an error is told, never raised. No command asks for help."""
+    code = answered(arguments)
+    deliver()
+    return code
+
+
+def answered(arguments: Sequence[str]) -> int:
     try:
         code = cli.main(list(arguments) or ["--help"], "lakeguard", standalone_mode=False)
     except click.Abort:
@@ -51,6 +57,23 @@ def call(arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the border: what nobody foresaw is told too
         return told(error, arguments)
     return code if isinstance(code, int) else 0
+
+
+def deliver() -> None:
+    """After the answer: what the command wrote goes to the ledger on the lake.
+
+    Where that fails the answer stands, the complaint is told, and the next command tries again.
+    """
+    background = sys.modules.get("lakeguard.relay.background")
+    if background is None:  # no control plane was opened
+        return
+    sys.stdout.flush()
+    try:
+        background.deliver_all()
+    except Exception as error:  # noqa: BLE001 - whatever it is, it does not undo the command
+        from lakeguard.cli import failures, output
+
+        output.write_lines(failures.failure_lines(error), err=True)
 
 
 def told(error: Exception, arguments: Sequence[str]) -> int:

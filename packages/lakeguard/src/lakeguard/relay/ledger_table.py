@@ -81,6 +81,9 @@ class LedgerFiles:
         """Show exactly these rows."""
         self._write(rows, batch, "overwrite")
 
+    def live_files(self) -> int:
+        return int(self._open().get_add_actions().num_rows)
+
     def read(self) -> pa.Table:
         """All rows, from the files that the latest version names."""
         handle = self._open()
@@ -91,10 +94,11 @@ class LedgerFiles:
             tables = [pq.read_table(path, schema=self.schema, memory_map=True) for path in paths]
             return pa.concat_tables(tables)
 
-    def forget_after(self, batch: int, column: str) -> None:
-        """Take out rows of batches that were never finished."""
+    def forget_after(self, batch: int, column: str) -> int:
+        """Take out rows of batches that were never finished; answers how many."""
         with _readable(self.location):
-            self._open().delete(f"{column} > {batch}")
+            told = self._open().delete(f"{column} > {batch}")
+        return int(told["num_deleted_rows"] or 0)
 
     def _tend(self, version: int) -> None:
         """Keep the next write as cheap as the last."""
@@ -102,7 +106,7 @@ class LedgerFiles:
             return
         with _readable(self.location):
             handle = self._open()
-            if handle.get_add_actions().num_rows >= _FILES_BEFORE_COMPACTION:
+            if self.live_files() >= _FILES_BEFORE_COMPACTION:
                 handle.optimize.compact(
                     target_size=_COMPACT_TO,
                     max_concurrent_tasks=1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def replace(root: str, owner: Ownership) -> None:
 
 
 def _write_beside(file: Path, owner: Ownership) -> Path:
-    fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    fresh = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
     fresh.write_text(owner.to_json() + "\n")
     storage_for(str(file)).make_durable(str(fresh))
     return fresh

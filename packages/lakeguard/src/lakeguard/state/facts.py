@@ -38,8 +38,8 @@ def record(connection: Connection, table: Table, rows: Sequence[Row], at: dateti
 def record_once(connection: Connection, table: Table, row: Row, at: datetime) -> None:
     """Add a row that is the same whoever adds it; one that is there already is left alone."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    added = connection.execute(dialect.insert(table).values(**row).on_conflict_do_nothing())
-    if added.rowcount == 1:
+    new = dialect.insert(table).values(**row).on_conflict_do_nothing()
+    if connection.execute(new.returning(*table.primary_key)).first() is not None:
         tell(connection, table, [row], at)
 
 

@@ -1,0 +1,41 @@
+"""The ledger port of the embedded control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lakeguard.promotion.heart import Heart
+from lakeguard.relay.relay import Relay
+from lakeguard_sdk.proof import Synced, VerifyReport
+
+
+@dataclass(frozen=True)
+class EmbeddedLedger:
+    heart: Heart
+    relay: Relay
+
+    def sync(self) -> Synced:
+        return self.relay.drain()
+
+    def verify(
+        self,
+        *,
+        replay: bool = False,
+        head: str | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> VerifyReport:
+        """Both sides are complete first: what is told but not delivered is no difference."""
+        from lakeguard.insight.verifying import verify
+
+        self.relay.drain()
+        heart = self.heart
+        return verify(
+            heart.database,
+            heart.lake,
+            heart.org_id,
+            heart.tables,
+            replay=replay,
+            head=head,
+            progress=progress,
+        )

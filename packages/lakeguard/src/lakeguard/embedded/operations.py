@@ -1,0 +1,68 @@
+"""The operations port of the embedded control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import TaskKind
+from lakeguard.insight.reader import StateReader
+from lakeguard.ledger.runs import result_of_run
+from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.reaping import reap
+from lakeguard.promotion.rollback import roll_back
+from lakeguard.registry.store import job_id_of_dataset, require_dataset
+from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.reading import PointerMove
+from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.words import RunStatus
+
+
+@dataclass(frozen=True)
+class EmbeddedOperations:
+    heart: Heart
+
+    def submit(self, name: DatasetName, triggered_by: str, key: str | None = None) -> str:
+        heart = self.heart
+        with heart.database.write() as connection:
+            dataset = require_dataset(connection, heart.org_id, name)
+            task_id = tasks.submit(
+                connection,
+                heart.org_id,
+                dataset.dataset_id,
+                kind=TaskKind.BUILD,
+                key=key,
+                parameters="{}",
+                triggered_by=triggered_by,
+                at=heart.clock(),
+                job_id=job_id_of_dataset(connection, heart.org_id, name),
+            )
+        reached("task.submitted")
+        return task_id
+
+    def requeue(self, task_id: str) -> bool:
+        """Whether the task will be tried again: its failure may pass, and attempts are left."""
+        heart = self.heart
+        with heart.database.write() as connection:
+            run_id = tasks.get_task(connection, heart.org_id, task_id).run_id
+            ended = None if run_id is None else result_of_run(connection, heart.org_id, run_id)
+            if ended is None or ended.error is None or not ended.error.retryable:
+                return False
+            return tasks.requeue(connection, heart.org_id, task_id)
+
+    def reap(self) -> Sequence[RunResult]:
+        return reap(self.heart)
+
+    def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove:
+        if not reason.strip():
+            raise ReasonNeeded(dataset=name, version=to)
+        reap(self.heart)
+        result = roll_back(self.heart, name, to, reason)
+        if result.status is not RunStatus.SUCCESS:
+            reasons = result.decision.ruling.reasons if result.decision else ()
+            raise RollbackBlocked(dataset=name, version=to, reason="; ".join(reasons))
+        heart = self.heart
+        return StateReader(heart.database, heart.org_id, heart.lake).pointer_moves(name)[-1]

@@ -1,0 +1,25 @@
+"""The registry port of the embedded control plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.planning import make_plan
+from lakeguard.registry.store import apply_plan, read_state
+from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.planning import Applied, Plan
+
+
+@dataclass(frozen=True)
+class EmbeddedRegistry:
+    heart: Heart
+
+    def plan(self, definitions: Definitions) -> Plan:
+        with self.heart.database.read() as connection:
+            return make_plan(definitions, read_state(connection, self.heart.org_id))
+
+    def apply(self, plan: Plan) -> Applied:
+        heart = self.heart
+        with heart.database.write() as connection:
+            return apply_plan(connection, plan, heart.org_id, heart.actor, heart.clock())

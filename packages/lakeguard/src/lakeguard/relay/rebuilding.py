@@ -1,0 +1,158 @@
+"""Rebuilding: an empty State filled from the lake ledger alone, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from lakeguard.relay import owner as owners
+from lakeguard.relay.attaching import give_identity
+from lakeguard.relay.catalogue import BATCH, LedgerTable, chain_table, fact_tables, ledger_tables
+from lakeguard.relay.chain import GENESIS, next_head
+from lakeguard.relay.delivering import Ledger
+from lakeguard.relay.owner import Ownership, ledger_root, read_owner
+from lakeguard.relay.recounting import Recount, links_in
+from lakeguard.relay.refilling import fill, forget
+from lakeguard.relay.rows import PlainRow, from_arrow
+from lakeguard.relay.stamping import Link, add_link, mark_delivered
+from lakeguard.relay.task_states import with_states
+from lakeguard.state.database import Database
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.ledger_errors import LedgerUnreadable, RebuildRefused
+from lakeguard_sdk.proof import Rebuilt
+
+Progress = Callable[[str], None]
+_PATIENCE_SECONDS = 60.0
+_THREADS = 4
+
+
+@dataclass
+class Rebuild:
+    """Of one organisation's State from its ledger."""
+
+    database: Database
+    lake: str
+    org_id: str
+    clock: Callable[[], datetime]
+    tell: Progress = field(default=lambda _: None)
+
+    def run(self, *, replace: bool = False) -> Rebuilt:
+        """Refused where the State holds rows already, unless they are to be replaced."""
+        root = ledger_root(self.lake, self.org_id)
+        owner = read_owner(root)
+        if owner is None:
+            raise RebuildRefused(reason=f"there is no ledger at {root}", fix="lakeguard apply")
+        self.database.migrate()
+        with self.database.sole(f"relay-{self.org_id}", _PATIENCE_SECONDS) as alone:
+            if not alone:
+                reason = "another process is writing to the ledger"
+                raise RebuildRefused(reason=reason, fix="lakeguard rebuild")
+            return self._restore(Ledger(root, _THREADS), owner, replace)
+
+    def _restore(self, ledger: Ledger, owner: Ownership, replace: bool) -> Rebuilt:
+        links = links_in(ledger.files(chain_table()).read())
+        _check_chain(links, owner)
+        last = links[-1].batch if links else 0
+        with self.database.write() as connection:
+            self._empty(connection, replace)
+            rows = self._fill(connection, ledger, links)
+            for link in links:
+                add_link(connection, self.org_id, link)
+            mark_delivered(connection, self.org_id, last)
+            ahead = max(ledger.files(table).last_batch() for table in ledger_tables().values())
+            dropped = self._drop_unfinished(ledger, last) if ahead > last else 0
+            if ahead > last:
+                links.append(self._bridge(connection, ledger, links, ahead + 1))
+            head = links[-1].head if links else GENESIS
+            state_id = give_identity(connection, self.org_id, self.clock())
+            batch = links[-1].batch if links else 0
+            now = {"state_id": state_id, "since": self.clock(), "batch": batch, "head": head}
+            reached("rebuild.filled")
+            owners.replace(ledger.root, owner.model_copy(update=now))
+            reached("rebuild.owner_told")
+        return Rebuilt(rows=rows, batches=len(links), head=head, dropped_rows=dropped)
+
+    def _empty(self, connection: Connection, replace: bool) -> None:
+        held = [
+            table.name
+            for table in fact_tables().values()
+            if connection.execute(
+                select(table.source.c.org_id).where(table.source.c.org_id == self.org_id).limit(1)
+            ).first()
+        ]
+        if held and not replace:
+            raise RebuildRefused(
+                reason=f"{self.database.place} is not empty: it has rows in {held[0]}",
+                fix="lakeguard rebuild --replace",
+            )
+        forget(connection, self.org_id)
+
+    def _fill(self, connection: Connection, ledger: Ledger, links: list[Link]) -> int:
+        """Every row of a finished batch, table after table; all of them hash to the chain."""
+        finished, recount, count = {link.batch for link in links}, Recount(), 0
+        kept: dict[str, list[PlainRow]] = {}
+        waiting: list[LedgerTable] = []
+        for name, table in fact_tables().items():
+            data = ledger.files(table).read()
+            batches = data[BATCH].to_pylist()
+            if not finished.issuperset(batches):
+                data = data.filter([batch in finished for batch in batches])
+            rows = from_arrow(table, data)
+            recount.add(table, rows, data)
+            self.tell(f"{name}: {len(rows):,} rows")
+            count += len(rows)
+            kept[name] = rows
+            waiting.append(table)
+        _check_rows(links, recount, ledger.root)
+        for table in waiting:
+            columns, full = with_states(table, kept)
+            fill(connection, table.source, columns, full)
+            if table.name not in ("tasks", "task_attempts", "run_history"):
+                kept[table.name] = []
+        return count
+
+    def _drop_unfinished(self, ledger: Ledger, last: int) -> int:
+        """A batch whose link was never written is told by nobody: its rows go."""
+        dropped = 0
+        for table in ledger_tables().values():
+            files = ledger.files(table)
+            if files.last_batch() > last:
+                dropped += files.forget_after(last, BATCH)
+        return dropped
+
+    def _bridge(
+        self, connection: Connection, ledger: Ledger, links: list[Link], batch: int
+    ) -> Link:
+        """An empty link, so that no later batch has a number that a table has seen."""
+        previous = links[-1].head if links else GENESIS
+        head = next_head(previous, batch, ())
+        link = Link(batch, 0, "{}", previous, head, self.clock())
+        add_link(connection, self.org_id, link)
+        ledger.send((), link, self.org_id)
+        mark_delivered(connection, self.org_id, batch)
+        return link
+
+
+def _check_chain(links: list[Link], owner: Ownership) -> None:
+    previous = GENESIS
+    for link in links:
+        if link.previous != previous:
+            raise LedgerUnreadable(
+                location="audit_chain", reason=f"batch {link.batch} does not follow from the last"
+            )
+        previous = link.head
+    if owner.batch and not any((k.batch, k.head) == (owner.batch, owner.head) for k in links):
+        raise LedgerUnreadable(
+            location="audit_chain", reason=f"it ends before batch {owner.batch} of plane.json"
+        )
+
+
+def _check_rows(links: Iterable[Link], recount: Recount, root: str) -> None:
+    for link in links:
+        if recount.head(link) != link.head:
+            raise LedgerUnreadable(
+                location=root, reason=f"the rows of batch {link.batch} are not those that were told"
+            )

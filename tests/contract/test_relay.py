@@ -1,0 +1,212 @@
+"""The relay, on each kind of State: nothing lost, nothing twice, one owner per lake."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from lakeguard.relay.attaching import attach
+from lakeguard.relay.catalogue import fact_tables, ledger_tables
+from lakeguard.relay.owner import OWNER_FILE, ledger_root, read_owner
+from lakeguard.state import facts
+from lakeguard.state.database import Database
+from lakeguard.state.tables import documents
+from lakeguard_sdk.faultpoints import POINTS
+from lakeguard_sdk.ledger_errors import LakeOwned, LedgerGone, StateForked, StateOlder
+from tests.worlds.databases import discard, fresh_database
+from tests.worlds.deaths import dying_at
+from tests.worlds.ledgers import (
+    ORG,
+    assert_in_step,
+    document_rows,
+    heard,
+    ledger_of,
+    now,
+    relay_of,
+    tell,
+)
+
+RELAY_POINTS = tuple(point for point in POINTS if point.startswith(("relay.", "ledger.", "owner.")))
+
+
+def test_what_is_told_arrives_once(database: Database, tmp_path: Path) -> None:
+    relay = relay_of(database, tmp_path)
+    tell(database, ["a", "b"])
+    tell(database, ["c"])
+    synced = relay.drain()
+    assert synced.rows == 4  # the organisation itself among them
+    assert heard(tmp_path) == ["a", "b", "c"]
+    assert relay.drain().rows == 0
+    assert_in_step(database, tmp_path)
+
+
+def test_what_is_rolled_back_is_not_told(database: Database, tmp_path: Path) -> None:
+    relay = relay_of(database, tmp_path)
+    with pytest.raises(RuntimeError, match="changed my mind"), database.write() as connection:
+        facts.record(connection, documents, document_rows(["a"]), now())
+        raise RuntimeError("changed my mind")
+    relay.drain()
+    assert heard(tmp_path) == []
+
+
+@pytest.mark.parametrize("point", RELAY_POINTS)
+def test_a_relay_that_dies_is_finished_by_the_next(
+    point: str, database: Database, tmp_path: Path
+) -> None:
+    relay = relay_of(database, tmp_path)
+    tell(database, ["a"])
+    relay.drain()
+    tell(database, ["b", "c"])
+    with dying_at(point):
+        relay.drain()
+    tell(database, ["d"])
+    relay_of(database, tmp_path).drain()
+    assert heard(tmp_path) == ["a", "b", "c", "d"]
+    assert_in_step(database, tmp_path)
+
+
+def test_every_ledger_table_exists_after_the_first_sync(database: Database, tmp_path: Path) -> None:
+    relay_of(database, tmp_path).drain()
+    ledger = ledger_of(tmp_path)
+    assert all(ledger.files(table).exists() for table in ledger_tables().values())
+
+
+def test_a_transaction_that_commits_late_comes_with_a_later_batch(
+    schema: Database, tmp_path: Path
+) -> None:
+    relay = relay_of(schema, tmp_path)
+    with schema.write() as slow:
+        facts.record(slow, documents, document_rows(["first id"]), now())
+        tell(schema, ["second id"])
+        relay.drain()
+        assert heard(tmp_path) == ["second id"]
+    relay.drain()
+    assert heard(tmp_path) == ["first id", "second id"]
+    assert_in_step(schema, tmp_path)
+
+
+def test_eight_writers_and_a_relay_at_once(database: Database, tmp_path: Path) -> None:
+    relay = relay_of(database, tmp_path)
+    names = [[f"{writer}-{number}" for number in range(12)] for writer in range(8)]
+
+    def write(mine: list[str]) -> None:
+        for name in mine:
+            tell(database, [name, f"{name}+"])
+
+    writers = [threading.Thread(target=write, args=(mine,)) for mine in names]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        relay.drain()
+    relay.drain()
+    told = [name for mine in names for each in mine for name in (each, f"{each}+")]
+    assert heard(tmp_path) == sorted(told)
+    assert_in_step(database, tmp_path)
+
+
+def test_many_small_batches_stay_few_files(tmp_path: Path) -> None:
+    database = fresh_database("sqlite", tmp_path)
+    relay = relay_of(database, tmp_path)
+    for number in range(65):
+        tell(database, [f"{number:03}"])
+        relay.drain()
+    assert heard(tmp_path) == [f"{number:03}" for number in range(65)]
+    files = ledger_of(tmp_path).files(fact_tables()["documents"])
+    assert files.live_files() < 40
+    discard(database)
+
+
+# --------------------------------------------------------------------------------- one owner
+
+
+def test_rows_from_before_the_ledger_are_told_at_first(database: Database, tmp_path: Path) -> None:
+    database.migrate()
+    tell(database, ["old"])
+    relay_of(database, tmp_path).drain()
+    assert heard(tmp_path) == ["old"]
+    assert_in_step(database, tmp_path)
+
+
+def test_another_state_is_refused(database: Database, tmp_path: Path) -> None:
+    relay_of(database, tmp_path).drain()
+    other = fresh_database("sqlite", tmp_path)
+    other.migrate()
+    with pytest.raises(LakeOwned):
+        attach(other, str(tmp_path), ORG, now)
+    discard(other)
+
+
+def test_a_state_that_forgot_is_refused(database: Database, tmp_path: Path) -> None:
+    """As a backup would be: it has its name, and less than the ledger tells."""
+    relay = relay_of(database, tmp_path)
+    tell(database, ["a"])
+    relay.drain()
+    with database.write() as connection:
+        for statement in _without_guard(database, "audit_chain"):
+            connection.exec_driver_sql(statement)
+        connection.execute(text("DELETE FROM audit_chain"))
+    with pytest.raises(StateOlder):
+        attach(database, str(tmp_path), ORG, now)
+
+
+def test_a_state_with_another_story_is_refused(database: Database, tmp_path: Path) -> None:
+    relay = relay_of(database, tmp_path)
+    tell(database, ["a"])
+    relay.drain()
+    with database.write() as connection:
+        for statement in _without_guard(database, "audit_chain"):
+            connection.exec_driver_sql(statement)
+        connection.execute(text("UPDATE audit_chain SET head = 'sha256:0'"))
+    with pytest.raises(StateForked):
+        attach(database, str(tmp_path), ORG, now)
+
+
+def test_a_ledger_that_vanished_is_told_and_not_begun_again(
+    database: Database, tmp_path: Path
+) -> None:
+    relay_of(database, tmp_path).drain()
+    (Path(ledger_root(str(tmp_path), ORG)) / OWNER_FILE).unlink()
+    with pytest.raises(LedgerGone):
+        attach(database, str(tmp_path), ORG, now)
+
+
+def test_the_owner_file_tells_how_far_the_ledger_is(database: Database, tmp_path: Path) -> None:
+    relay = relay_of(database, tmp_path)
+    tell(database, ["a"])
+    synced = relay.drain()
+    owner = read_owner(relay.root)
+    assert owner is not None
+    assert (owner.batch, owner.head) == (1, synced.head)
+
+
+def test_of_two_states_that_meet_a_new_lake_one_gets_it(tmp_path: Path) -> None:
+    states = [fresh_database("sqlite", tmp_path) for _ in range(4)]
+    for state in states:
+        state.migrate()
+    outcomes: list[bool] = []
+
+    def meet(state: Database) -> None:
+        try:
+            attach(state, str(tmp_path), ORG, now)
+        except LakeOwned:
+            outcomes.append(False)
+        else:
+            outcomes.append(True)
+
+    threads = [threading.Thread(target=meet, args=(state,)) for state in states]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == [False, False, False, True]
+    for state in states:
+        discard(state)
+
+
+def _without_guard(database: Database, table: str) -> list[str]:
+    """What the owner of a database can do, and nobody else."""
+    on = f" ON {table}" if database.engine.dialect.name == "postgresql" else ""
+    return [f"DROP TRIGGER {table}_{name}{on}" for name in ("no_update", "no_delete")]
