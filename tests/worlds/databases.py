@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -19,6 +18,7 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -31,6 +31,15 @@ OWNER = "lakeguard"
 _PATIENCE_SECONDS = 30
 _numbers = count(1)
 
+_TENDED = """
+folder=$1; shift
+"$@" </dev/null & server=$!
+read -r word
+kill -INT "$server"; wait "$server"
+test "$word" = stop || rm -rf "$folder"
+"""
+"""Stops the server when told, and also when whoever started it is gone, however it went."""
+
 
 class Server:
     """A PostgreSQL server in a folder of its own; over TCP it asks for a password."""
@@ -39,10 +48,11 @@ class Server:
         self.folder = Path(tempfile.mkdtemp(prefix="lakeguard-"))
         self.port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
-        self._account = "nobody" if os.geteuid() == 0 else None  # PostgreSQL refuses root
-        if self._account is not None:
-            account = pwd.getpwnam(self._account)
-            os.chown(self.folder, account.pw_uid, account.pw_gid)
+        self._account: dict[str, Any] = {}
+        if os.geteuid() == 0:  # whom PostgreSQL refuses
+            nobody = pwd.getpwnam("nobody")
+            os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
+            self._account = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
         trusting = ("--auth-local=trust", "--auth-host=scram-sha-256")
         form = ("--encoding=UTF8", "--no-locale", "--no-sync", "--username", OWNER)
         subprocess.run(
@@ -50,7 +60,7 @@ class Server:
             check=True,
             capture_output=True,
             cwd=self.folder,
-            user=self._account,
+            **self._account,
         )
 
     @property
@@ -66,13 +76,15 @@ class Server:
         places = ("-D", self._data, "-k", str(self.folder), "-p", str(self.port))
         quick = ("-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", "max_connections=60")
         with (self.folder / "log").open("ab") as log:
+            server = [_program("postgres"), *places, "-h", "127.0.0.1", *quick]
             self._process = subprocess.Popen(
-                [_program("postgres"), *places, "-h", "127.0.0.1", *quick],
-                stdin=subprocess.DEVNULL,
+                ["sh", "-c", _TENDED, "sh", str(self.folder), *server],
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 cwd=self.folder,
-                user=self._account,
+                start_new_session=True,
+                **self._account,
             )
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while not self._answers():
@@ -83,8 +95,7 @@ class Server:
     def stop(self) -> None:
         """Open sessions are ended; what was committed is kept."""
         if self._process is not None:
-            self._process.send_signal(signal.SIGINT)
-            self._process.wait(_PATIENCE_SECONDS)
+            self._process.communicate(b"stop\n", _PATIENCE_SECONDS)
             self._process = None
 
     def remove(self) -> None:
