@@ -15,13 +15,14 @@ from tests.unit.cli.conftest import Said, Shell
 
 @pytest.fixture
 def on_server(shell: Shell, tmp_path: Path, schema: Database) -> Path:
-    """A project whose environment prod is a schema that nobody has made yet."""
+    """A project whose environment prod is a schema that nobody has made yet, and a lake."""
     folder = tmp_path / "lake"
     shell("init", folder)
+    (folder / "prod").mkdir()
     address = schema.url.render_as_string()
-    written = f"\n[env.prod]\ndatabase = '{address}'\nschema = '{schema.schema}'\n"
+    written = f"database = '{address}'\nschema = '{schema.schema}'\n"
     with (folder / "lakeguard.toml").open("a") as file:
-        file.write(written)
+        file.write(f"\n[env.prod]\nlake = 'prod'\n{written}")
     return folder
 
 
