@@ -1,0 +1,157 @@
+"""ROW: the State and the ledger hold the same rows, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Text, select
+
+from lakeguard.insight.verifying.ledger_health import read_side
+from lakeguard.insight.verifying.sides import LedgerSide, state_digests, state_rows_with
+from lakeguard.insight.verifying.view_keys import key_columns
+from lakeguard.insight.verifying.waiting import (
+    settled_batch,
+    waiting_digests,
+    waiting_runs,
+    waiting_topics,
+)
+from lakeguard.relay.catalogue import BY_RUN, CURRENT, LedgerTable
+from lakeguard.relay.delivering import Ledger
+from lakeguard.relay.rows import PlainRow
+from lakeguard.state.database import Database
+from lakeguard.state.tables import run_history
+from lakeguard_sdk.canonical import hash_bytes
+from lakeguard_sdk.proof import Finding, FindingKind
+
+_SHOWN = 60
+"""Characters of a value; longer ones are told by length and hash."""
+
+
+@dataclass
+class Compared:
+    """One table on both sides."""
+
+    table: LedgerTable
+    side: LedgerSide | None
+    rows: int
+    findings: list[Finding]
+    strange: dict[int, list[str]] = field(default_factory=dict)
+    """By batch, the places of rows in the ledger that the State does not have."""
+
+
+def compare(database: Database, org_id: str, ledger: Ledger, table: LedgerTable) -> Compared:
+    """The State is read first: afterwards the ledger can only have more."""
+    with database.read() as connection:
+        settled = settled_batch(connection, org_id)
+        expected = _expected(connection, org_id, table)
+        waiting = waiting_digests(connection, org_id, table.name)
+        held = set() if expected is None else set(state_digests(connection, table, expected))
+    side, damages = read_side(ledger.files(table), table)
+    compared = Compared(table, side, len(held), list(damages))
+    if side is None or expected is None or _is_newer(table, side, settled):
+        return compared
+    told = set(side.digests)
+    lost = held - told - waiting
+    strange = [] if told <= held else _strange(side, held, settled)
+    if lost or strange or len(told) != len(side.digests):
+        with database.read() as connection:
+            rows = list(state_rows_with(connection, table, expected, lost)) if lost else []
+        compared.findings += _differences(side, rows, strange)
+        for place, row in zip(strange, side.rows(strange), strict=True):
+            named = _place(table, row)
+            compared.strange.setdefault(side.batches[place], []).append(named)
+    return compared
+
+
+def _expected(
+    connection: Connection, org_id: str, table: LedgerTable
+) -> ColumnElement[bool] | None:
+    """Which rows of the State the ledger must have; None where it cannot have them yet."""
+    columns = table.source.c
+    ours: ColumnElement[bool] = columns.org_id == org_id
+    if table.name in CURRENT:
+        behind = waiting_topics(connection, org_id) & set(CURRENT[table.name])
+        return None if behind else ours
+    if table.name in BY_RUN:
+        run = columns[BY_RUN[table.name]]
+        ended = select(run_history.c.run_id).where(run_history.c.org_id == org_id)
+        ours &= run.in_(ended)
+        coming = waiting_runs(connection, org_id)
+        if coming:
+            ours &= run.not_in(coming)
+    return ours
+
+
+def _is_newer(table: LedgerTable, side: LedgerSide, settled: int) -> bool:
+    """Whether a view was written anew since the State was read."""
+    return table.name in CURRENT and max(side.batches, default=0) > settled
+
+
+def _strange(side: LedgerSide, held: set[bytes], settled: int) -> list[int]:
+    told = zip(side.digests, side.batches, strict=True)
+    return [
+        place
+        for place, (digest, batch) in enumerate(told)
+        if digest not in held and batch <= settled
+    ]
+
+
+def _differences(
+    side: LedgerSide, rows: Sequence[PlainRow], strange: Sequence[int]
+) -> Iterator[Finding]:
+    table = side.table
+    here = _by_key(table, rows)
+    there = _by_key(table, side.rows(strange))
+    for key, row in here.items():
+        other = there.pop(key, None)
+        if other is None:
+            yield _finding(_place(table, row), "in the State, but never told to the ledger")
+        else:
+            yield _finding(_place(table, row), _changed(table, row, other))
+    for row in there.values():
+        yield _finding(_place(table, row), "in the ledger, but gone from the State")
+    yield from _doubles(side)
+
+
+def _doubles(side: LedgerSide) -> Iterator[Finding]:
+    first: dict[bytes, int] = {}
+    for place, digest in enumerate(side.digests):
+        before = first.setdefault(digest, place)
+        if before != place:
+            (row,) = side.rows([place])
+            batches = f"{side.batches[before]} and {side.batches[place]}"
+            message = f"expected once in the ledger, found again (batches {batches})"
+            yield _finding(_place(side.table, row), message)
+
+
+def _by_key(table: LedgerTable, rows: Iterable[PlainRow]) -> dict[Any, PlainRow]:
+    at = [table.columns.index(name) for name in key_columns(table)]
+    return {tuple(row[index] for index in at): row for row in rows}
+
+
+def _changed(table: LedgerTable, here: PlainRow, there: PlainRow) -> str:
+    named = zip(table.columns, here, there, strict=True)
+    differing = [
+        f"{name} is {_shown(table, name, mine)}, the ledger has {_shown(table, name, other)}"
+        for name, mine, other in named
+        if (mine, type(mine)) != (other, type(other))
+    ]
+    return "; ".join(differing)
+
+
+def _shown(table: LedgerTable, name: str, value: Any) -> str:
+    text = "null" if value is None else str(value)
+    if len(text) <= _SHOWN and not isinstance(table.source.columns[name].type, Text):
+        return text
+    return f"{len(text):,} characters ({hash_bytes(text.encode())[:15]}…)"
+
+
+def _place(table: LedgerTable, row: PlainRow) -> str:
+    named = dict(zip(table.columns, row, strict=True))
+    return f"{table.name} {', '.join(str(named[name]) for name in key_columns(table))}"
+
+
+def _finding(place: str, message: str) -> Finding:
+    return Finding(kind=FindingKind.ROW, place=place, message=message)

@@ -1,0 +1,86 @@
+"""LEDGER: every table of the ledger is there, and every file that it names can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from lakeguard.insight.verifying.sides import LedgerSide, ledger_side
+from lakeguard.relay.catalogue import LedgerTable
+from lakeguard.relay.ledger_table import LedgerFiles
+from lakeguard_sdk.ledger_errors import LedgerUnreadable
+from lakeguard_sdk.proof import Finding, FindingKind
+from lakeguard_sdk.storage import join, local_path
+
+_PLAIN_READER = 1
+"""Tables of the ledger need no feature beyond the first protocol; one that does was altered."""
+
+
+def read_side(
+    files: LedgerFiles, table: LedgerTable
+) -> tuple[LedgerSide | None, tuple[Finding, ...]]:
+    """The table's rows, unless they cannot be had, and all that is wrong with its files."""
+    if not files.exists():
+        return None, (_finding(table.name, "expected a Delta table, found none"),)
+    found = tuple(_damages(files, table, pq.read_metadata))
+    try:
+        return ledger_side(table, files.read()), found
+    except (LedgerUnreadable, pa.ArrowException, ValueError) as error:
+        found = found or tuple(_damages(files, table, _read_whole))
+        return None, found or (_finding(table.name, f"not readable: {_first_line(error)}"),)
+
+
+def beyond(table: str, batch: int, rows: int, last: int) -> Finding:
+    """Rows that no batch of the chain can have told."""
+    said = f"expected no batch after {last}, found {rows:,} rows of batches up to {batch}"
+    return _finding(table, said)
+
+
+def _damages(
+    files: LedgerFiles, table: LedgerTable, read: Callable[[Path], object]
+) -> Iterator[Finding]:
+    try:
+        handle = DeltaTable(local_path(files.location))
+        actions = handle.get_add_actions(flatten=True)
+        needed = handle.protocol().min_reader_version
+    except (DeltaError, OSError, ValueError) as error:
+        yield _finding(table.name, f"its Delta log is not readable: {_first_line(error)}")
+        return
+    if needed != _PLAIN_READER:
+        yield _finding(table.name, f"expected reader protocol {_PLAIN_READER}, found {needed}")
+    sizes = zip(actions["path"].to_pylist(), actions["size_bytes"].to_pylist(), strict=True)
+    for encoded, size in sizes:
+        damage = _damage(Path(local_path(join(files.location, unquote(encoded)))), size, read)
+        if damage:
+            yield _finding(f"{table.name}/{unquote(encoded)}", damage)
+
+
+def _damage(file: Path, size: int, read: Callable[[Path], object]) -> str | None:
+    if not file.exists():
+        return f"expected a file of {size:,} bytes, found none"
+    found = file.stat().st_size
+    if found != size:
+        return f"expected {size:,} bytes, found {found:,}"
+    try:
+        read(file)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        return f"not readable as Parquet: {_first_line(error)}"
+    return None
+
+
+def _read_whole(file: Path) -> None:
+    pq.ParquetFile(file).read().validate(full=True)
+
+
+def _finding(place: str, message: str) -> Finding:
+    return Finding(kind=FindingKind.LEDGER, place=place, message=message)
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -1,0 +1,127 @@
+"""What the State says of a governed table: the commits it stands behind and the files they show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, select
+
+from lakeguard.ledger.intents import IntentOutcome
+from lakeguard.state.tables import dataset_pointers, governed_tables, intent_outcomes, intents
+
+
+class PublishedFile(NamedTuple):
+    """``sha256`` is empty where none was recorded."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+class Move(NamedTuple):
+    """An intent and what became of it."""
+
+    intent_id: str
+    outcome: str | None
+    commit: int
+    sha256: str
+    adds: tuple[PublishedFile, ...]
+    removes: tuple[str, ...]
+    target_commit: int | None
+
+    @property
+    def committed(self) -> bool:
+        return self.outcome == IntentOutcome.COMMITTED.value
+
+
+@dataclass(frozen=True)
+class Governed:
+    """One governed table by the State's own rows."""
+
+    dataset_id: str
+    location: str
+    table_id: str
+    moves: tuple[Move, ...]
+    published: int | None
+    """The commit that the published pointer names."""
+
+    @property
+    def by_commit(self) -> Mapping[int, Move]:
+        return {move.commit: move for move in self.moves if move.outcome and move.commit >= 0}
+
+    @property
+    def under_way(self) -> frozenset[str]:
+        return frozenset(move.intent_id for move in self.moves if move.outcome is None)
+
+    @property
+    def files(self) -> Iterable[PublishedFile]:
+        """Every file that any version has ever shown, once."""
+        found = {file.path: file for m in self.moves if m.committed for file in m.adds}
+        return found.values()
+
+
+def governed_ids(connection: Connection, org_id: str) -> list[str]:
+    found = select(governed_tables.c.dataset_id).where(governed_tables.c.org_id == org_id)
+    return list(connection.scalars(found.order_by(governed_tables.c.dataset_id)))
+
+
+def governed_table(connection: Connection, dataset_id: str) -> Governed:
+    table = governed_tables.c
+    row = connection.execute(
+        select(table.location, table.table_id).where(table.dataset_id == dataset_id)
+    ).one()
+    pointer = dataset_pointers.c
+    published = connection.scalar(
+        select(pointer.commit_version)
+        .where(pointer.dataset_id == dataset_id)
+        .order_by(pointer.ordinal.desc())
+        .limit(1)
+    )
+    outcome = intent_outcomes.c
+    moves = connection.execute(
+        select(
+            intents.c.intent_id,
+            intents.c.body,
+            outcome.outcome,
+            outcome.commit_version,
+            outcome.commit_sha256,
+        )
+        .join(intent_outcomes, outcome.intent_id == intents.c.intent_id, isouter=True)
+        .where(intents.c.dataset_id == dataset_id)
+        .order_by(intents.c.seq)
+    )
+    return Governed(
+        dataset_id=dataset_id,
+        location=row.location,
+        table_id=row.table_id,
+        moves=tuple(_move(*move) for move in moves),
+        published=published,
+    )
+
+
+def _move(
+    intent_id: str, body: str, outcome: str | None, commit: int | None, sha256: str | None
+) -> Move:
+    """A body that is no intent any more shows no files; that it was altered is told elsewhere."""
+    try:
+        told = json.loads(body)
+        adds = tuple(map(_file, told["adds"]))
+        removes, target = tuple(told["removes"]), told["target_commit"]
+    except (ValueError, KeyError, TypeError):
+        adds, removes, target = (), (), None
+    return Move(
+        intent_id=intent_id,
+        outcome=outcome,
+        commit=-1 if commit is None else commit,
+        sha256=sha256 or "",
+        adds=adds,
+        removes=removes,
+        target_commit=target,
+    )
+
+
+def _file(told: dict[str, Any]) -> PublishedFile:
+    return PublishedFile(told["path"], told["size"], told.get("sha256") or "")

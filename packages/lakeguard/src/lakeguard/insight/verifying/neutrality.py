@@ -1,0 +1,106 @@
+"""Whether a commit of somebody else left the rows as they were: proved by comparing them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lakeguard_sdk.commits import TABLE_PROPERTIES, log_file
+from lakeguard_sdk.storage import join, local_path, storage_for
+
+_SAME_TABLE = ("id", "schemaString", "partitionColumns", "format")
+
+
+class RowSum(NamedTuple):
+    """The same for the same rows in any order and in any files."""
+
+    rows: int
+    hashes: int
+
+
+def why_not_neutral(location: str, version: int, data: bytes, shown: frozenset[str]) -> str | None:
+    """Why the commit may show other rows than ``shown`` did; None where it cannot."""
+    actions = _actions(data)
+    if "protocol" in actions or "cdc" in actions:
+        return "it changes the protocol or carries change data"
+    for metadata in actions.get("metaData", []):
+        if why := _other_table(location, version, metadata):
+            return why
+    adds, removes = actions.get("add", []), actions.get("remove", [])
+    if any(action.get("dataChange") is not False for action in (*adds, *removes)):
+        return "it says itself that it changes data"
+    if any(action.get("deletionVector") for action in (*adds, *removes)):
+        return "it deletes rows within files"
+    paths = {unquote(action["path"]) for action in removes}
+    if not paths <= shown or shown & {unquote(action["path"]) for action in adds}:
+        return "it removes files that were not shown, or adds those that were"
+    return _other_rows(location, adds, removes)
+
+
+def _other_rows(
+    location: str, adds: Sequence[dict[str, Any]], removes: Sequence[dict[str, Any]]
+) -> str | None:
+    try:
+        before, after = _sum(location, removes), _sum(location, adds)
+    except (OSError, pa.ArrowException, ValueError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        return f"its rows cannot be compared: {reason}"
+    if before.rows != after.rows:
+        return f"expected {before.rows:,} rows, found {after.rows:,}"
+    return None if before == after else f"expected the same {before.rows:,} rows, found others"
+
+
+def _sum(location: str, actions: Sequence[dict[str, Any]]) -> RowSum:
+    rows = hashes = 0
+    for action in actions:
+        file = Path(local_path(join(location, unquote(action["path"]))))
+        values = action.get("partitionValues") or {}
+        for batch in pq.ParquetFile(file).iter_batches():
+            rows += batch.num_rows
+            hashes += _hashes(batch, values)
+    return RowSum(rows, hashes % 2**256)
+
+
+def _hashes(batch: pa.RecordBatch, partition: Mapping[str, str | None]) -> int:
+    names = sorted(set(batch.schema.names) - set(partition))
+    before = repr((names, sorted(partition.items()))).encode()
+    columns = [batch.column(name).to_pylist() for name in names]
+    sha256, from_bytes = hashlib.sha256, int.from_bytes
+    return sum(
+        from_bytes(sha256(before + repr(row).encode()).digest(), "big")
+        for row in zip(*columns, strict=True)
+    )
+
+
+def _other_table(location: str, version: int, metadata: dict[str, Any]) -> str | None:
+    before = _metadata_before(location, version)
+    if before is None or any(before.get(key) != metadata.get(key) for key in _SAME_TABLE):
+        return "it changes the table's columns, partitions or id"
+    properties = metadata.get("configuration") or {}
+    lost = [key for key, value in TABLE_PROPERTIES.items() if properties.get(key) != value]
+    return f"it changes the property {lost[0]}" if lost else None
+
+
+def _metadata_before(location: str, version: int) -> dict[str, Any] | None:
+    storage = storage_for(location)
+    for earlier in range(version - 1, -1, -1):
+        found = _actions(storage.read_bytes(log_file(location, earlier))).get("metaData")
+        if found:
+            return found[-1]
+    return None
+
+
+def _actions(data: bytes) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for line in data.decode().splitlines():
+        if line.strip():
+            for kind, body in json.loads(line).items():
+                found.setdefault(kind, []).append(body)
+    return found

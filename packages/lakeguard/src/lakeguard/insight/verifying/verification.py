@@ -1,0 +1,190 @@
+"""All checks in turn, over one State and its lake. Nothing is changed, nothing stops at a find.
+
+Each check reads the State in a transaction of its own, so that others can go on writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from lakeguard.insight.verifying.agreement import compare
+from lakeguard.insight.verifying.chain import Chains, Rechained, chain_findings
+from lakeguard.insight.verifying.commits import LogReading
+from lakeguard.insight.verifying.documents import document_findings
+from lakeguard.insight.verifying.files import file_findings
+from lakeguard.insight.verifying.history import history_findings
+from lakeguard.insight.verifying.ledger_health import beyond, read_side
+from lakeguard.insight.verifying.moves import governed_ids, governed_table
+from lakeguard.insight.verifying.replays import replay_findings
+from lakeguard.insight.verifying.tally import Tally
+from lakeguard.insight.verifying.truncation import truncation_findings
+from lakeguard.insight.verifying.waiting import settled_batch
+from lakeguard.lake.port import GovernedTables
+from lakeguard.relay.catalogue import chain_table, derived_tables, fact_tables
+from lakeguard.relay.chain import GENESIS
+from lakeguard.relay.delivering import Ledger
+from lakeguard.relay.owner import OWNER_FILE, Ownership, ledger_root, read_owner
+from lakeguard.relay.recounting import links_in
+from lakeguard.relay.stamping import Link, last_link, links_after
+from lakeguard.state.database import Database
+from lakeguard_sdk.ledger_errors import LedgerUnreadable
+from lakeguard_sdk.proof import Finding, FindingKind, VerifyReport
+from lakeguard_sdk.storage import join
+
+Progress = Callable[[str], None]
+
+
+def verify(
+    database: Database,
+    lake: str,
+    org_id: str,
+    tables: GovernedTables,
+    *,
+    replay: bool,
+    head: str | None,
+    progress: Progress | None,
+) -> VerifyReport:
+    """``head`` is one that somebody kept: it must be in the chain. The relay was drained before."""
+    proof = _Proof(database, lake, org_id, tables, progress or (lambda _: None))
+    owner = proof.read_owner()
+    links = proof.check_ledger()
+    proof.tally.add(truncation_findings(links, owner, head))
+    proof.check_tables()
+    proof.check_state(replay=replay)
+    return VerifyReport(
+        findings=proof.tally.findings(),
+        rows=proof.rows,
+        batches=len(links),
+        tables=proof.tables_compared,
+        commits=proof.commits,
+        files=proof.files,
+        decisions=proof.decisions,
+        head=links[-1].head if links else GENESIS,
+    )
+
+
+@dataclass
+class _Proof:
+    database: Database
+    lake: str
+    org_id: str
+    governed: GovernedTables
+    tell: Progress
+    tally: Tally = field(default_factory=Tally)
+    rows: int = 0
+    tables_compared: int = 0
+    commits: int = 0
+    files: int = 0
+    decisions: int = 0
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(ledger_root(self.lake, self.org_id), 1)
+
+    def read_owner(self) -> Ownership | None:
+        """Before the State is read: that can only be ahead of what the owner's file tells."""
+        root = ledger_root(self.lake, self.org_id)
+        try:
+            owner = read_owner(root)
+        except LedgerUnreadable as error:
+            self._found(FindingKind.LEDGER, OWNER_FILE, str(error))
+            return None
+        if owner is None:
+            self._found(FindingKind.LEDGER, OWNER_FILE, "expected the owner's file, found none")
+        return owner
+
+    def check_ledger(self) -> list[Link]:
+        """ROW, LEDGER and CHAIN; answers the State's chain."""
+        with self.database.read() as connection:
+            settled = settled_batch(connection, self.org_id)
+            links = links_after(connection, self.org_id, 0)
+        rechained, strange, later = Rechained(), dict[int, list[str]](), dict[str, list[int]]()
+        unread: set[str] = set()
+        for name, table in {**fact_tables(), **derived_tables()}.items():
+            self.tell(f"comparing {name}")
+            compared = compare(self.database, self.org_id, self.ledger, table)
+            self.tally.add(compared.findings)
+            self.rows += compared.rows
+            self.tables_compared += 1
+            self.decisions = compared.rows if name == "decisions" else self.decisions
+            if compared.side is None:
+                unread.add(name)
+                continue
+            later[name] = [batch for batch in compared.side.batches if batch > settled]
+            if name in fact_tables():
+                rechained.add(compared.side)
+                for batch, places in compared.strange.items():
+                    strange.setdefault(batch, []).extend(places)
+        self.tell("following the chain")
+        rechained.close()
+        chains = Chains(
+            state=links,
+            ledger=self._ledger_links(),
+            rechained=rechained,
+            settled=settled,
+            unread=frozenset(unread),
+            strange=strange,
+        )
+        self.tally.add(chain_findings(chains))
+        self.tally.add(self._beyond(later))
+        return links
+
+    def check_tables(self) -> None:
+        """COMMIT and FILE."""
+        with self.database.read() as connection:
+            datasets = governed_ids(connection, self.org_id)
+        for dataset_id in datasets:
+            self._check_table(dataset_id)
+
+    def check_state(self, *, replay: bool) -> None:
+        """DOCUMENT, HISTORY and, where asked for, REPLAY."""
+        checks = {"documents": document_findings, "history": history_findings}
+        if replay:
+            checks["decisions, made again"] = replay_findings
+        for what, findings in checks.items():
+            self.tell(f"checking {what}")
+            with self.database.read() as connection:
+                self.tally.add(findings(connection, self.org_id))
+
+    def _check_table(self, dataset_id: str) -> None:
+        """What was found is looked at twice: a run may have moved the table in between."""
+        with self.database.read() as connection:
+            governed = governed_table(connection, dataset_id)
+        self.tell(f"checking {governed.location}")
+        location = join(self.lake, governed.location)
+        reading = LogReading(location, governed)
+        found = list(reading.findings(self.governed))
+        if found:
+            with self.database.read() as connection:
+                governed = governed_table(connection, dataset_id)
+            again = set(LogReading(location, governed).findings(self.governed))
+            found = [finding for finding in found if finding in again]
+        self.tally.add(found)
+        self.commits += reading.commits
+        self.files += len(list(governed.files))
+        self.tally.add(file_findings(location, governed))
+
+    def _ledger_links(self) -> list[Link] | None:
+        side, damages = read_side(self.ledger.files(chain_table()), chain_table())
+        self.tally.add(damages)
+        if side is None:
+            return None
+        try:
+            return links_in(side.data)
+        except (ValueError, TypeError) as error:
+            self._found(FindingKind.LEDGER, chain_table().name, f"not readable: {error}")
+            return None
+
+    def _beyond(self, later: dict[str, list[int]]) -> Iterator[Finding]:
+        """Batches may have been added since; rows of none that exists by now are nobody's."""
+        with self.database.read() as connection:
+            link = last_link(connection, self.org_id)
+        last = link.batch if link else 0
+        for name, batches in later.items():
+            nobodys = [batch for batch in batches if batch > last]
+            if nobodys:
+                yield beyond(name, max(nobodys), len(nobodys), last)
+
+    def _found(self, kind: FindingKind, place: str, message: str) -> None:
+        self.tally.add([Finding(kind=kind, place=place, message=message)])
