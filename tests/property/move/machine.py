@@ -187,7 +187,8 @@ class MoveMachine(RuleBasedStateMachine):
         contents: dict[int | None, Counter[int]] = {None: Counter()}
         for item in versions:
             base, batch = self.batches[item.run_id]
-            kept = contents[base] if self.dataset.definition.load is LoadType.APPEND else Counter()
+            appends = self.dataset.definition.load.type is LoadType.APPEND
+            kept = contents[base] if appends else Counter()
             contents[item.version] = kept + Counter(batch)
             shown = self.lake.numbers(self.location, item.commit_version)
             assert shown == contents[item.version], "a version is its base and its batch"
