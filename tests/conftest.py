@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,6 +33,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("skipped, which fails the run", red=True)
         for nodeid in not_run:
             terminalreporter.write_line(nodeid)
+
+
+@pytest.fixture(autouse=True)
+def no_background_relay(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Tests deliver when they say so; what one of them leaves behind is no other's work."""
+    from lakeguard.relay import background
+
+    monkeypatch.setattr(background.Keeper, "_schedule", lambda _: None)
+    yield
+    background._keepers.clear()
 
 
 @pytest.fixture(scope="session")

@@ -30,6 +30,8 @@ from tests.worlds.lakes import DeltaLake
 from tests.worlds.planes import NUMBERS
 from tests.worlds.projects import numbers_project
 
+pytestmark = pytest.mark.usefixtures("each_state")
+
 NOWHERE = DatasetName("silver.nowhere")
 MAKERS: dict[str, Callable[[Path], Client]] = {"embedded": numbers_project}
 

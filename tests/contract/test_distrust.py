@@ -21,6 +21,8 @@ from tests.worlds.lakes import DeltaLake
 from tests.worlds.planes import NUMBERS
 from tests.worlds.projects import numbers_project
 
+pytestmark = pytest.mark.usefixtures("each_state")
+
 GIVE_UP = Failure(code="LG-5004", message="gave up")
 
 

@@ -39,6 +39,8 @@ from tests.worlds.lakes import DeltaLake
 from tests.worlds.planes import NUMBERS
 from tests.worlds.projects import make_project
 
+pytestmark = pytest.mark.usefixtures("each_state")
+
 DOUBLED = DatasetName("silver.doubled")
 SOURCE = SourceDefinition(source="numbers", format=SourceFormat.PARQUET, path="in/*.parquet")
 POSITIVE = RuleDefinition(

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
+from sqlalchemy.schema import DropSchema
+
+from lakeguard.state.database import Database
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.definition import Definitions
 from lakeguard_sdk.words import LoadType
+from tests.worlds.databases import shared_server
 from tests.worlds.planes import numbers_definitions
+
+_numbers = count(1)
+_kind = ["sqlite"]
+_schemas: list[str] = []
+
+
+@contextmanager
+def states_of(kind: str) -> Iterator[None]:
+    """Projects made meanwhile have their State on SQLite, or on PostgreSQL."""
+    _kind[:] = [kind]
+    yield
+    _kind[:] = ["sqlite"]
+    while _schemas:
+        database = Database(shared_server().url, _schemas.pop())
+        with database.write() as connection:
+            connection.execute(DropSchema(database.schema, cascade=True, if_exists=True))
+        database.close()
+
+
+def settings_text() -> str:
+    """One environment on the kind of State that the test is about."""
+    if _kind == ["sqlite"]:
+        return "[env.dev]\n"
+    schema = f"project {next(_numbers)}"
+    _schemas.append(schema)
+    return f'[env.dev]\ndatabase = "{shared_server().url}"\nschema = "{schema}"\n'
 
 
 def make_project(folder: Path, definitions: Definitions) -> Client:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "lakeguard.toml").write_text("[env.dev]\n")
+    (folder / "lakeguard.toml").write_text(settings_text())
     client = connect(folder)
     client.registry.apply(client.registry.plan(definitions))
     return client

@@ -10,6 +10,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, select, update
 
 from lakeguard.state import facts
+from lakeguard.state.engines import is_reading
+from lakeguard.state.locking import hold
 from lakeguard.state.tables import task_attempts, tasks
 from lakeguard_sdk.errors import Fenced, UnknownRun
 from lakeguard_sdk.ids import new_id
@@ -66,6 +68,7 @@ def submit(
     """One task per (dataset, key): the same key again is the same task."""
     task_id = new_id("task")
     if key is not None:
+        hold(connection, f"task:{org_id}:{dataset_id}:{key}")
         known = connection.scalar(
             select(tasks.c.task_id).where(
                 tasks.c.org_id == org_id,
@@ -186,9 +189,11 @@ def running_tasks(connection: Connection, org_id: str) -> Sequence[Task]:
 
 
 def get_task(connection: Connection, org_id: str, task_id: str) -> Task:
-    row = connection.execute(
-        select(tasks).where(tasks.c.org_id == org_id, tasks.c.task_id == task_id)
-    ).first()
+    """The task; in a writing transaction nobody else changes it until that ends."""
+    query = select(tasks).where(tasks.c.org_id == org_id, tasks.c.task_id == task_id)
+    if not is_reading(connection):
+        query = query.with_for_update()
+    row = connection.execute(query).first()
     if row is None:
         raise UnknownRun(run=task_id)
     return _task(row)

@@ -29,7 +29,8 @@ from lakeguard.promotion.heart import Heart, OpenRun, load_open_run, opened_run
 from lakeguard.promotion.publication import publish_version
 from lakeguard.promotion.restoration import publish_restored
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
-from lakeguard_sdk.commits import Commit, carries_out
+from lakeguard.state.locking import hold
+from lakeguard_sdk.commits import Commit, CommittedFile, carries_out
 from lakeguard_sdk.errors import (
     BaseMoved,
     CommitMismatch,
@@ -40,7 +41,7 @@ from lakeguard_sdk.errors import (
     TableBusy,
     TableUnreadable,
 )
-from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.evidence import Evidence, StagedFile
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket
@@ -57,16 +58,22 @@ def begin_publish(heart: Heart, ticket: RunTicket) -> Intent:
         return known
     with heart.database.read() as connection:
         _approved(connection, heart, run)
-    table_id = ensure_table(heart, run.dataset, run.plan.declared)
+    table_id = ensure_table(heart, run.dataset, run.plan.declared, run.plan.partition_by)
     with heart.database.write() as connection:
         run = load_open_run(connection, heart, ticket)
         known = intent_of_run(connection, ticket.run_id)
         if known is not None:
             return known
+        hold_table(connection, run.dataset.dataset_id)
         intent = _publish_intent(connection, heart, run, table_id)
         take_number(connection, heart, run.task, intent)
     reached("intent.recorded")
     return intent
+
+
+def hold_table(connection: Connection, dataset_id: str) -> None:
+    """Of moves on one table, one at a time writes; whoever has a task took that first."""
+    hold(connection, f"table:{dataset_id}")
 
 
 def take_number(connection: Connection, heart: Heart, task: Task, intent: Intent) -> None:
@@ -79,14 +86,16 @@ def take_number(connection: Connection, heart: Heart, task: Task, intent: Intent
     record_intent(connection, heart.org_id, intent, heart.clock())
 
 
-def ensure_table(heart: Heart, dataset: RegisteredDataset, schema: TableSchema) -> str:
+def ensure_table(
+    heart: Heart, dataset: RegisteredDataset, schema: TableSchema, partition_by: tuple[str, ...]
+) -> str:
     """The governed table's id; created empty at seq 0 where there is none yet."""
     location = heart.location_of(dataset)
     with heart.database.read() as connection:
         known = table_id_of(connection, dataset.dataset_id)
     if known is not None and not heart.tables.exists(location):
         raise TableUnreadable(dataset=dataset.name, location=location, reason="it is gone")
-    table_id = heart.tables.ensure(dataset.dataset_id, location, schema)
+    table_id = heart.tables.ensure(dataset.dataset_id, location, schema, partition_by)
     if known is None:
         known = _remember_table(heart, dataset, table_id)
     if known != table_id:
@@ -98,6 +107,7 @@ def ensure_table(heart: Heart, dataset: RegisteredDataset, schema: TableSchema) 
 
 def _remember_table(heart: Heart, dataset: RegisteredDataset, table_id: str) -> str:
     with heart.database.write() as connection:
+        hold_table(connection, dataset.dataset_id)
         known = table_id_of(connection, dataset.dataset_id)
         if known is not None:
             return known
@@ -137,6 +147,8 @@ def settle(
     outcome = _outcome(intent, commit, difference)
     reached("complete.before")
     with heart.database.write() as connection:
+        task = tasks.task_of_run(connection, heart.org_id, intent.run_id)
+        hold_table(connection, intent.dataset_id)
         known = result_of_run(connection, heart.org_id, intent.run_id)
         if known is not None:
             return known
@@ -148,11 +160,11 @@ def settle(
         )
         close_intent(connection, heart.org_id, closed, heart.clock())
         if difference is None:
-            result = _publish(connection, heart, intent, commit)
+            result = _publish(connection, heart, task, intent, commit)
         else:
             own = failure if outcome is IntentOutcome.FENCED else None
             said = own or _what_went_wrong(intent, commit, outcome, difference)
-            result = end_intent_run(connection, heart, intent, said)
+            result = end_intent_run(connection, heart, task, intent, said)
     reached("complete.recorded")
     return result
 
@@ -160,6 +172,8 @@ def settle(
 def give_up(heart: Heart, intent: Intent, failure: Failure) -> RunResult:
     """Close an intent whose table is gone: nothing can be committed where nothing is."""
     with heart.database.write() as connection:
+        task = tasks.task_of_run(connection, heart.org_id, intent.run_id)
+        hold_table(connection, intent.dataset_id)
         known = result_of_run(connection, heart.org_id, intent.run_id)
         if known is not None:
             return known
@@ -167,19 +181,19 @@ def give_up(heart: Heart, intent: Intent, failure: Failure) -> RunResult:
             intent_id=intent.intent_id, outcome=IntentOutcome.GONE, commit=-1, sha256=""
         )
         close_intent(connection, heart.org_id, closed, heart.clock())
-        return end_intent_run(connection, heart, intent, failure)
+        return end_intent_run(connection, heart, task, intent, failure)
 
 
 def end_intent_run(
-    connection: Connection, heart: Heart, intent: Intent, failure: Failure
+    connection: Connection, heart: Heart, task: Task, intent: Intent, failure: Failure
 ) -> RunResult:
-    task = tasks.task_of_run(connection, heart.org_id, intent.run_id)
     dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
     return end_run(connection, heart, task, dataset, RunStatus.FAILED, error=failure)
 
 
-def _publish(connection: Connection, heart: Heart, intent: Intent, commit: Commit) -> RunResult:
-    task = tasks.task_of_run(connection, heart.org_id, intent.run_id)
+def _publish(
+    connection: Connection, heart: Heart, task: Task, intent: Intent, commit: Commit
+) -> RunResult:
     if intent.kind is MoveKind.ROLLBACK:
         dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
         return publish_restored(connection, heart, task, dataset, intent, commit)
@@ -214,6 +228,7 @@ def _publish_intent(connection: Connection, heart: Heart, run: OpenRun, table_id
         base_commit=base.commit if base else 0,
         load=run.plan.load,
         table_schema=evidence.table_schema,
+        partition_by=run.plan.partition_by,
         adds=evidence.files,
         removes=evidence.removes,
     )
@@ -276,14 +291,20 @@ def _difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:
         return _restore_difference(heart, intent, commit)
     if not carries_out(commit, intent, "publish"):
         return "somebody else took the table's number"
-    approved = {(file.path, file.size, file.stats) for file in intent.adds}
-    if {(file.path, file.size, file.stats) for file in commit.added} != approved:
+    if {_shown(file) for file in commit.added} != {_shown(file) for file in intent.adds}:
         return "it adds other files than were approved"
     if set(commit.removes) != set(intent.removes):
         return "it removes other files than were approved"
+    if commit.partition_by not in (None, intent.partition_by):
+        return "it partitions the table otherwise than was approved"
     if commit.table_schema not in (None, intent.table_schema.delta_json()):
         return _schema_difference(intent.table_schema, commit.table_schema or "")
     return None
+
+
+def _shown(file: StagedFile | CommittedFile) -> tuple[object, ...]:
+    """All that a reader of the log will believe of a file."""
+    return file.path, file.size, file.stats, frozenset(file.partition.items())
 
 
 def _restore_difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:

@@ -16,7 +16,7 @@ from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, rogue_commit
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
-from lakeguard.promotion.moving import complete, take_number
+from lakeguard.promotion.moving import complete, hold_table, take_number
 from lakeguard.promotion.reaping import fail_run
 from lakeguard.promotion.restoration import RollbackOrder
 from lakeguard.registry.store import RegisteredDataset, current_policies, require_dataset
@@ -101,6 +101,8 @@ def _begin(
     location = heart.location_of(dataset)
     head = heart.tables.head_version(location)
     with heart.database.write() as connection:
+        tasks.get_task(connection, heart.org_id, ticket.task_id)
+        hold_table(connection, dataset.dataset_id)
         decision = _decide(connection, heart, ticket, dataset, target)
         if not decision.allowed:
             return end_run(connection, heart, task, dataset, RunStatus.BLOCKED, decision=decision)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from sqlalchemy import Connection, event
 
 from lakeguard.relay.relay import Relay
-from lakeguard.state.engines import READING
+from lakeguard.state.engines import is_reading
 from lakeguard_sdk.errors import LakeGuardError
 
 QUIET_SECONDS = 2.0
@@ -48,19 +48,21 @@ class Keeper:
             self._own.delivering = False
 
     def _committed(self, connection: Connection) -> None:
-        options = connection.get_execution_options()
-        reading = READING[connection.dialect.name].items() <= options.items()
-        if reading or getattr(self._own, "delivering", False):
+        if is_reading(connection) or getattr(self._own, "delivering", False):
             return
         self.behind = True
+        self._schedule()
+
+    def _schedule(self) -> None:
         if self._timer is None or not self._timer.is_alive():
             self._timer = threading.Timer(QUIET_SECONDS, self._in_background)
             self._timer.daemon = True
             self._timer.start()
 
     def _in_background(self) -> None:
-        """Who fails here is tried again at the next commit, and at the end."""
-        with suppress(LakeGuardError):
+        """What fails here, for whatever reason, is tried again at the next commit and at the end;
+        there it is told."""
+        with suppress(Exception):
             self.deliver()
 
 

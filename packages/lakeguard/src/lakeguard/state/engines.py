@@ -17,6 +17,14 @@ READING: dict[str, dict[str, Any]] = {
 }
 """Execution options of a connection that reads one snapshot."""
 
+
+
+def is_reading(connection: Connection) -> bool:
+    """Whether the connection reads a snapshot and can write nothing."""
+    options = connection.get_execution_options()
+    return READING[connection.dialect.name].items() <= options.items()
+
+
 _PATIENCE_SECONDS = 30
 
 _CLIENT = {

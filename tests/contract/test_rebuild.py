@@ -1,0 +1,138 @@
+"""A State filled from the lake alone, on each kind of database."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from lakeguard.relay.attaching import attach
+from lakeguard.relay.catalogue import fact_tables
+from lakeguard.relay.rebuilding import Rebuild
+from lakeguard.relay.rows import state_rows
+from lakeguard.state.database import Database
+from lakeguard_sdk.ledger_errors import LakeOwned, LedgerUnreadable, RebuildRefused
+from tests.worlds.databases import discard, fresh_database
+from tests.worlds.deaths import dying_at
+from tests.worlds.ledgers import ORG, assert_in_step, heard, ledger_of, now, relay_of, tell
+
+
+def rebuild(database: Database, lake: Path, *, replace: bool = False) -> int:
+    return Rebuild(database, str(lake), ORG, now).run(replace=replace).rows
+
+
+def contents(database: Database) -> dict[str, list[str]]:
+    with database.read() as connection:
+        return {
+            table.name: sorted(
+                map(repr, state_rows(connection, table, table.source.c.org_id == ORG))
+            )
+            for table in fact_tables().values()
+        }
+
+
+@pytest.fixture
+def lost(tmp_path: Path) -> dict[str, list[str]]:
+    """A lake whose State is no more; what it held."""
+    database = fresh_database("sqlite", tmp_path)
+    relay = relay_of(database, tmp_path)
+    for name in ("a", "b", "c"):
+        tell(database, [name])
+        relay.drain()
+    held = contents(database)
+    discard(database)
+    return held
+
+
+def test_an_empty_state_gets_everything_back(
+    database: Database, lost: dict[str, list[str]], tmp_path: Path
+) -> None:
+    assert rebuild(database, tmp_path) == 4
+    assert contents(database) == lost
+    attach(database, str(tmp_path), ORG, now)
+    tell(database, ["d"])
+    relay_of(database, tmp_path).drain()
+    assert heard(tmp_path) == ["a", "b", "c", "d"]
+    assert_in_step(database, tmp_path)
+
+
+def test_the_state_before_owns_the_lake_no_more(database: Database, tmp_path: Path) -> None:
+    before = fresh_database("sqlite", tmp_path)
+    relay_of(before, tmp_path).drain()
+    rebuild(database, tmp_path)
+    with pytest.raises(LakeOwned):
+        attach(before, str(tmp_path), ORG, now)
+    discard(before)
+
+
+@pytest.mark.usefixtures("lost")
+def test_a_state_with_rows_is_not_filled_over(database: Database, tmp_path: Path) -> None:
+    database.migrate()
+    tell(database, ["mine"])
+    with pytest.raises(RebuildRefused, match="is not empty"):
+        rebuild(database, tmp_path)
+    assert rebuild(database, tmp_path, replace=True) == 4
+    assert "mine" not in str(contents(database))
+    assert_in_step(database, tmp_path)
+    with pytest.raises(Exception, match="append-only"), database.write() as connection:
+        connection.execute(text("DELETE FROM documents"))
+
+
+@pytest.mark.usefixtures("lost")
+def test_tables_of_others_survive(database: Database, tmp_path: Path) -> None:
+    database.migrate()
+    with database.write() as connection:
+        connection.execute(text("CREATE TABLE theirs (n INTEGER)"))
+        connection.execute(text("INSERT INTO theirs VALUES (7)"))
+        connection.execute(text("CREATE VIEW their_view AS SELECT n FROM theirs"))
+    rebuild(database, tmp_path, replace=True)
+    with database.read() as connection:
+        assert connection.scalar(text("SELECT n FROM their_view")) == 7
+
+
+def test_without_a_ledger_there_is_nothing_to_rebuild(database: Database, tmp_path: Path) -> None:
+    with pytest.raises(RebuildRefused, match="no ledger"):
+        rebuild(database, tmp_path)
+
+
+@pytest.mark.usefixtures("lost")
+def test_a_damaged_ledger_is_not_believed(database: Database, tmp_path: Path) -> None:
+    files = ledger_of(tmp_path).files(fact_tables()["documents"])
+    data = files.read()
+    changed = data.set_column(data.schema.get_field_index("body"), "body", [["1", "2", "3"]])
+    files.replace(changed, 1_000)
+    with pytest.raises(LedgerUnreadable, match="not those that were told"):
+        rebuild(database, tmp_path)
+    assert not any(contents(database).values()), "nothing is half restored"
+
+
+def test_a_batch_that_never_became_whole_is_dropped(database: Database, tmp_path: Path) -> None:
+    before = fresh_database("sqlite", tmp_path)
+    relay = relay_of(before, tmp_path)
+    tell(before, ["whole"])
+    relay.drain()
+    tell(before, ["half"])
+    with dying_at("ledger.rows_sent"):
+        relay.drain()
+    discard(before)
+    assert heard(tmp_path) == ["half", "whole"]
+    rebuilt = Rebuild(database, str(tmp_path), ORG, now).run()
+    assert rebuilt.dropped_rows == 1
+    assert heard(tmp_path) == ["whole"]
+    tell(database, ["next"])
+    relay_of(database, tmp_path).drain()
+    assert heard(tmp_path) == ["next", "whole"]
+    assert_in_step(database, tmp_path)
+
+
+def test_both_kinds_get_the_same(lost: dict[str, list[str]], tmp_path: Path) -> None:
+    other = tmp_path.with_name(tmp_path.name + "-copy")
+    shutil.copytree(tmp_path, other)
+    one, two = fresh_database("sqlite", tmp_path), fresh_database("postgresql", tmp_path)
+    rebuild(one, tmp_path)
+    rebuild(two, other)
+    assert contents(one) == contents(two) == lost
+    discard(one)
+    discard(two)

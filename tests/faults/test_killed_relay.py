@@ -1,0 +1,57 @@
+"""The relay and a rebuild killed with SIGKILL at every step, on each kind of State."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from lakeguard.relay.rebuilding import Rebuild
+from lakeguard.state.database import Database
+from lakeguard_sdk.faultpoints import POINTS
+from tests.faults import mortal_relay
+from tests.faults.test_killed import NEWBORN
+from tests.worlds.databases import discard, fresh_database
+from tests.worlds.ledgers import ORG, assert_in_step, heard, now, relay_of, tell
+
+RELAY = tuple(point for point in POINTS if point.startswith(("relay.", "ledger.", "owner.")))
+REBUILD = tuple(point for point in POINTS if point.startswith("rebuild."))
+NEWBORN.set_forkserver_preload(["tests.faults.mortal", "tests.faults.mortal_relay"])
+
+
+def kill_at(database: Database, lake: Path, point: str, act: str) -> None:
+    url = database.url.render_as_string(hide_password=False)
+    arguments = (url, database.schema, str(lake), point, act)
+    process = NEWBORN.Process(target=mortal_relay.main, args=arguments)
+    process.start()
+    process.join(timeout=120)
+    assert process.exitcode == -signal.SIGKILL, point
+
+
+@pytest.mark.parametrize("point", RELAY)
+def test_a_killed_relay(point: str, database: Database, tmp_path: Path) -> None:
+    relay = relay_of(database, tmp_path)
+    tell(database, ["before"])
+    relay.drain()
+    kill_at(database, tmp_path, point, "relay")
+    tell(database, ["after"])
+    relay_of(database, tmp_path).drain()
+    assert heard(tmp_path) == ["after", "before", "killed 1", "killed 2"]
+    assert_in_step(database, tmp_path)
+
+
+@pytest.mark.parametrize("point", REBUILD)
+def test_a_killed_rebuild(point: str, database: Database, tmp_path: Path) -> None:
+    lost = fresh_database("sqlite", tmp_path)
+    relay = relay_of(lost, tmp_path)
+    tell(lost, ["a", "b"])
+    relay.drain()
+    discard(lost)
+    kill_at(database, tmp_path, point, "rebuild")
+    rebuilt = Rebuild(database, str(tmp_path), ORG, now).run()
+    assert rebuilt.rows == 3
+    tell(database, ["c"])
+    relay_of(database, tmp_path).drain()
+    assert heard(tmp_path) == ["a", "b", "c"]
+    assert_in_step(database, tmp_path)
