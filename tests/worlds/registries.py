@@ -30,7 +30,8 @@ class SmallRegistry:
             return read_state(connection, self.org_id)
 
     def plan(self, definitions: Definitions) -> Plan:
-        return make_plan(definitions, self.state())
+        with self.database.read() as connection:
+            return make_plan(definitions, read_state(connection, self.org_id))
 
     def apply(self, plan: Plan) -> Applied:
         with self.database.write() as connection:

@@ -63,7 +63,7 @@ def settled(registry: SmallRegistry, definitions: Definitions) -> None:
     assert registry.apply(again).apply_id is None
     assert registry.rows("dataset_registry_revisions") == rows
     wanted = {item.dataset: definition_hash(item) for item in definitions.datasets}
-    held = {item.name: item.definition_hash for item in state.datasets}
+    held = {name: entry.definition_hash for (_, name), entry in state.entries.items()}
     assert {name: held[name] for name in wanted} == wanted
 
 

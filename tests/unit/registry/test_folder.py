@@ -68,7 +68,7 @@ def test_all_mistakes_are_told_in_reading_order(tmp_path: Path) -> None:
     ("file", "says"),
     [
         ("definitions/slver/x.yaml", "did you mean silver?"),
-        ("definitions/jobs/x.yaml", "not available yet"),
+        ("definitions/Bronze/x.yaml", "did you mean bronze?"),
         ("definitions/orders.yaml", "belongs in a folder"),
         ("definitions/bronze/deep/x.yaml", "do not nest"),
         ("definitions/bronze/x.yml", "rename it to x.yaml"),

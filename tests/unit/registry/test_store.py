@@ -10,7 +10,9 @@ import pytest
 
 from lakeguard.registry.current import EMPTY_HEAD
 from lakeguard.registry.describing import describe
+from lakeguard.registry.kinds import every, key_of
 from lakeguard.registry.store import (
+    RegisteredDataset,
     apply_plan,
     current_definition,
     current_policies,
@@ -22,7 +24,7 @@ from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.errors import NotRegistered, PlanChanged, RegistryMoved
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.planning import Plan, ReviseDataset
+from lakeguard_sdk.planning import Plan, Revise
 from lakeguard_sdk.words import Enforcement
 from tests.worlds.definitions import dataset, policy, rule, shop, source
 from tests.worlds.registries import NOON, SmallRegistry, small_registry
@@ -40,15 +42,20 @@ def bronze(**said: object) -> DatasetDefinition:
     return dataset("bronze.orders", **said)
 
 
+def registered(registry: SmallRegistry, name: str = BRONZE) -> RegisteredDataset:
+    with registry.database.read() as connection:
+        return require_dataset(connection, registry.org_id, DatasetName(name))
+
+
 def test_what_is_applied_is_registered(registry: SmallRegistry) -> None:
     applied = registry.register(shop())
     assert applied.steps == 5
     assert applied.registered == ("bronze.orders", "silver.orders", "gold.revenue")
     state = registry.state()
     assert state.head == applied.registry_head != EMPTY_HEAD
-    assert {item.definition for item in state.datasets} == set(shop().datasets)
-    assert [item.definition for item in state.sources] == [source()]
-    assert [item.location for item in state.datasets] == [
+    assert sorted(state.entries) == sorted(key_of(item) for item in every(shop()))
+    rows = registry.rows("dataset_registry")
+    assert sorted(str(row["location"]) for row in rows) == [
         "bronze/orders", "gold/revenue", "silver/orders",
     ]  # fmt: skip
     (row,) = registry.rows("registry_applies")
@@ -102,10 +109,10 @@ def test_a_plan_that_was_tampered_with_is_refused(registry: SmallRegistry) -> No
     registry.register(shop())
     plan = registry.plan(shop(datasets=(bronze(owner="other"),)))
     (step,) = plan.steps
-    assert isinstance(step, ReviseDataset)
-    gold = registry.state().dataset_by_name[DatasetName("gold.revenue")]
+    assert isinstance(step, Revise)
+    gold = registered(registry, "gold.revenue")
     for forged in (
-        step.model_copy(update={"dataset_id": gold.dataset_id}),
+        step.model_copy(update={"key": gold.dataset_id}),
         step.model_copy(update={"changes": ()}),
     ):
         with pytest.raises(PlanChanged):
@@ -127,11 +134,11 @@ def test_a_forged_definition_is_held_to_the_invariants(registry: SmallRegistry) 
 
 def test_a_change_is_a_new_revision_and_the_old_one_stays(registry: SmallRegistry) -> None:
     registry.register(shop())
-    first = registry.state().dataset_by_name[BRONZE]
+    first = registered(registry)
     plan = registry.plan(shop(datasets=(bronze(active=False),)))
     assert [(line.sign, line.name) for line in describe(plan)] == [("~", "bronze.orders")]
     registry.apply(plan)
-    second = registry.state().dataset_by_name[BRONZE]
+    second = registered(registry)
     assert (second.dataset_id, second.revision) == (first.dataset_id, 2)
     assert (second.active, second.location) == (False, first.location)
     rows = registry.rows("dataset_registry_revisions")
@@ -144,7 +151,7 @@ def test_rules_have_revisions_of_their_own(registry: SmallRegistry) -> None:
     registry.register(shop())
     rules = (rule("row_count(min=1)"), rule("range(amount, min=5)"))
     registry.register(shop(datasets=(bronze(rules=rules),)))
-    dataset_id = registry.state().dataset_by_name[BRONZE].dataset_id
+    dataset_id = registered(registry).dataset_id
     rows = [r for r in registry.rows("quality_rules_revisions") if r["dataset_id"] == dataset_id]
     told = {(r["rule_id"], r["revision"], r["removed"]) for r in rows if r["revision"] == 2}
     assert told == {("unique.order_id", 2, 1), ("row_count", 2, 0), ("range.amount", 2, 0)}
@@ -156,7 +163,7 @@ def test_a_removed_rule_can_come_back(registry: SmallRegistry) -> None:
     registry.register(shop())
     registry.register(shop(datasets=(bronze(rules=()),)))
     registry.register(shop(datasets=(bronze(),)))
-    dataset_id = registry.state().dataset_by_name[BRONZE].dataset_id
+    dataset_id = registered(registry).dataset_id
     shown = [r for r in registry.rows("quality_rules") if r["dataset_id"] == dataset_id]
     assert {(r["rule_id"], r["revision"]) for r in shown} == {
         ("unique.order_id", 3), ("range.amount", 3),
@@ -183,7 +190,7 @@ def test_organisations_do_not_see_each_other(registry: SmallRegistry, tmp_path: 
         assert other.state().head == EMPTY_HEAD
         other.register(shop(datasets=(bronze(owner="them"),), policies=()))
         assert [row["ordinal"] for row in other.rows("registry_applies")] == [1, 1]
-    assert registry.state().dataset_by_name[BRONZE].definition.owner == "sales"
+    assert registered(registry).definition.owner == "sales"
 
 
 def test_a_dataset_is_found_by_name_and_by_id(registry: SmallRegistry) -> None:

@@ -250,3 +250,38 @@ class RefusedValue(RowsError):
 
     code = "LG-2028"
     what = "{value} is not read: {problem}"
+
+
+class MissingMapping(DefinitionError):
+    """What reads a source writes to a target only over a mapping between the two."""
+
+    code = "LG-2029"
+    what = "{dataset} reads {source} and writes to {target}, which has no mapping from {source}"
+
+
+class SecondJob(DefinitionError):
+    """A dataset is built by one job at most."""
+
+    code = "LG-2030"
+    what = "{job} builds {dataset}, which job {first} builds already"
+
+
+class BadRename(DefinitionError):
+    """A dataset keeps its id and its versions through a rename; a name never has two owners."""
+
+    code = "LG-2031"
+    what = "{name}: {problem}"
+
+
+class LookAlike(DefinitionError):
+    """Two names that people, or some disks, take for one."""
+
+    code = "LG-2032"
+    what = "{kind} {name!r} looks like {twin!r}; choose a name that cannot be taken for it"
+
+
+class NestedTable(DefinitionError):
+    """A table lies in a folder of its own, never inside another table."""
+
+    code = "LG-2033"
+    what = "the table of {name} would lie at {location}, inside or around that of {other}"

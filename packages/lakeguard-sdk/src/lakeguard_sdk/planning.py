@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from lakeguard_sdk.definition import DatasetDefinition, PolicyDefinition, SourceDefinition
+from lakeguard_sdk.definition import Definition
 from lakeguard_sdk.errors import PlanChanged
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
@@ -20,50 +20,28 @@ class Change(Noun):
     after: str | None
 
 
-class RegisterSource(Noun):
-    step: Literal["register_source"] = "register_source"
-    definition: SourceDefinition
+class Register(Noun):
+    """A definition of a name that is not registered yet."""
+
+    step: Literal["register"] = "register"
+    definition: Definition
 
 
-class ReviseSource(Noun):
-    step: Literal["revise_source"] = "revise_source"
-    source_id: str
+class Revise(Noun):
+    """Another definition of what is registered, under a new name where it was renamed.
+
+    ``revision`` is the one that the step supersedes: its precondition.
+    """
+
+    step: Literal["revise"] = "revise"
+    key: str
+    """What the registry calls the thing, whatever its name is."""
     revision: int
-    definition: SourceDefinition
+    definition: Definition
     changes: tuple[Change, ...]
 
 
-class RegisterDataset(Noun):
-    step: Literal["register_dataset"] = "register_dataset"
-    definition: DatasetDefinition
-
-
-class ReviseDataset(Noun):
-    """``revision`` is the one that the step supersedes: its precondition."""
-
-    step: Literal["revise_dataset"] = "revise_dataset"
-    dataset_id: str
-    revision: int
-    definition: DatasetDefinition
-    changes: tuple[Change, ...]
-
-
-class RegisterPolicy(Noun):
-    step: Literal["register_policy"] = "register_policy"
-    definition: PolicyDefinition
-
-
-class RevisePolicy(Noun):
-    step: Literal["revise_policy"] = "revise_policy"
-    revision: int
-    definition: PolicyDefinition
-    changes: tuple[Change, ...]
-
-
-Step = Annotated[
-    RegisterSource | ReviseSource | RegisterDataset | ReviseDataset | RegisterPolicy | RevisePolicy,
-    Field(discriminator="step"),
-]
+Step = Annotated[Register | Revise, Field(discriminator="step")]
 
 
 class Plan(Noun):

@@ -30,13 +30,21 @@ _SENSITIVE_KEY = re.compile(
     r"(?i)(?:pass(?:word|wd|phrase)|\bpwd\b|secret|token|credential"
     r"|(?:api|access|account|private)[._-]?key)"
 )
+_REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*\Z|file:[^\s:][^\n]*\Z|secret://[^\s@]+\Z")
 _DENSE = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
+_SOLID = re.compile(r"[A-Za-z0-9+]{32,}")
+_NUMBERS = re.compile(r"[0-9]+")
 _MASK = "*" * 8
 
 
 def holds_secret(text: str) -> bool:
-    """Whether the text holds a credential of a known shape. Meant for any text."""
-    return len(text) > 10 and _KNOWN.search(text) is not None
+    """Whether the text holds a credential of a known shape, or a long word that only chance
+    would spell. Meant for any text."""
+    if len(text) <= 10:
+        return False
+    if _KNOWN.search(text) is not None:
+        return True
+    return any(_is_chance(match[0]) for match in _SOLID.finditer(text))
 
 
 def looks_secret(text: str) -> bool:
@@ -52,6 +60,11 @@ def is_sensitive_key(key: str) -> bool:
     return _SENSITIVE_KEY.search(key) is not None
 
 
+def is_reference(text: str) -> bool:
+    """Whether the text names a secret, as ``env:NAME``, ``file:PATH`` or ``secret://…``."""
+    return _REFERENCE.match(text) is not None
+
+
 def masked(line: str) -> str:
     """The line with everything that may be a secret replaced, for showing it to a person."""
     line = _KNOWN.sub(_MASK, line)
@@ -59,6 +72,11 @@ def masked(line: str) -> str:
     if named:
         line = line[: named.end() - 1] + _MASK
     return _DENSE.sub(lambda match: _MASK if _is_dense(match[0]) else match[0], line)
+
+
+def _is_chance(word: str) -> bool:
+    """Denser than a name: digits stand all over it, as no person would write them."""
+    return len(_NUMBERS.findall(word)) >= 3 and _is_dense(word)
 
 
 def _is_dense(word: str) -> bool:

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
+from typing import Any
 
 from lakeguard_sdk.definition import (
     ColumnDefinition,
     DatasetDefinition,
+    Definition,
     FromSource,
     FromSql,
-    PolicyDefinition,
+    Load,
     RuleDefinition,
-    SourceDefinition,
 )
+from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.planning import Change
-from lakeguard_sdk.words import Severity
+from lakeguard_sdk.words import HashStrategy, Severity
+
+_SINGULAR = {"options": "option", "details": "detail", "config": "config", "sources": "source"}
+_SPELLED = {"applies_to_layer": "applies_to"}
 
 
-def source_changes(before: SourceDefinition, after: SourceDefinition) -> tuple[Change, ...]:
-    return tuple(_differences(_source_words(before), _source_words(after)))
-
-
-def policy_changes(before: PolicyDefinition, after: PolicyDefinition) -> tuple[Change, ...]:
-    return tuple(_differences(_policy_words(before), _policy_words(after)))
+def changes_between(before: Definition, after: Definition) -> tuple[Change, ...]:
+    """Every difference, of whatever kind both are."""
+    if isinstance(before, DatasetDefinition) and isinstance(after, DatasetDefinition):
+        return dataset_changes(before, after)
+    return tuple(_differences(_words(before), _words(after)))
 
 
 def dataset_changes(before: DatasetDefinition, after: DatasetDefinition) -> tuple[Change, ...]:
@@ -49,44 +53,70 @@ def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> Iterato
             yield Change(field=field, before=old, after=new)
 
 
-def _flag(value: bool) -> str:
-    return "true" if value else "false"
+def _words(definition: Noun) -> dict[str, str]:
+    """Field by field; the members of a mapping, and named items, each for themselves."""
+    words: dict[str, str] = {}
+    for field in type(definition).model_fields:
+        value, said = getattr(definition, field), _SPELLED.get(field, field)
+        if field == "kind":
+            continue
+        if isinstance(value, dict):
+            words |= {f"{_SINGULAR[field]} {key}": value[key] for key in sorted(value)}
+        elif isinstance(value, tuple) and value and isinstance(value[0], Noun):
+            words |= {f"{_SINGULAR[field]} {name}": text for name, text in _items(value)}
+        else:
+            words[said] = _word(value)
+    return words
 
 
-def _source_words(source: SourceDefinition) -> dict[str, str]:
-    options = {f"option {key}": value for key, value in sorted(source.options.items())}
-    return {
-        "format": source.format,
-        "path": source.path,
-        **options,
-        "active": _flag(source.active),
-    }
+def _items(value: tuple[Any, ...]) -> Iterator[tuple[str, str]]:
+    """Those of a target: by source, with what is said about each arrow."""
+    for item in value:
+        data = item.to_data()
+        name = data.pop("source")
+        said = [data.pop("relationship"), data.pop("description")]
+        said.append("" if data.pop("active") else "inactive")
+        yield name, ", ".join(filter(None, said))
 
 
-def _policy_words(policy: PolicyDefinition) -> dict[str, str]:
-    return {
-        "applies_to": policy.applies_to_layer,
-        "type": policy.type,
-        "expression": policy.expression,
-        "enforcement": policy.enforcement,
-        "active": _flag(policy.active),
-    }
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 def _dataset_words(dataset: DatasetDefinition) -> dict[str, str]:
     words = {
+        "dataset": dataset.dataset,
         "domain": dataset.domain,
         "owner": dataset.owner,
         "description": dataset.description,
-        "active": _flag(dataset.active),
+        "active": _word(dataset.active),
         "parents": ", ".join(dataset.parents),
-        "load": dataset.load.type,
+        **_load_words(dataset.load),
+        "schema profile": dataset.profile,
+        "target": dataset.target or "",
+        "external_id": dataset.external_id,
+        **{f"detail {key}": dataset.details[key] for key in sorted(dataset.details)},
     }
     match dataset.build:
-        case FromSource(source=source):
-            return {**words, "source": source}
+        case FromSource(source=source, object=read, external_id=external):
+            more = {"object": read, "object external_id": external}
+            return {**words, "source": source, **{key: word for key, word in more.items() if word}}
         case FromSql(file=file):
             return {**words, "sql file": file}
+
+
+def _load_words(load: Load) -> dict[str, str]:
+    return {
+        "load": load.type,
+        "load keys": ", ".join(load.keys),
+        "load hash": "" if load.hash is HashStrategy.NONE else load.hash,
+        "load watermark": load.watermark,
+        "load partition_by": ", ".join(load.partition_by),
+    }
 
 
 def _sql_change(before: FromSource | FromSql, after: FromSource | FromSql) -> Iterator[Change]:

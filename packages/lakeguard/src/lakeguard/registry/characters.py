@@ -34,6 +34,30 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
+_LIKE_LATIN = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb"  # Cyrillic
+    "\u051b\u051d\u043a\u043c\u0442\u0432\u043d\u0433"
+    "\u03b1\u03bf\u03c1\u03bd\u03b9\u03ba\u03c5\u03c4\u03c7\u03b3"  # Greek
+    "\u0131\u0261\u2019\u2018\u2010\u2011\u2012\u2013\u2014",  # others
+    "aeopcyxijsdhqwkmtbhraopvikutxyig''-----",
+)
+
+
+_BESIDE_DIGIT = re.compile(r"(?<=[a-z])_+(?=[0-9])|(?<=[0-9])_+(?=[a-z])")
+
+
+def look_alike(text: str) -> str:
+    """Texts with the same look-alike form are one text to a person who reads them."""
+    return folded(folded(text).translate(_LIKE_LATIN))
+
+
+def look_alike_name(name: str) -> str:
+    """For our own names, lower snake case: ``orders_1``, ``orders1`` and ``orders_l``, and
+    ``orders``, ``orders_`` and ``0rders``, are told apart by nobody."""
+    joined = _BESIDE_DIGIT.sub("", re.sub("_+", "_", name).rstrip("_"))
+    return joined.replace("0", "o").replace("1", "l")
+
+
 def place_of_offset(text: str, offset: int) -> tuple[int, int]:
     """Line and column, both from 1, of a character of a text."""
     start = text.rfind("\n", 0, offset) + 1

@@ -2,150 +2,145 @@
 
 Definitions may come from a folder that was read a moment ago or from a stranger's hand; they
 are held to the same invariants here, and nothing that a loader checked is taken on trust.
+What is registered already, word for word, is not looked at again: what it names cannot go.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from lakeguard.gate.grammar import read_rule, rule_text
-from lakeguard.gate.grammar_error import GrammarError
-from lakeguard.gate.policies import parse_policy, policy_text
-from lakeguard.gate.rules import compile_rule
 from lakeguard.registry.current import RegistryState
-from lakeguard.registry.fields import LONGEST_TEXT
 from lakeguard.registry.findings import Findings
-from lakeguard.registry.invariants import cycle_errors, dataset_errors
-from lakeguard.registry.locating import Definition, by_file, file_of
-from lakeguard.registry.nodes import Path
-from lakeguard.registry.rules import grammar_hint, rule_error
-from lakeguard.registry.sources import source_problems
+from lakeguard.registry.graph import Parents
+from lakeguard.registry.invariants import cycle_errors
+from lakeguard.registry.kind_invariants import definition_errors, rule_errors
+from lakeguard.registry.kinds import every, key_of
+from lakeguard.registry.locating import by_file, file_of
+from lakeguard.registry.look_alikes import look_alike_errors
+from lakeguard.registry.references import dependent_errors, reference_errors
+from lakeguard.registry.renames import Renames
+from lakeguard.registry.table_places import nested_places, table_place
+from lakeguard.registry.whole import Whole
 from lakeguard_sdk.definition import (
     DatasetDefinition,
+    Definition,
     Definitions,
-    FromSource,
-    PolicyDefinition,
-    RuleDefinition,
-    SourceDefinition,
+    JobDefinition,
+    TargetDefinition,
 )
 from lakeguard_sdk.definition_errors import (
     DefinitionError,
     DuplicateDefinition,
-    DuplicateRule,
     LayerChanged,
-    PolicySyntax,
-    RuleMeaning,
-    UnknownReference,
-    WrongValue,
+    NestedTable,
+    SecondJob,
 )
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.spelling import did_you_mean
 
 
 def check_definitions(
-    definitions: Definitions, current: RegistryState, revised: frozenset[str]
+    definitions: Definitions, current: RegistryState, changed: Collection[Definition]
 ) -> None:
-    """InvalidDefinitions with every mistake; datasets not in ``revised`` equal what is
-    registered, so that only their place in the whole is looked at."""
+    """InvalidDefinitions with every mistake; those not ``changed`` equal what is registered."""
     findings = Findings()
-    for error in _all_errors(definitions, current, revised):
+    for error in _all_errors(definitions, Whole(definitions, current, changed)):
         findings.add(error)
     findings.raise_if_any()
 
 
-def _all_errors(
-    definitions: Definitions, current: RegistryState, revised: frozenset[str]
-) -> Iterator[DefinitionError]:
+def _all_errors(definitions: Definitions, whole: Whole) -> Iterator[DefinitionError]:
     yield from _duplicates(definitions)
-    for source in definitions.sources:
-        yield from _source_errors(source)
-    for dataset in definitions.datasets:
-        if dataset.dataset in revised:
-            yield from dataset_errors(dataset, by_file)
-            yield from rule_errors(dataset)
-        yield from _layer_errors(dataset, current)
-    yield from _reference_errors(definitions, current)
-    registered = {name: item.definition for name, item in current.dataset_by_name.items()}
-    yield from cycle_errors({item.dataset: item for item in definitions.datasets}, registered)
-    for policy in definitions.policies:
-        yield from _policy_errors(policy)
+    renames = Renames(whole)
+    for item in whole.changed:
+        yield from definition_errors(item, by_file)
+        yield from reference_errors(item, whole)
+        if isinstance(item, DatasetDefinition):
+            yield from rule_errors(item, by_file)
+            yield from _layer_errors(item, whole)
+            yield from renames.errors(item)
+        elif isinstance(item, TargetDefinition):
+            yield from dependent_errors(item, whole)
+    yield from look_alike_errors(whole)
+    yield from _place_errors(whole)
+    yield from _job_errors(whole)
+    yield from _cycle_errors(whole)
 
 
 def _duplicates(definitions: Definitions) -> Iterator[DefinitionError]:
-    every: list[Definition] = [
-        *definitions.sources, *definitions.datasets, *definitions.policies,
-    ]  # fmt: skip
-    for file, count in Counter(file_of(item) for item in every).items():
-        if count > 1:
-            twin = next(item for item in every if file_of(item) == file)
+    counted = Counter(map(key_of, every(definitions)))
+    for twin in every(definitions) if len(counted) < counted.total() else ():
+        if counted[key_of(twin)] > 1:
+            file = file_of(twin)
             yield DuplicateDefinition(by_file(twin, ()), name=file, first=file)
 
 
-def _source_errors(source: SourceDefinition) -> Iterator[DefinitionError]:
-    for key, problem in source_problems(source):
-        yield WrongValue(by_file(source, ()), key=key, problem=problem, hint="", at=[key])
+def _layer_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
+    known = whole.current.definition("dataset", dataset.dataset)
+    if isinstance(known, DatasetDefinition) and known.dataset.layer is not dataset.dataset.layer:
+        place, layer = by_file(dataset, ()), known.dataset.layer
+        yield LayerChanged(place, name=dataset.dataset, layer=layer, at=["dataset"])
 
 
-def rule_errors(dataset: DatasetDefinition) -> Iterator[DefinitionError]:
-    """Rules that are not canonical, have no meaning over the columns, or share an id."""
-    schema, place = dataset.declared, by_file(dataset, ())
-    seen: dict[str, RuleDefinition] = {}
-    for rule in dataset.rules:
-        if not 0 < len(rule.rule_id) <= LONGEST_TEXT:
-            yield RuleMeaning(place, problem="a rule's id has 1 to 300 characters", hint="")
-        if rule.rule_id in seen:
-            first = seen[rule.rule_id].expression
-            yield DuplicateRule(place, rule=rule.rule_id, first=first)
-        seen.setdefault(rule.rule_id, rule)
-        try:
-            compile_rule(rule, schema)
-            canonical = rule_text(read_rule(rule.expression).rule)
-        except GrammarError as error:
-            yield rule_error(place, dataset.dataset, error)
-            continue
-        if canonical != rule.expression:
-            problem = f"rule {rule.rule_id!r} is not in canonical form: {canonical}"
-            yield RuleMeaning(place, problem=problem, hint="")
-
-
-def _layer_errors(dataset: DatasetDefinition, current: RegistryState) -> Iterator[DefinitionError]:
-    known = current.dataset_by_name.get(dataset.dataset)
-    if known is not None and known.layer is not dataset.dataset.layer:
-        place = by_file(dataset, ())
-        yield LayerChanged(place, name=dataset.dataset, layer=known.layer, at=["dataset"])
-
-
-def _reference_errors(
-    definitions: Definitions, current: RegistryState
-) -> Iterator[DefinitionError]:
-    datasets = {item.dataset for item in definitions.datasets} | set(current.dataset_by_name)
-    sources = {item.source for item in definitions.sources} | set(current.source_by_name)
-    for dataset in definitions.datasets:
-        for index, parent in enumerate(dataset.parents):
-            if parent not in datasets:
-                at = ("parents", index)
-                yield _unknown(dataset, "dataset", parent, at, datasets - {dataset.dataset})
-        build = dataset.build
-        if isinstance(build, FromSource) and build.source not in sources:
-            yield _unknown(dataset, "source", build.source, ("source",), sources)
-
-
-def _unknown(
-    dataset: DatasetDefinition, kind: str, name: str, at: Path, known: set[str] | set[DatasetName]
-) -> DefinitionError:
-    hint = did_you_mean(name, known)
-    return UnknownReference(by_file(dataset, at), kind=kind, name=name, hint=hint, at=at)
-
-
-def _policy_errors(policy: PolicyDefinition) -> Iterator[DefinitionError]:
-    place = by_file(policy, ())
-    try:
-        canonical = policy_text(parse_policy(policy.type, policy.expression))
-    except GrammarError as error:
-        hint = grammar_hint(error)
-        yield PolicySyntax(place, problem=error.message, hint=hint, at=["expression"])
+def _place_errors(whole: Whole) -> Iterator[DefinitionError]:
+    """Tables that would lie inside each other; only new ones get a place."""
+    new: dict[DatasetName, DatasetDefinition] = {
+        item.dataset: item
+        for item in whole.changed
+        if isinstance(item, DatasetDefinition)
+        and whole.current.find("dataset", item.dataset) is None
+        and item.renamed_from is None
+    }
+    if not new:
         return
-    if canonical != policy.expression:
-        problem = f"not in canonical form: {canonical}"
-        yield PolicySyntax(place, problem=problem, hint="", at=["expression"])
+    places: dict[str, str] = {}
+    for item in new.values():
+        target = item.target and whole.definition("target", item.target)
+        place = table_place(item.dataset, target if isinstance(target, TargetDefinition) else None)
+        places[place] = item.dataset
+    held = whole.current.library.locations()
+    for place, name in nested_places(places, held):
+        item = new[DatasetName(places[place])]
+        yield NestedTable(
+            by_file(item, ()), name=item.dataset, location=place, other=name, at=["target"]
+        )
+
+
+def _job_errors(whole: Whole) -> Iterator[DefinitionError]:
+    """At most one job builds a dataset."""
+    mine = {item.job for item in whole.changed if isinstance(item, JobDefinition) and item.dataset}
+    if not mine:
+        return
+    held = whole.current.open_all(
+        entry
+        for key, entry in whole.current.entries.items()
+        if entry.kind == "job" and key not in whole.defined
+    )
+    every_job = [*whole.defined.values(), *(item.definition for item in held.values())]
+    jobs = [item for item in every_job if isinstance(item, JobDefinition) and item.dataset]
+    first: dict[str, str] = {}
+    for job in sorted(jobs, key=lambda job: (job.job in mine, job.job)):
+        owner = first.setdefault(str(job.dataset), job.job)
+        if owner != job.job:
+            yield SecondJob(
+                by_file(job, ()), job=job.job, dataset=job.dataset, first=owner, at=["dataset"]
+            )
+
+
+def _cycle_errors(whole: Whole) -> Iterator[DefinitionError]:
+    """Each new cycle goes through something that changed: only what lies above it is read."""
+    changed = {item.dataset: item for item in whole.changed if isinstance(item, DatasetDefinition)}
+    yield from cycle_errors(changed, _above(changed, whole))
+
+
+def _above(changed: dict[DatasetName, DatasetDefinition], whole: Whole) -> Parents:
+    found: dict[DatasetName, tuple[DatasetName, ...]] = {}
+    waiting = {parent for item in changed.values() for parent in item.parents} - set(changed)
+    while waiting:
+        whole.open_datasets(waiting)
+        for name in waiting:
+            item = whole.definition("dataset", name) if whole.has("dataset", name) else None
+            found[name] = item.parents if isinstance(item, DatasetDefinition) else ()
+        above = {parent for name in waiting for parent in found[name]}
+        waiting = above - set(found) - set(changed)
+    return found

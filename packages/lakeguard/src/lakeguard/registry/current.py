@@ -1,12 +1,14 @@
-"""What the registry holds now, as one value: all that planning needs to know of it."""
+"""What the registry holds now: names and hashes at once, definitions when they are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
+from typing import NamedTuple, Protocol
 
+from lakeguard.registry.kinds import Key, hash_of, key_of
 from lakeguard_sdk.canonical import unordered_hash
-from lakeguard_sdk.definition import DatasetDefinition, PolicyDefinition, SourceDefinition
+from lakeguard_sdk.definition import DatasetDefinition, Definition, SourceDefinition
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.words import Layer
@@ -37,36 +39,115 @@ class RegisteredSource(Noun):
     definition: SourceDefinition
 
 
-class RegisteredPolicy(Noun):
+class Entry(NamedTuple):
+    """The latest revision of one thing, without its definition."""
+
+    kind: str
+    name: str
+    key: str
+    """What the registry calls it, whatever its name is."""
     revision: int
-    definition: PolicyDefinition
+    definition_hash: str
 
 
-class RegistryState(Noun):
+class Opened(NamedTuple):
+    """An entry's definition; ``location`` is that of a dataset's table, else empty."""
+
+    definition: Definition
+    location: str = ""
+
+
+class Library(Protocol):
+    """What can be asked of the registry beyond names and hashes."""
+
+    def open(self, entries: Collection[Entry]) -> Mapping[Key, Opened]: ...
+
+    def former_names(self) -> Mapping[str, str]:
+        """Names that datasets once had and have no more, each with the dataset's key."""
+        ...
+
+    def locations(self) -> Mapping[str, str]:
+        """Every place of a table, with the name of its dataset."""
+        ...
+
+    def naming(self, text: str) -> Collection[Key]:
+        """Datasets and jobs whose definitions hold this text as a value, and maybe others."""
+        ...
+
+    def external_ids(self, kind: str) -> Mapping[str, str]:
+        """The ids under which other systems know things of a kind, each with its name."""
+        ...
+
+
+class RegistryState:
     """Every current definition of one organisation."""
 
-    sources: tuple[RegisteredSource, ...] = ()
-    datasets: tuple[RegisteredDataset, ...] = ()
-    policies: tuple[RegisteredPolicy, ...] = ()
+    def __init__(self, entries: Iterable[Entry] = (), library: Library | None = None) -> None:
+        self.entries: dict[Key, Entry] = {(entry.kind, entry.name): entry for entry in entries}
+        self.library: Library = library or Shelf({})
+        self._opened: dict[Key, Opened] = {}
+
+    @classmethod
+    def of(cls, held: Mapping[Entry, Opened]) -> RegistryState:
+        """A registry in memory."""
+        return cls(held, Shelf({(entry.kind, entry.name): item for entry, item in held.items()}))
+
+    def find(self, kind: str, name: str) -> Entry | None:
+        return self.entries.get((kind, name))
+
+    def names(self, kind: str) -> set[str]:
+        return {name for found, name in self.entries if found == kind}
+
+    def open_all(self, entries: Iterable[Entry]) -> dict[Key, Opened]:
+        """The definitions of entries, each read once."""
+        wanted = {(entry.kind, entry.name): entry for entry in entries}
+        missing = [entry for key, entry in wanted.items() if key not in self._opened]
+        if missing:
+            self._opened.update(self.library.open(missing))
+        return {key: self._opened[key] for key in wanted}
+
+    def open(self, entry: Entry) -> Opened:
+        return self.open_all([entry])[entry.kind, entry.name]
+
+    def definition(self, kind: str, name: str) -> Definition | None:
+        entry = self.find(kind, name)
+        return None if entry is None else self.open(entry).definition
 
     @cached_property
     def head(self) -> str:
-        hashes = [source.definition_hash for source in self.sources]
-        hashes += [dataset.definition_hash for dataset in self.datasets]
-        hashes += [policy.definition.content_hash() for policy in self.policies]
-        return registry_head(hashes)
+        return registry_head(entry.definition_hash for entry in self.entries.values())
 
-    @cached_property
-    def dataset_by_name(self) -> dict[DatasetName, RegisteredDataset]:
-        return {item.definition.dataset: item for item in self.datasets}
 
-    @cached_property
-    def source_by_name(self) -> dict[str, RegisteredSource]:
-        return {item.definition.source: item for item in self.sources}
+class Shelf:
+    """A library of definitions that are all at hand; nothing was ever called otherwise."""
 
-    @cached_property
-    def policy_by_name(self) -> dict[str, RegisteredPolicy]:
-        return {item.definition.policy: item for item in self.policies}
+    def __init__(self, held: Mapping[Key, Opened]) -> None:
+        self._held = held
+
+    def open(self, entries: Collection[Entry]) -> Mapping[Key, Opened]:
+        return {(entry.kind, entry.name): self._held[entry.kind, entry.name] for entry in entries}
+
+    def former_names(self) -> Mapping[str, str]:
+        return {}
+
+    def locations(self) -> Mapping[str, str]:
+        return {item.location: name for (_, name), item in self._held.items() if item.location}
+
+    def naming(self, text: str) -> Collection[Key]:
+        return [key for key, item in self._held.items() if f'"{text}"' in item.definition.to_json()]
+
+    def external_ids(self, kind: str) -> Mapping[str, str]:
+        named = {
+            getattr(item.definition, "external_id", ""): name
+            for (found, name), item in self._held.items()
+            if found == kind
+        }
+        return {external: name for external, name in named.items() if external}
+
+
+def entry_of(definition: Definition, key: str, revision: int) -> Entry:
+    """A definition as it would be registered."""
+    return Entry(*key_of(definition), key, revision, hash_of(definition))
 
 
 def registry_head(hashes: Iterable[str]) -> str:

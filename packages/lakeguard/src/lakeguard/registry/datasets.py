@@ -5,31 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lakeguard.registry.columns import read_columns
-from lakeguard.registry.fields import LONGEST_DESCRIPTION, Fields
+from lakeguard.registry.details import read_details
+from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_PATH, LONGEST_TEXT, Fields
 from lakeguard.registry.findings import Findings
+from lakeguard.registry.loads import read_load
 from lakeguard.registry.nodes import Block, Document
 from lakeguard.registry.rules import read_rules
 from lakeguard_sdk.definition import DatasetDefinition, FromSource, FromSql
-from lakeguard_sdk.definition_errors import MissingKey
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.definition_errors import BadWord, MissingKey
+from lakeguard_sdk.errors import BadName
+from lakeguard_sdk.names import DatasetName, check_word
 
 KEYS = (
-    "dataset", "owner", "domain", "description", "active", "parents", "source", "build", "load",
-    "columns", "rules",
+    "dataset", "renamed_from", "owner", "domain", "description", "active", "parents", "source",
+    "build", "load", "schema", "target", "columns", "rules", "external_id", "details",
 )  # fmt: skip
-LATER_KEYS = {
-    "schema": "every difference from the declared columns is answered by the SCHEMA policy",
-    "renamed_from": "register a new dataset",
-}
 BUILD_KEYS = ("sql",)
 LATER_BUILD_KEYS = {"python": "build with sql"}
-LOAD_KEYS = ("type",)
-LATER_LOAD_KEYS = dict.fromkeys(("keys", "hash", "partition_by"), "FULL and APPEND need none")
-LOAD_ALIASES = {"HYBRID": LoadType.APPEND}
-LATER_LOADS = dict.fromkeys(
-    ("INCREMENTAL", "PARTITION", "SCD2", "SNAPSHOT", "CDC"), "; write FULL or APPEND"
-)
+SOURCE_KEYS = ("name", "object", "external_id")
+SCHEMA_KEYS = ("profile",)
 
 ReadSql = Callable[[Fields], FromSql | None]
 """Reads the file that ``build.sql`` names."""
@@ -40,20 +34,23 @@ def read_dataset(
 ) -> DatasetDefinition | None:
     """The definition, or None with every mistake among the findings."""
     before = findings.count
-    fields = Fields(document, document.root, findings, KEYS, LATER_KEYS)
-    name = _name(fields)
+    fields = Fields(document, document.root, findings, KEYS)
+    name, renamed_from = _name(fields, "dataset"), _name(fields, "renamed_from", required=False)
     owner, domain = fields.text("owner", required=True), fields.text("domain", required=True)
     description = fields.text("description", limit=LONGEST_DESCRIPTION) or ""
     active = fields.flag("active", True)
     parents = _parents(fields)
     build = _build(fields, read_sql)
-    load = _load(fields)
+    load, profile = read_load(fields), _profile(fields)
+    target = fields.word("target", "")
+    details, external_id = read_details(fields, "details"), fields.text("external_id") or ""
     columns = read_columns(fields)
     rules = read_rules(fields, str(name or "this dataset"), columns)
     if findings.count > before or name is None or build is None or load is None:
         return None
     return DatasetDefinition(
         dataset=name,
+        renamed_from=renamed_from,
         domain=domain or "",
         owner=owner or "",
         description=description,
@@ -61,14 +58,18 @@ def read_dataset(
         parents=parents,
         build=build,
         load=load,
+        profile=profile,
+        target=target or None,
+        external_id=external_id,
+        details=details,
         columns=columns.columns,
         rules=rules,
     )
 
 
-def _name(fields: Fields) -> DatasetName | None:
-    scalar = fields.scalar("dataset", required=True)
-    return None if scalar is None else fields.as_dataset(scalar, "dataset")
+def _name(fields: Fields, key: str, *, required: bool = True) -> DatasetName | None:
+    scalar = fields.scalar(key, required=required)
+    return None if scalar is None else fields.as_dataset(scalar, key)
 
 
 def _parents(fields: Fields) -> tuple[DatasetName, ...]:
@@ -81,8 +82,7 @@ def _build(fields: Fields, read_sql: ReadSql) -> FromSource | FromSql | None:
     if has_source and has_build:
         fields.wrong(fields.block.keys["build"], "build", "write source or build, not both")
     elif has_source:
-        source = fields.word("source")
-        return FromSource(source=source) if source else None
+        return _source_build(fields)
     elif has_build:
         return _sql_build(fields, read_sql)
     else:
@@ -101,15 +101,33 @@ def _sql_build(fields: Fields, read_sql: ReadSql) -> FromSql | None:
     return read_sql(build)
 
 
-def _load(fields: Fields) -> LoadType | None:
-    block = fields.block_at("load", "{type: FULL}")
+def _source_build(fields: Fields) -> FromSource | None:
+    """``source: crm``, or the source and what of it is read."""
+    node = fields.node("source")
+    if not isinstance(node, Block):
+        source = fields.word("source")
+        return FromSource(source=source) if source else None
+    read = Fields(fields.document, node, fields.findings, SOURCE_KEYS)
+    source = read.word("name")
+    read_object = read.text("object", limit=LONGEST_PATH) or ""
+    external_id = read.text("external_id") or ""
+    if source is None:
+        return None
+    return FromSource(source=source, object=read_object, external_id=external_id)
+
+
+def _profile(fields: Fields) -> str:
+    """The schema profile, in any case; the default where none is said."""
+    block = fields.block_at("schema", "{profile: BACKWARD}")
     if block is None:
-        return None if fields.node("load") else LoadType.FULL
-    load = Fields(fields.document, block, fields.findings, LOAD_KEYS, LATER_LOAD_KEYS)
-    alias = _alias(block)
-    return alias or load.choice("type", LoadType, later=LATER_LOADS)
-
-
-def _alias(block: Block) -> LoadType | None:
-    value = getattr(block.values.get("type"), "value", "")
-    return LOAD_ALIASES.get(value)
+        return "default"
+    scalar = Fields(fields.document, block, fields.findings, SCHEMA_KEYS).scalar(
+        "profile", required=True
+    )
+    if scalar is None:
+        return "default"
+    try:
+        return check_word(scalar.value.lower())
+    except BadName:
+        fields.add(BadWord(fields.document.place(scalar), name=scalar.value[:LONGEST_TEXT]))
+        return "default"

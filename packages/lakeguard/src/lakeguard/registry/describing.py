@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
+from collections.abc import Sized
 
-from lakeguard_sdk.noun import Noun
-from lakeguard_sdk.planning import (
-    Change,
-    Plan,
-    RegisterDataset,
-    RegisterPolicy,
-    RegisterSource,
-    ReviseDataset,
-    RevisePolicy,
-    ReviseSource,
+from lakeguard.registry.kinds import name_of
+from lakeguard_sdk.definition import (
+    CatalogueRule,
+    DatasetDefinition,
+    Definition,
+    JobDefinition,
+    PolicyDefinition,
+    ProfileDefinition,
+    SourceDefinition,
+    TargetDefinition,
 )
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.planning import Change, Plan, Register, Revise
 
 
 class PlanLine(Noun):
@@ -32,54 +34,46 @@ def describe(plan: Plan) -> list[PlanLine]:
     return [describe_step(step) for step in plan.steps]
 
 
-@singledispatch
-def describe_step(step: object) -> PlanLine:
-    raise TypeError(f"{type(step).__name__} is not a step of a plan")
+def describe_step(step: Register | Revise) -> PlanLine:
+    definition = step.definition
+    kind, name = definition.kind, name_of(definition)
+    match step:
+        case Register():
+            return PlanLine(sign="+", kind=kind, name=name, summary=_summary(definition))
+        case Revise(changes=changes):
+            summary = _count(changes, "change")
+            return PlanLine(sign="~", kind=kind, name=name, summary=summary, changes=changes)
 
 
-@describe_step.register
-def _(step: RegisterSource) -> PlanLine:
-    source = step.definition
-    summary = f"{source.format}, {source.path}"
-    return PlanLine(sign="+", kind="source", name=source.source, summary=summary)
+def _summary(definition: Definition) -> str:
+    """What a reader wants to know of something new."""
+    match definition:
+        case SourceDefinition(format=form, path=path):
+            return f"{form}, {path}"
+        case TargetDefinition(format=form, location=location, zone=zone, sources=sources):
+            return f"{form}, {location}, zone {zone}, {_count(sources, 'source')}"
+        case DatasetDefinition(columns=columns, rules=rules):
+            return f"{_count(columns, 'column')}, {_count(rules, 'rule')}"
+        case PolicyDefinition(type=kind, applies_to_layer=layer, expression=text):
+            return f"{kind} on {layer}: {text}, {definition.enforcement}"
+        case JobDefinition(type=kind, dataset=dataset):
+            return f"{kind} of {dataset}" if dataset else kind
+        case ProfileDefinition():
+            return _allowed(definition)
+        case CatalogueRule(expression=text, severity=severity):
+            return f"{text}, {severity}"
 
 
-@describe_step.register
-def _(step: RegisterDataset) -> PlanLine:
-    dataset = step.definition
-    columns, rules = _count(dataset.columns, "column"), _count(dataset.rules, "rule")
-    return PlanLine(sign="+", kind="dataset", name=dataset.dataset, summary=f"{columns}, {rules}")
-
-
-@describe_step.register
-def _(step: RegisterPolicy) -> PlanLine:
-    policy = step.definition
-    summary = f"{policy.type} on {policy.applies_to_layer}: {policy.expression}"
-    return PlanLine(
-        sign="+", kind="policy", name=policy.policy, summary=f"{summary}, {policy.enforcement}"
+def _allowed(profile: ProfileDefinition) -> str:
+    flags = (
+        (profile.auto_add_columns, "new columns"),
+        (profile.allow_column_drop, "missing columns"),
+        (profile.allow_type_widen, "wider types"),
+        (profile.allow_type_narrow, "narrower types"),
+        (profile.allow_nullable_change, "changed nullability"),
     )
+    return ", ".join(word for allowed, word in flags if allowed) or "no difference"
 
 
-@describe_step.register
-def _(step: ReviseSource) -> PlanLine:
-    return _revised("source", step.definition.source, step.changes)
-
-
-@describe_step.register
-def _(step: ReviseDataset) -> PlanLine:
-    return _revised("dataset", step.definition.dataset, step.changes)
-
-
-@describe_step.register
-def _(step: RevisePolicy) -> PlanLine:
-    return _revised("policy", step.definition.policy, step.changes)
-
-
-def _revised(kind: str, name: str, changes: tuple[Change, ...]) -> PlanLine:
-    return PlanLine(
-        sign="~", kind=kind, name=name, summary=_count(changes, "change"), changes=changes
-    )
-
-
-def _count(items: tuple[object, ...], word: str) -> str:
+def _count(items: Sized, word: str) -> str:
     return f"{len(items)} {word}{'' if len(items) == 1 else 's'}"

@@ -23,6 +23,7 @@ from lakeguard_sdk.spelling import did_you_mean
 Choice = TypeVar("Choice", bound=StrEnum)
 
 LONGEST_TEXT = 300
+LONGEST_PATH = 1000
 LONGEST_DESCRIPTION = 10_000
 _TRUE = frozenset({"true", "True", "TRUE"})
 _FALSE = frozenset({"false", "False", "FALSE"})
@@ -105,10 +106,10 @@ class Fields:
             return value
         return None
 
-    def word(self, key: str) -> str | None:
-        """A required name of ours."""
-        scalar = self.scalar(key, required=True)
-        return None if scalar is None else self.as_word(scalar)
+    def word(self, key: str, default: str | None = None) -> str | None:
+        """A name of ours; without a default the key is required."""
+        scalar = self.scalar(key, required=default is None)
+        return default if scalar is None else self.as_word(scalar)
 
     def as_word(self, node: Node) -> str | None:
         value = node.value if isinstance(node, Scalar) else ""

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lakeguard.registry.findings import Findings
+from lakeguard.registry.kinds import FOLDERS
 from lakeguard.registry.locating import DEFINITIONS
 from lakeguard_sdk.definition_errors import Place, UnknownReference, WrongValue
 from lakeguard_sdk.spelling import did_you_mean
-
-LAYER_FOLDERS = ("bronze", "silver", "gold")
-FOLDERS = (*LAYER_FOLDERS, "sources", "policies")
-LATER_FOLDERS = ("jobs",)
 
 
 class DefinitionFile(NamedTuple):
@@ -50,11 +47,7 @@ def definition_files(root: Path, findings: Findings) -> Iterator[DefinitionFile]
 def _folder(name: str, file: str, findings: Findings) -> list[str]:
     if name in FOLDERS:
         return [name]
-    if name in LATER_FOLDERS:
-        _misplaced(findings, file, f"{name} are not available yet")
-    else:
-        problem = "not a folder of definitions"
-        _misplaced(findings, file, problem, did_you_mean(name, FOLDERS))
+    _misplaced(findings, file, "not a folder of definitions", did_you_mean(name, FOLDERS))
     return []
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from lakeguard.registry.characters import folded, forbidden_character
-from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_TEXT
-from lakeguard.registry.graph import cycles
+from lakeguard.registry.characters import forbidden_character, look_alike
+from lakeguard.registry.graph import Parents, cycles
 from lakeguard.registry.locating import Locate, by_file
+from lakeguard.registry.nodes import Path
 from lakeguard.registry.sql import check_sql, combines_rows, sql_error, unread_parents
 from lakeguard_sdk.definition import DatasetDefinition, FromSource, FromSql
 from lakeguard_sdk.definition_errors import (
@@ -18,12 +18,16 @@ from lakeguard_sdk.definition_errors import (
     GoldParent,
     MissingKey,
     ParentAbove,
+    UnknownColumn,
     WrongValue,
 )
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import Layer, LoadType
 
 LONGEST_COLUMN = 255
+KEYED_LOADS = frozenset({LoadType.INCREMENTAL, LoadType.SCD2, LoadType.SNAPSHOT, LoadType.CDC})
+"""Loads that find a row again by its keys."""
 
 
 def dataset_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
@@ -32,15 +36,15 @@ def dataset_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
     yield from _parent_errors(dataset, locate)
     yield from _build_errors(dataset, locate)
     yield from _column_errors(dataset, locate)
+    yield from _load_errors(dataset, locate)
     yield from _sql_errors(dataset, locate)
 
 
 def cycle_errors(
-    defined: Mapping[DatasetName, DatasetDefinition],
-    registered: Mapping[DatasetName, DatasetDefinition] | None = None,
+    defined: Mapping[DatasetName, DatasetDefinition], others: Parents | None = None
 ) -> Iterator[DefinitionError]:
-    """Each cycle once, at a dataset that is being defined; registered ones may be part of it."""
-    graph = {name: item.parents for name, item in {**(registered or {}), **defined}.items()}
+    """Each cycle once, at a dataset that is being defined; others may be part of it."""
+    graph = {**(others or {}), **{name: item.parents for name, item in defined.items()}}
     for cycle in cycles(graph):
         for child, parent in pairwise(cycle):
             if child in defined:
@@ -54,12 +58,6 @@ def _identity_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Def
     for key, value in (("owner", dataset.owner), ("domain", dataset.domain)):
         if not value.strip():
             yield MissingKey(locate(dataset, (key,)), key=key, at=[key])
-        elif len(value) > LONGEST_TEXT or not value.isprintable():
-            place, problem = locate(dataset, (key,)), "write a short text on one line"
-            yield WrongValue(place, key=key, problem=problem, hint="", at=[key])
-    if len(dataset.description) > LONGEST_DESCRIPTION or forbidden_character(dataset.description):
-        place, problem = locate(dataset, ("description",)), "write a text of moderate length"
-        yield WrongValue(place, key="description", problem=problem, hint="", at=["description"])
 
 
 def _parent_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
@@ -107,7 +105,7 @@ def _column_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
     for column in dataset.columns:
         at = ["columns", column.name]
         problem = column_problem(column.name)
-        twin = seen.setdefault(folded(column.name), column.name)
+        twin = seen.setdefault(look_alike(column.name), column.name)
         if problem is None and twin != column.name:
             problem = f"{column.name!r} and {twin!r} are one name to many readers"
         if problem is not None:
@@ -128,6 +126,31 @@ def column_problem(name: str) -> str | None:
     if forbidden_character(name) or not name.isprintable():
         return "a column's name has no control characters"
     return None
+
+
+def _load_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
+    load, declared = dataset.load, {column.name for column in dataset.columns}
+    named: list[tuple[Path, str]] = [
+        (("load", field, index), name)
+        for field in ("keys", "partition_by")
+        for index, name in enumerate(getattr(load, field))
+    ]
+    if load.watermark:
+        named.append((("load", "watermark"), load.watermark))
+    for at, name in named:
+        if name not in declared:
+            hint = did_you_mean(name, declared)
+            said = {"dataset": dataset.dataset, "column": name[:255], "hint": hint}
+            yield UnknownColumn(locate(dataset, at), at=list(at), **said)
+    for field, names in (("keys", load.keys), ("partition_by", load.partition_by)):
+        if len(set(names)) < len(names):
+            at = ("load", field)
+            problem = "a column stands twice"
+            yield WrongValue(locate(dataset, at), key=field, problem=problem, hint="", at=list(at))
+    if load.type in KEYED_LOADS and not load.keys:
+        at = ("load", "type")
+        problem = f"{load.type} needs keys, the columns that tell its rows apart"
+        yield WrongValue(locate(dataset, at), key="load", problem=problem, hint="", at=list(at))
 
 
 def _sql_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:

@@ -2,45 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from lakeguard.registry.catalogue import read_catalogue_rule
+from lakeguard.registry.characters import look_alike
 from lakeguard.registry.datasets import read_dataset
 from lakeguard.registry.documents import read_document
 from lakeguard.registry.findings import Findings
-from lakeguard.registry.folder import LAYER_FOLDERS, DefinitionFile, definition_files
-from lakeguard.registry.invariants import cycle_errors, dataset_errors
-from lakeguard.registry.locating import sharpened
+from lakeguard.registry.folder import DefinitionFile, definition_files
+from lakeguard.registry.invariants import cycle_errors
+from lakeguard.registry.jobs import read_job
+from lakeguard.registry.kind_invariants import definition_errors
+from lakeguard.registry.kinds import LAYER_FOLDERS, gathered, name_of
+from lakeguard.registry.locating import by_file, sharpened
 from lakeguard.registry.nodes import Block, Document, Items, Node, Scalar
 from lakeguard.registry.policies import read_policy
+from lakeguard.registry.profiles import read_profile
 from lakeguard.registry.sources import read_source
 from lakeguard.registry.sql_files import SqlFiles
-from lakeguard_sdk.definition import (
-    DatasetDefinition,
-    Definitions,
-    PolicyDefinition,
-    SourceDefinition,
-)
-from lakeguard_sdk.definition_errors import SecretValue, WrongValue
+from lakeguard.registry.targets import read_target
+from lakeguard_sdk.definition import DatasetDefinition, Definition, Definitions, FromSql
+from lakeguard_sdk.definition_errors import Place, SecretValue, WrongValue
 from lakeguard_sdk.secret_values import holds_secret
+
+_READERS: dict[str, Callable[[Document, Findings], Definition | None]] = {
+    "profiles": read_profile,
+    "rules": read_catalogue_rule,
+    "sources": read_source,
+    "targets": read_target,
+    "policies": read_policy,
+    "jobs": read_job,
+}
+"""By folder; datasets, which need their SQL, apart."""
 
 
 def load_folder(folder: Path) -> Definitions:
     """All definitions of a project; InvalidDefinitions with every mistake if there is one.
 
-    Reads files only: no database, no network. Whether parents and sources that the folder
-    does not define are registered is for the plan to say.
+    Reads files only: no database, no network. Whether what the folder names and does not
+    define is registered is for the plan to say.
     """
     findings = Findings()
     loader = _Loader(folder, findings)
     for found in definition_files(folder, findings):
         loader.read(found)
-    loader.check_cycles()
+    loader.check_files()
     findings.raise_if_any()
-    return Definitions(
-        sources=tuple(loader.sources),
-        datasets=tuple(loader.datasets),
-        policies=tuple(loader.policies),
-    )
+    return gathered(loader.definitions)
 
 
 class _Loader:
@@ -48,56 +57,66 @@ class _Loader:
         self.folder = folder
         self.findings = findings
         self.sql = SqlFiles(folder)
-        self.sources: list[SourceDefinition] = []
-        self.datasets: list[DatasetDefinition] = []
-        self.policies: list[PolicyDefinition] = []
+        self.definitions: list[Definition] = []
 
     def read(self, found: DefinitionFile) -> None:
+        if holds_secret(found.name):
+            self.findings.add(SecretValue(Place(file=found.file), key="the name of the file"))
+            return
         document = read_document(found.file, Path(found.path).read_bytes(), self.findings)
         if document is None:
             return
-        _refuse_secrets(document, document.root, "", self.findings)
+        self._refuse_secrets(document, document.root, "")
         if found.folder in LAYER_FOLDERS:
-            self._read_dataset(document, found)
-        elif found.folder == "sources":
-            source = read_source(document, self.findings)
-            if source and self._stands_right(document, "source", source.source, found):
-                self.sources.append(source)
+            definition: Definition | None = read_dataset(document, self.findings, self.sql.read)
         else:
-            policy = read_policy(document, self.findings)
-            if policy and self._stands_right(document, "policy", policy.policy, found):
-                self.policies.append(policy)
-
-    def _read_dataset(self, document: Document, found: DefinitionFile) -> None:
-        dataset = read_dataset(document, self.findings, self.sql.read)
-        if dataset is None:
+            definition = _READERS[found.folder](document, self.findings)
+        if definition is None:
             return
-        for error in dataset_errors(dataset, lambda _, path: document.locate(path)):
+        for error in definition_errors(definition, lambda _, path: document.locate(path)):
             self.findings.add(error)
-        if self._stands_right(document, "dataset", dataset.dataset, found):
-            self.datasets.append(dataset)
+        if self._stands_right(document, definition, found):
+            self.definitions.append(definition)
 
-    def _stands_right(self, document: Document, key: str, name: str, found: DefinitionFile) -> bool:
+    def _refuse_secrets(self, document: Document, node: Node, key: str) -> None:
+        """Wherever they stand, in a key or in a value of whatever field."""
+        match node:
+            case Scalar(value=value) if holds_secret(value):
+                self.findings.add(SecretValue(document.place(node), key=key))
+            case Items(items=items):
+                for item in items:
+                    self._refuse_secrets(document, item, key)
+            case Block(keys=keys, values=values):
+                for name, scalar in keys.items():
+                    self._refuse_secrets(document, scalar, "a key")
+                    self._refuse_secrets(document, values[name], name)
+
+    def _stands_right(
+        self, document: Document, definition: Definition, found: DefinitionFile
+    ) -> bool:
+        name = name_of(definition)
         expected = f"{found.folder}.{found.name}" if found.folder in LAYER_FOLDERS else found.name
         if name == expected:
             return True
-        place = document.locate((key,))
+        place = document.locate((definition.kind,))
         problem = f"the file's place says {expected}, its content {name}"
-        self.findings.add(WrongValue(place, key=key, problem=problem, hint=""))
+        self.findings.add(WrongValue(place, key=definition.kind, problem=problem, hint=""))
         return False
 
-    def check_cycles(self) -> None:
-        for error in cycle_errors({dataset.dataset: dataset for dataset in self.datasets}):
+    def check_files(self) -> None:
+        """What no file shows by itself: cycles, and two spellings of one file of SQL."""
+        datasets = [item for item in self.definitions if isinstance(item, DatasetDefinition)]
+        for error in cycle_errors({dataset.dataset: dataset for dataset in datasets}):
             self.findings.add(sharpened(error, self.folder))
-
-
-def _refuse_secrets(document: Document, node: Node, key: str, findings: Findings) -> None:
-    match node:
-        case Scalar(value=value) if holds_secret(value):
-            findings.add(SecretValue(document.place(node), key=key))
-        case Items(items=items):
-            for item in items:
-                _refuse_secrets(document, item, key, findings)
-        case Block(values=values):
-            for name, child in values.items():
-                _refuse_secrets(document, child, name, findings)
+        spelled: dict[str, str] = {}
+        for dataset in datasets:
+            build = dataset.build
+            if not isinstance(build, FromSql):
+                continue
+            twin = spelled.setdefault(look_alike(build.file), build.file)
+            if twin != build.file:
+                problem = f"{build.file} and {twin} are one file to some disks"
+                error = WrongValue(
+                    by_file(dataset, ()), key="sql", problem=problem, hint="", at=["build", "sql"]
+                )
+                self.findings.add(sharpened(error, self.folder))

@@ -7,25 +7,23 @@ from pathlib import Path as FilePath
 
 from lakeguard.registry.documents import read_document
 from lakeguard.registry.findings import Findings
+from lakeguard.registry.kinds import KINDS, name_of
 from lakeguard.registry.nodes import Path
-from lakeguard_sdk.definition import DatasetDefinition, PolicyDefinition, SourceDefinition
+from lakeguard_sdk.definition import DatasetDefinition, Definition
 from lakeguard_sdk.definition_errors import DefinitionError, Place
 
-Definition = SourceDefinition | DatasetDefinition | PolicyDefinition
 Locate = Callable[[Definition, Path], Place]
 
 DEFINITIONS = "definitions"
+_FOLDERS = {kind.word: kind.folder for kind in KINDS}
 
 
 def file_of(definition: Definition) -> str:
     """The one file, relative to the project, that a definition can stand in."""
-    match definition:
-        case SourceDefinition(source=name):
-            return f"{DEFINITIONS}/sources/{name}.yaml"
-        case DatasetDefinition(dataset=dataset):
-            return f"{DEFINITIONS}/{dataset.layer}/{dataset.name}.yaml"
-        case PolicyDefinition(policy=name):
-            return f"{DEFINITIONS}/policies/{name}.yaml"
+    if isinstance(definition, DatasetDefinition):
+        dataset = definition.dataset
+        return f"{DEFINITIONS}/{dataset.layer}/{dataset.name}.yaml"
+    return f"{DEFINITIONS}/{_FOLDERS[definition.kind]}/{name_of(definition)}.yaml"
 
 
 def by_file(definition: Definition, path: Path) -> Place:

@@ -2,100 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from lakeguard.registry.changes import dataset_changes, policy_changes, source_changes
+from lakeguard.registry.changes import changes_between
 from lakeguard.registry.checking import check_definitions
-from lakeguard.registry.current import RegistryState
+from lakeguard.registry.current import Entry, RegistryState
 from lakeguard.registry.graph import parents_first
-from lakeguard_sdk.definition import (
-    DatasetDefinition,
-    Definitions,
-    PolicyDefinition,
-    SourceDefinition,
-    definition_hash,
-)
-from lakeguard_sdk.planning import (
-    Plan,
-    RegisterDataset,
-    RegisterPolicy,
-    RegisterSource,
-    ReviseDataset,
-    RevisePolicy,
-    ReviseSource,
-    Step,
-)
+from lakeguard.registry.kinds import KINDS, every, hash_of, key_of, name_of
+from lakeguard_sdk.definition import DatasetDefinition, Definition, Definitions
+from lakeguard_sdk.planning import Plan, Register, Revise, Step
+
+
+class Difference(NamedTuple):
+    """A definition that is not what is registered; ``entry`` is what it would supersede."""
+
+    definition: Definition
+    entry: Entry | None
 
 
 def make_plan(definitions: Definitions, current: RegistryState) -> Plan:
-    """The steps, sources first, then datasets with parents before children, then policies.
+    """The steps, kind by kind: what others refer to comes first, parents before children.
 
     The same input gives the same plan, in whatever order it came. What is registered and not
     among the definitions is left as it is. InvalidDefinitions if anything does not hold, the
     registry included.
     """
-    steps = (
-        *_source_steps(definitions, current),
-        *_dataset_steps(definitions, current),
-        *_policy_steps(definitions, current),
-    )
-    check_definitions(definitions, current, revised=frozenset(_datasets_in(steps)))
-    return Plan(registry_head=current.head, steps=steps)
-
-
-def definitions_of(plan: Plan) -> Definitions:
-    """What the steps of a plan would register."""
-    found = [step.definition for step in plan.steps]
-    return Definitions(
-        sources=tuple(item for item in found if isinstance(item, SourceDefinition)),
-        datasets=tuple(item for item in found if isinstance(item, DatasetDefinition)),
-        policies=tuple(item for item in found if isinstance(item, PolicyDefinition)),
-    )
-
-
-def _datasets_in(steps: tuple[Step, ...]) -> Iterator[str]:
-    for step in steps:
-        if isinstance(step, RegisterDataset | ReviseDataset):
-            yield step.definition.dataset
-
-
-def _source_steps(definitions: Definitions, current: RegistryState) -> Iterator[Step]:
-    for source in sorted(definitions.sources, key=lambda item: item.source):
-        known = current.source_by_name.get(source.source)
-        if known is None:
-            yield RegisterSource(definition=source)
-        elif known.definition_hash != source.content_hash():
-            yield ReviseSource(
-                source_id=known.source_id,
-                revision=known.revision,
-                definition=source,
-                changes=source_changes(known.definition, source),
+    differences = list(_differences(definitions, current))
+    check_definitions(definitions, current, [item.definition for item in differences])
+    superseded = current.open_all(item.entry for item in differences if item.entry is not None)
+    steps: list[Step] = []
+    for definition, entry in _in_order(differences):
+        if entry is None:
+            steps.append(Register(definition=definition))
+            continue
+        before = superseded[entry.kind, entry.name].definition
+        steps.append(
+            Revise(
+                key=entry.key,
+                revision=entry.revision,
+                definition=definition,
+                changes=changes_between(before, definition),
             )
+        )
+    return Plan(registry_head=current.head, steps=tuple(steps))
 
 
-def _dataset_steps(definitions: Definitions, current: RegistryState) -> Iterator[Step]:
-    by_name = {dataset.dataset: dataset for dataset in definitions.datasets}
-    for name in parents_first({name: item.parents for name, item in by_name.items()}):
-        dataset, known = by_name[name], current.dataset_by_name.get(name)
-        if known is None:
-            yield RegisterDataset(definition=dataset)
-        elif known.definition_hash != definition_hash(dataset):
-            yield ReviseDataset(
-                dataset_id=known.dataset_id,
-                revision=known.revision,
-                definition=dataset,
-                changes=dataset_changes(known.definition, dataset),
-            )
+def _differences(definitions: Definitions, current: RegistryState) -> Iterator[Difference]:
+    for definition in every(definitions):
+        entry = current.entries.get(key_of(definition))
+        if entry is None:
+            yield Difference(definition, renamed_entry(definition, current))
+        elif entry.definition_hash != hash_of(definition):
+            yield Difference(definition, entry)
 
 
-def _policy_steps(definitions: Definitions, current: RegistryState) -> Iterator[Step]:
-    for policy in sorted(definitions.policies, key=lambda item: item.policy):
-        known = current.policy_by_name.get(policy.policy)
-        if known is None:
-            yield RegisterPolicy(definition=policy)
-        elif known.definition != policy:
-            yield RevisePolicy(
-                revision=known.revision,
-                definition=policy,
-                changes=policy_changes(known.definition, policy),
-            )
+def renamed_entry(definition: Definition, current: RegistryState) -> Entry | None:
+    """What a definition of an unregistered name says it was called so far."""
+    if isinstance(definition, DatasetDefinition) and definition.renamed_from is not None:
+        return current.find("dataset", definition.renamed_from)
+    return None
+
+
+def _in_order(differences: Iterable[Difference]) -> Iterator[Difference]:
+    by_kind: dict[str, dict[str, Difference]] = {kind.word: {} for kind in KINDS}
+    for item in differences:
+        by_kind[item.definition.kind][name_of(item.definition)] = item
+    for kind, found in by_kind.items():
+        if kind == "dataset":
+            parents = {
+                item.definition.dataset: item.definition.parents
+                for item in found.values()
+                if isinstance(item.definition, DatasetDefinition)
+            }
+            yield from (found[name] for name in parents_first(parents))
+        else:
+            yield from (found[name] for name in sorted(found))

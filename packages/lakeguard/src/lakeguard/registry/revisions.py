@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import singledispatchmethod
 from typing import Any
 
 from sqlalchemy import Connection, Table
 
 from lakeguard.gate.grammar import read_rule
-from lakeguard.registry.current import RegistryState, registry_head
+from lakeguard.registry.current import Opened, RegistryState, registry_head
+from lakeguard.registry.definition_rows import KEY_PREFIXES, TABLES, row_of
+from lakeguard.registry.kinds import Key, hash_of, key_of, name_of
+from lakeguard.registry.table_places import table_place
 from lakeguard.state import facts
-from lakeguard.state.tables import (
-    dataset_registry_revisions,
-    policy_rules_revisions,
-    quality_rules_revisions,
-    source_systems_revisions,
-)
+from lakeguard.state.tables import quality_rules_revisions
 from lakeguard_sdk.definition import (
     DatasetDefinition,
-    PolicyDefinition,
+    Definition,
     RuleDefinition,
-    SourceDefinition,
-    definition_hash,
+    TargetDefinition,
 )
 from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.planning import (
-    RegisterDataset,
-    RegisterPolicy,
-    RegisterSource,
-    ReviseDataset,
-    RevisePolicy,
-    ReviseSource,
-)
+from lakeguard_sdk.planning import Register, Revise
 
 
 class Revisions:
@@ -46,20 +35,13 @@ class Revisions:
         self.actor = actor
         self.apply_id = apply_id
         self.at = at
-        self._hashes: dict[tuple[str, str], str] = {
-            **{("source", s.definition.source): s.definition_hash for s in current.sources},
-            **{("dataset", d.name): d.definition_hash for d in current.datasets},
-            **{
-                ("policy", p.definition.policy): p.definition.content_hash()
-                for p in current.policies
-            },
+        self._targets: dict[str, TargetDefinition] = {}
+        self._hashes: dict[Key, str] = {
+            key: entry.definition_hash for key, entry in current.entries.items()
         }
-        self._rows: dict[Table, list[dict[str, Any]]] = {
-            source_systems_revisions: [],
-            dataset_registry_revisions: [],
-            quality_rules_revisions: [],
-            policy_rules_revisions: [],
-        }
+        self._names = {(entry.kind, entry.key): entry.name for entry in current.entries.values()}
+        self._rows: dict[Table, list[dict[str, Any]]] = {table: [] for table in TABLES.values()}
+        self._rows[quality_rules_revisions] = []
 
     @property
     def head(self) -> str:
@@ -70,42 +52,33 @@ class Revisions:
         for table, rows in self._rows.items():
             facts.record(connection, table, rows, self.at)
 
-    @singledispatchmethod
-    def take(self, step: object) -> None:
-        raise TypeError(f"{type(step).__name__} is not a step of a plan")
+    def take(self, step: Register | Revise) -> None:
+        definition = step.definition
+        match step:
+            case Register():
+                prefix = KEY_PREFIXES.get(definition.kind)
+                key = new_id(prefix) if prefix else name_of(definition)
+                self._add(definition, key, 1, None)
+            case Revise(key=key, revision=revision):
+                name = self._names[definition.kind, key]
+                before = self.current.open(self.current.entries[definition.kind, name])
+                self._hashes.pop((definition.kind, name))
+                self._add(definition, key, revision + 1, before)
+        if isinstance(definition, TargetDefinition):
+            self._targets[definition.target] = definition
 
-    @take.register
-    def _(self, step: RegisterSource) -> None:
-        self._source(step.definition, new_id("src"), 1)
-
-    @take.register
-    def _(self, step: ReviseSource) -> None:
-        self._source(step.definition, step.source_id, step.revision + 1)
-
-    @take.register
-    def _(self, step: RegisterDataset) -> None:
-        name = step.definition.dataset
-        location = f"{name.layer}/{name.name}"
-        self._dataset(step.definition, new_id("ds"), 1, location)
-
-    @take.register
-    def _(self, step: ReviseDataset) -> None:
-        known = self.current.dataset_by_name[step.definition.dataset]
-        self._dataset(
-            step.definition,
-            step.dataset_id,
-            step.revision + 1,
-            known.location,
-            known.definition.rules,
-        )
-
-    @take.register
-    def _(self, step: RegisterPolicy) -> None:
-        self._policy(step.definition, 1)
-
-    @take.register
-    def _(self, step: RevisePolicy) -> None:
-        self._policy(step.definition, step.revision + 1)
+    def _add(self, definition: Definition, key: str, revision: int, before: Opened | None) -> None:
+        digest = hash_of(definition)
+        self._hashes[key_of(definition)] = digest
+        row = {
+            **row_of(definition, key, digest),
+            **self._stamp(revision),
+            "revised_by": self.actor,
+        }
+        if isinstance(definition, DatasetDefinition):
+            row["location"] = before.location if before else self._place(definition)
+            self._rules(definition, key, revision, _rules_of(before))
+        self._rows[TABLES[definition.kind]].append(row)
 
     def _stamp(self, revision: int) -> dict[str, Any]:
         return {
@@ -115,48 +88,14 @@ class Revisions:
             "apply_id": self.apply_id,
         }
 
-    def _source(self, source: SourceDefinition, source_id: str, revision: int) -> None:
-        self._hashes["source", source.source] = source.content_hash()
-        self._rows[source_systems_revisions].append(
-            {
-                **self._stamp(revision),
-                "source_system_id": source_id,
-                "source_name": source.source,
-                "source_type": source.format.value,
-                "active": source.active,
-                "definition_hash": source.content_hash(),
-                "definition": source.to_json(),
-                "revised_by": self.actor,
-            }
-        )
-
-    def _dataset(
-        self,
-        dataset: DatasetDefinition,
-        dataset_id: str,
-        revision: int,
-        location: str,
-        before: tuple[RuleDefinition, ...] = (),
-    ) -> None:
-        digest = definition_hash(dataset)
-        self._hashes["dataset", dataset.dataset] = digest
-        self._rows[dataset_registry_revisions].append(
-            {
-                **self._stamp(revision),
-                "dataset_id": dataset_id,
-                "dataset_name": str(dataset.dataset),
-                "domain": dataset.domain,
-                "layer": dataset.dataset.layer.value,
-                "owner": dataset.owner,
-                "description": dataset.description,
-                "active": dataset.active,
-                "definition_hash": digest,
-                "definition": dataset.to_json(),
-                "location": location,
-                "revised_by": self.actor,
-            }
-        )
-        self._rules(dataset, dataset_id, revision, before)
+    def _place(self, dataset: DatasetDefinition) -> str:
+        if dataset.target is None:
+            return table_place(dataset.dataset, None)
+        target = self._targets.get(dataset.target)
+        if target is None:
+            registered = self.current.definition("target", dataset.target)
+            target = registered if isinstance(registered, TargetDefinition) else None
+        return table_place(dataset.dataset, target)
 
     def _rules(
         self,
@@ -189,20 +128,11 @@ class Revisions:
                 }
             )
 
-    def _policy(self, policy: PolicyDefinition, revision: int) -> None:
-        self._hashes["policy", policy.policy] = policy.content_hash()
-        self._rows[policy_rules_revisions].append(
-            {
-                **self._stamp(revision),
-                "policy_id": policy.policy,
-                "applies_to_layer": policy.applies_to_layer.value,
-                "policy_type": policy.type.value,
-                "policy_expression": policy.expression,
-                "enforcement": policy.enforcement.value,
-                "active": policy.active,
-                "revised_by": self.actor,
-            }
-        )
+
+def _rules_of(before: Opened | None) -> tuple[RuleDefinition, ...]:
+    if before is None or not isinstance(before.definition, DatasetDefinition):
+        return ()
+    return before.definition.rules
 
 
 def _only_column(rule: RuleDefinition) -> str | None:

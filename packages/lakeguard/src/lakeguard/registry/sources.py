@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from lakeguard.registry.fields import Fields
+from lakeguard.registry.details import read_details
+from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_PATH, Fields
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.nodes import Document, Node, Scalar
 from lakeguard_sdk.definition import SourceDefinition
@@ -13,8 +14,10 @@ from lakeguard_sdk.secret_values import is_sensitive_key, looks_secret
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import CSV_ENCODINGS, SourceFormat
 
-KEYS = ("source", "format", "path", "options", "active")
-LONGEST_PATH = 1000
+KEYS = (
+    "source", "format", "path", "options", "owner", "description", "details", "external_id",
+    "active",
+)  # fmt: skip
 
 
 def _one_character(value: str) -> str | None:
@@ -67,10 +70,22 @@ def read_source(document: Document, findings: Findings) -> SourceDefinition | No
     path = _path(fields)
     active = fields.flag("active", True)
     options = _options(fields, file_format) if file_format else {}
+    details = read_details(fields, "details")
+    said = {
+        "owner": fields.text("owner") or "",
+        "external_id": fields.text("external_id") or "",
+        "description": fields.text("description", limit=LONGEST_DESCRIPTION) or "",
+    }
     if name is None or file_format is None or path is None or findings.count > before:
         return None
     return SourceDefinition(
-        source=name, format=file_format, path=path, options=options, active=active
+        source=name,
+        format=file_format,
+        path=path,
+        options=options,
+        details=details,
+        active=active,
+        **said,
     )
 
 

@@ -16,6 +16,9 @@ from lakeguard_sdk.definition_errors import BadSql, Place
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.spelling import did_you_mean
 
+BATCH = "batch"
+"""What a transform calls the rows that were extracted."""
+
 
 def check_sql(text: str, parents: Collection[DatasetName]) -> tuple[SqlProblem, ...]:
     """Everything that is wrong with the text as a build from ``parents``."""
@@ -33,6 +36,21 @@ def check_sql(text: str, parents: Collection[DatasetName]) -> tuple[SqlProblem, 
         for table in facts.tables
         if table.dataset not in parents
     ]
+    return (*facts.problems, *strangers)
+
+
+def check_transform(text: str) -> tuple[SqlProblem, ...]:
+    """Everything that is wrong with the text as a SELECT over ``batch`` alone."""
+    try:
+        facts = _facts(text, frozenset({BATCH}))
+    except SqlRefused as refused:
+        return (refused.problem,)
+    strangers = [
+        SqlProblem(f"a transform reads {BATCH} alone", table.start, table.end - table.start)
+        for table in facts.tables
+    ]
+    if not facts.problems and not strangers and not facts.reads_given:
+        strangers = [SqlProblem(f"a transform reads {BATCH}", 0)]
     return (*facts.problems, *strangers)
 
 
@@ -104,8 +122,8 @@ def _quoted(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _facts(text: str) -> SqlFacts:
+def _facts(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
     # sqlglot takes a third of a second to import: only those who have SQL pay for it.
     from lakeguard.registry.sql_parsing import read_sql
 
-    return read_sql(text)
+    return read_sql(text, given)

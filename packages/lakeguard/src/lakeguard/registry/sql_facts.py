@@ -29,3 +29,5 @@ class SqlFacts:
     combines: bool
     """Whether it sets the rows of one SELECT beside those of another, as UNION does."""
     problems: tuple[SqlProblem, ...]
+    reads_given: bool = False
+    """Whether it reads one of the relations that it was given by name."""

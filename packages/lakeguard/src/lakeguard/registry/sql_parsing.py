@@ -13,7 +13,12 @@ from sqlglot.tokenizer_core import Token, TokenType
 from lakeguard.registry.sql_facts import SqlFacts, TableReference
 from lakeguard.registry.sql_lexing import SqlProblem, SqlRefused, refuse_disagreement, scan
 from lakeguard.registry.sql_names import foreign_names
-from lakeguard.registry.sql_tables import check_relations, common_tables, table_references
+from lakeguard.registry.sql_tables import (
+    check_relations,
+    common_tables,
+    reads_given,
+    table_references,
+)
 from lakeguard.registry.sql_tokens import (
     one_statement,
     refuse_dangling,
@@ -40,8 +45,11 @@ _REFUSED_NODES: dict[type[exp.Expr], str] = {
 }
 
 
-def read_sql(text: str) -> SqlFacts:
-    """All that the registry asks of the text; SqlRefused if it cannot be read at all."""
+def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
+    """All that the registry asks of the text; SqlRefused if it cannot be read at all.
+
+    ``given`` are the relations, folded, that may be read without a layer.
+    """
     spans = scan(text)
     tokens = _tokens(text)
     refuse_disagreement(spans, ((token.start, token.end + 1) for token in tokens))
@@ -54,13 +62,14 @@ def read_sql(text: str) -> SqlFacts:
     problems = {
         *refused_functions(tokens),
         *_refused_nodes(root),
-        *check_relations(root, text),
+        *check_relations(root, text, given),
     } or set(foreign_names(tokens, root, references))
     return SqlFacts(
         tables=references,
         common_tables=common_tables(root),
         semicolon=semicolon,
         combines=root.find(exp.SetOperation) is not None,
+        reads_given=reads_given(root, given),
         problems=tuple(sorted(problems, key=lambda found: (found.offset, found.problem))),
     )
 

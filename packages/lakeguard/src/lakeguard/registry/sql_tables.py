@@ -32,7 +32,9 @@ _TABLE_PARTS = frozenset({"this", "db", "catalog", "alias", "pivots", "joins", "
 _USE_ALIAS = "; give the table an alias and use that"
 
 
-def check_relations(root: exp.Expr, text: str) -> Iterator[SqlProblem]:
+def check_relations(
+    root: exp.Expr, text: str, given: frozenset[str] = frozenset()
+) -> Iterator[SqlProblem]:
     """What keeps the SELECT from being read safely, each with its place."""
     for node in root.walk():
         match node:
@@ -44,9 +46,17 @@ def check_relations(root: exp.Expr, text: str) -> Iterator[SqlProblem]:
             case exp.Lateral():
                 yield SqlProblem("LATERAL takes a function or a SELECT", _start(node))
             case exp.Table():
-                yield from _check_table(node, text)
+                yield from _check_table(node, text, given)
             case exp.Column():
                 yield from _check_column(node, root)
+
+
+def reads_given(root: exp.Expr, given: frozenset[str]) -> bool:
+    """Whether one of the given relations is read, and not a common table of its name."""
+    return any(
+        _is_given(table, given) and not _is_common_table(table)
+        for table in root.find_all(exp.Table)
+    )
 
 
 def common_tables(root: exp.Expr) -> frozenset[str]:
@@ -74,7 +84,7 @@ def _is_placed(part: object) -> bool:
     return isinstance(part, exp.Identifier) and "start" in part.meta
 
 
-def _check_table(table: exp.Table, text: str) -> Iterator[SqlProblem]:
+def _check_table(table: exp.Table, text: str, given: frozenset[str]) -> Iterator[SqlProblem]:
     if table.find_ancestor(exp.Hint):
         # The parser counts the characters of a hint from the hint's own start.
         if table.args.get("db"):
@@ -90,7 +100,7 @@ def _check_table(table: exp.Table, text: str) -> Iterator[SqlProblem]:
         yield SqlProblem(f"{extra[0]} is not used here: inputs are pinned whole", *_span(table))
     elif _is_string(table, text):
         yield SqlProblem("a text is not a table", *_span(table))
-    elif _dataset(table) is None and not _is_common_table(table):
+    elif _dataset(table) is None and not (_is_given(table, given) or _is_common_table(table)):
         yield SqlProblem(f"{_spelled(table)} is not a dataset; write layer.name", *_span(table))
 
 
@@ -114,6 +124,10 @@ def _check_column(column: exp.Column, root: exp.Expr) -> Iterator[SqlProblem]:
         problem = f"{parts[0]}.{parts[1]} cannot qualify a column"
         start = _start(column)
         yield SqlProblem(problem, start, len(".".join(parts[:2])), _USE_ALIAS)
+
+
+def _is_given(table: exp.Table, given: frozenset[str]) -> bool:
+    return not table.args.get("db") and table.name.casefold() in given
 
 
 def _is_common_table(table: exp.Table) -> bool:

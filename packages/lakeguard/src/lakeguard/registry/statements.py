@@ -2,14 +2,103 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import (
+    Column,
+    ColumnClause,
+    Row,
+    Select,
+    Table,
+    func,
+    literal,
+    literal_column,
+    select,
+)
 
-from lakeguard.state.tables import md_jobs, md_tgt_ctrl, registry_applies
+from lakeguard.state.json_sql import JsonSql
+from lakeguard.state.tables import (
+    dataset_registry_revisions,
+    dq_rule_catalog,
+    md_jobs,
+    md_tgt_ctrl,
+    registry_applies,
+    schema_compatibility_rules,
+)
 from lakeguard.state.views import dataset_registry, policy_rules, source_systems
 
 AnyRow = Row[Any]
+
+HELD_WHOLE: dict[str, tuple[Table, Column[Any], Column[Any]]] = {
+    "source": (source_systems, source_systems.c.source_system_id, source_systems.c.source_name),
+    "target": (md_tgt_ctrl, md_tgt_ctrl.c.target_id, md_tgt_ctrl.c.target_name),
+    "dataset": (dataset_registry, dataset_registry.c.dataset_id, dataset_registry.c.dataset_name),
+    "job": (md_jobs, md_jobs.c.job_id, md_jobs.c.job_name),
+}
+"""Kinds whose rows hold the definition as it was applied: view, key and name."""
+
+
+def entries(kind: str, org_id: str) -> Select[Any]:
+    """Key, name, revision and hash of every thing of a kind."""
+    view, key, name = HELD_WHOLE[kind]
+    return select(
+        name.label("name"), key.label("key"), view.c.revision, view.c.definition_hash
+    ).where(view.c.org_id == org_id)
+
+
+def definitions_of(kind: str, org_id: str, keys: Collection[str]) -> Select[Any]:
+    """The definitions of some things of a kind; of datasets also the table's place."""
+    view, key, name = HELD_WHOLE[kind]
+    location = view.c.location if kind == "dataset" else literal("")
+    return select(name.label("name"), view.c.definition, location.label("location")).where(
+        view.c.org_id == org_id, key.in_(keys)
+    )
+
+
+def holding(kind: str, org_id: str, text: str) -> Select[Any]:
+    """The names of things of a kind whose definitions hold this text in quotes."""
+    view, _, name = HELD_WHOLE[kind]
+    return select(name).where(view.c.org_id == org_id, view.c.definition.contains(f'"{text}"'))
+
+
+def external_ids(kind: str, org_id: str, dialect: str) -> Select[Any]:
+    """Name and external id of everything of a kind that has one."""
+    view, _, name = HELD_WHOLE[kind]
+    json_text = JsonSql(dialect).text(f"{view.name}.definition", "external_id")
+    external: ColumnClause[str] = literal_column(json_text)
+    return select(name.label("name"), external.label("external_id")).where(
+        view.c.org_id == org_id, external != ""
+    )
+
+
+def former_names(org_id: str) -> Select[Any]:
+    """Names that datasets had in earlier revisions and have no more."""
+    before = dataset_registry_revisions.c
+    return (
+        select(before.dataset_name, before.dataset_id)
+        .join(dataset_registry, dataset_registry.c.dataset_id == before.dataset_id)
+        .where(before.org_id == org_id, before.dataset_name != dataset_registry.c.dataset_name)
+        .distinct()
+    )
+
+
+def locations(org_id: str) -> Select[Any]:
+    """Where every dataset's table lies."""
+    view = dataset_registry.c
+    return select(view.location, view.dataset_name).where(view.org_id == org_id)
+
+
+def current_profiles(org_id: str) -> Select[Any]:
+    """The latest revision of every schema profile."""
+    view = schema_compatibility_rules
+    return select(view).where(view.c.org_id == org_id).order_by(view.c.profile_name)
+
+
+def current_catalogue(org_id: str) -> Select[Any]:
+    """The latest revision of every rule of the catalogue."""
+    view = dq_rule_catalog
+    return select(view).where(view.c.org_id == org_id).order_by(view.c.rule_name)
 
 
 def current_datasets(org_id: str) -> Select[Any]:

@@ -12,42 +12,41 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from lakeguard.registry import statements
-from lakeguard.registry.current import (
-    RegisteredDataset,
-    RegisteredPolicy,
-    RegisteredSource,
-    RegistryState,
+from lakeguard.registry.current import RegisteredDataset, RegisteredSource, RegistryState
+from lakeguard.registry.kinds import gathered
+from lakeguard.registry.library import (
+    catalogue_rule_from,
+    policy_from,
+    profile_from,
+    read_state,
 )
-from lakeguard.registry.planning import definitions_of, make_plan
+from lakeguard.registry.planning import make_plan
 from lakeguard.registry.revisions import Revisions
-from lakeguard.state import facts
+from lakeguard.state import facts, locking
 from lakeguard.state.tables import registry_applies
 from lakeguard_sdk.definition import (
+    CatalogueRule,
     DatasetDefinition,
     JobDefinition,
     PolicyDefinition,
+    ProfileDefinition,
     SourceDefinition,
     TargetDefinition,
 )
 from lakeguard_sdk.errors import NotRegistered, PlanChanged, RegistryMoved
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.planning import (
-    Applied,
-    Plan,
-    RegisterDataset,
-    ReviseDataset,
-    RevisePolicy,
-    ReviseSource,
-)
+from lakeguard_sdk.planning import Applied, Plan, Register, Revise
 from lakeguard_sdk.spelling import did_you_mean
 
 __all__ = [
     "RegisteredDataset",
     "RegisteredSource",
     "apply_plan",
+    "current_catalogue",
     "current_definition",
     "current_policies",
+    "current_profiles",
     "current_source",
     "current_target",
     "dataset_by_id",
@@ -56,21 +55,6 @@ __all__ = [
     "read_state",
     "require_dataset",
 ]
-
-
-def read_state(connection: Connection, org_id: str) -> RegistryState:
-    """Every current definition of an organisation."""
-    return RegistryState(
-        sources=tuple(
-            _source(row) for row in connection.execute(statements.current_sources(org_id))
-        ),
-        datasets=tuple(
-            _dataset(row) for row in connection.execute(statements.current_datasets(org_id))
-        ),
-        policies=tuple(
-            _policy(row) for row in connection.execute(statements.current_policies(org_id))
-        ),
-    )
 
 
 def current_definition(
@@ -120,7 +104,17 @@ def job_id_of_dataset(connection: Connection, org_id: str, dataset: DatasetName)
 
 def current_policies(connection: Connection, org_id: str) -> tuple[PolicyDefinition, ...]:
     rows = connection.execute(statements.current_policies(org_id))
-    return tuple(_policy(row).definition for row in rows)
+    return tuple(policy_from(row) for row in rows)
+
+
+def current_profiles(connection: Connection, org_id: str) -> tuple[ProfileDefinition, ...]:
+    rows = connection.execute(statements.current_profiles(org_id))
+    return tuple(profile_from(row) for row in rows)
+
+
+def current_catalogue(connection: Connection, org_id: str) -> tuple[CatalogueRule, ...]:
+    rows = connection.execute(statements.current_catalogue(org_id))
+    return tuple(catalogue_rule_from(row) for row in rows)
 
 
 def apply_plan(
@@ -128,16 +122,17 @@ def apply_plan(
 ) -> Applied:
     """Add the revisions that the plan's steps say. An empty plan writes nothing.
 
-    RegistryMoved if the registry is not the one the plan was made against, and PlanChanged if
-    the steps are not exactly what their definitions call for: a plan that was kept in a file
-    is held to every invariant again.
+    Of two at once, one waits for the other. RegistryMoved if the registry is not the one the
+    plan was made against, and PlanChanged if the steps are not exactly what their definitions
+    call for: a plan that was kept in a file is held to every invariant again.
     """
+    locking.hold(connection, f"registry:{org_id}")
     current = read_state(connection, org_id)
     if current.head != plan.registry_head or _superseded(plan, current):
         raise RegistryMoved(planned=plan.registry_head, now=current.head)
     if not plan.steps:
         return Applied(apply_id=None, steps=0, registry_head=current.head, applied_at=at)
-    if make_plan(definitions_of(plan), current) != plan:
+    if make_plan(gathered(step.definition for step in plan.steps), current) != plan:
         raise PlanChanged()
     apply_id = new_id("apl")
     revisions = Revisions(current, org_id, actor, apply_id, at)
@@ -151,7 +146,9 @@ def apply_plan(
         registry_head=revisions.head,
         applied_at=at,
         registered=tuple(
-            step.definition.dataset for step in plan.steps if isinstance(step, RegisterDataset)
+            step.definition.dataset
+            for step in plan.steps
+            if isinstance(step, Register) and isinstance(step.definition, DatasetDefinition)
         ),
     )
 
@@ -159,18 +156,12 @@ def apply_plan(
 def _superseded(plan: Plan, current: RegistryState) -> bool:
     """Whether a revision that a step builds on is not the latest: it may have come back to
     the same content since."""
-    known: dict[str, int] = {item.dataset_id: item.revision for item in current.datasets}
-    known |= {item.source_id: item.revision for item in current.sources}
-    known |= {item.definition.policy: item.revision for item in current.policies}
-    for step in plan.steps:
-        match step:
-            case ReviseDataset(dataset_id=key) | ReviseSource(source_id=key):
-                if known.get(key) != step.revision:
-                    return True
-            case RevisePolicy():
-                if known.get(step.definition.policy) != step.revision:
-                    return True
-    return False
+    known = {(entry.kind, entry.key): entry.revision for entry in current.entries.values()}
+    return any(
+        known.get((step.definition.kind, step.key)) != step.revision
+        for step in plan.steps
+        if isinstance(step, Revise)
+    )
 
 
 def _record_apply(connection: Connection, plan: Plan, revisions: Revisions) -> None:
@@ -211,15 +202,3 @@ def _source(row: statements.AnyRow) -> RegisteredSource:
         definition_hash=row.definition_hash,
         definition=SourceDefinition.from_json(row.definition),
     )
-
-
-def _policy(row: statements.AnyRow) -> RegisteredPolicy:
-    definition = PolicyDefinition(
-        policy=row.policy_id,
-        applies_to_layer=row.applies_to_layer,
-        type=row.policy_type,
-        expression=row.policy_expression,
-        enforcement=row.enforcement,
-        active=row.active,
-    )
-    return RegisteredPolicy(revision=row.revision, definition=definition)

@@ -1,0 +1,79 @@
+"""The kinds of definitions: where each stands, in the folder and among all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from lakeguard_sdk.definition import (
+    CatalogueRule,
+    DatasetDefinition,
+    Definition,
+    Definitions,
+    JobDefinition,
+    PolicyDefinition,
+    ProfileDefinition,
+    SourceDefinition,
+    TargetDefinition,
+    definition_hash,
+)
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.words import Layer
+
+
+class Kind(NamedTuple):
+    word: str
+    """As a definition's ``kind`` says it; also the key that holds its name."""
+    noun: type[Noun]
+    field: str
+    """Of ``Definitions``."""
+    folder: str
+    """Empty for datasets, which stand in the folder of their layer."""
+
+
+KINDS = (
+    Kind("profile", ProfileDefinition, "profiles", "profiles"),
+    Kind("rule", CatalogueRule, "catalogue", "rules"),
+    Kind("source", SourceDefinition, "sources", "sources"),
+    Kind("target", TargetDefinition, "targets", "targets"),
+    Kind("dataset", DatasetDefinition, "datasets", ""),
+    Kind("policy", PolicyDefinition, "policies", "policies"),
+    Kind("job", JobDefinition, "jobs", "jobs"),
+)
+"""In the order in which a plan takes them: what others refer to comes first."""
+
+LAYER_FOLDERS = tuple(layer.value for layer in Layer)
+FOLDERS = (*LAYER_FOLDERS, *(kind.folder for kind in KINDS if kind.folder))
+
+Key = tuple[str, str]
+"""Kind and name: what stands once."""
+
+
+def name_of(definition: Definition) -> str:
+    name: str = getattr(definition, definition.kind)
+    return name
+
+
+def key_of(definition: Definition) -> Key:
+    return definition.kind, name_of(definition)
+
+
+def hash_of(definition: Definition) -> str:
+    """What tells whether a definition changed."""
+    if isinstance(definition, DatasetDefinition):
+        return definition_hash(definition)
+    return definition.content_hash()
+
+
+def every(definitions: Definitions) -> Iterator[Definition]:
+    """All definitions, in the order of their kinds."""
+    for kind in KINDS:
+        yield from getattr(definitions, kind.field)
+
+
+def gathered(found: Iterable[Definition]) -> Definitions:
+    """The same definitions, each among those of its kind."""
+    by_kind: dict[str, list[Definition]] = {kind.word: [] for kind in KINDS}
+    for definition in found:
+        by_kind[definition.kind].append(definition)
+    return Definitions(**{kind.field: tuple(by_kind[kind.word]) for kind in KINDS})

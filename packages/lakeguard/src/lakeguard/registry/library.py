@@ -1,0 +1,139 @@
+"""The registry as rows hold it: names and hashes at once, the rest when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Select
+
+from lakeguard.registry import statements
+from lakeguard.registry.current import Entry, Opened, RegistryState, entry_of
+from lakeguard.registry.kinds import KINDS, Key
+from lakeguard_sdk.definition import (
+    CatalogueRule,
+    Definition,
+    PolicyDefinition,
+    ProfileDefinition,
+)
+
+_NOUNS = {kind.word: kind.noun for kind in KINDS}
+_AT_ONCE = 500
+
+
+def read_state(connection: Connection, org_id: str) -> RegistryState:
+    """What is registered now; definitions are read as long as the transaction is open."""
+    entries: list[Entry] = []
+    for kind in statements.HELD_WHOLE:
+        entries += [
+            Entry(kind, row.name, row.key, row.revision, row.definition_hash)
+            for row in connection.execute(statements.entries(kind, org_id))
+        ]
+    at_hand = dict(_spelled_out(connection, org_id))
+    library = StateLibrary(
+        connection, org_id, {(entry.kind, entry.name): item for entry, item in at_hand.items()}
+    )
+    return RegistryState([*entries, *at_hand], library)
+
+
+@dataclass(frozen=True)
+class StateLibrary:
+    """A library over one transaction on the State."""
+
+    connection: Connection
+    org_id: str
+    at_hand: Mapping[Key, Opened]
+    """Of the kinds whose rows are their definitions."""
+
+    def open(self, entries: Collection[Entry]) -> Mapping[Key, Opened]:
+        found: dict[Key, Opened] = {}
+        wanted: dict[str, list[str]] = {}
+        for entry in entries:
+            key = (entry.kind, entry.name)
+            if key in self.at_hand:
+                found[key] = self.at_hand[key]
+            else:
+                wanted.setdefault(entry.kind, []).append(entry.key)
+        for kind, keys in wanted.items():
+            found.update(self._read(kind, keys))
+        return found
+
+    def _read(self, kind: str, keys: list[str]) -> Iterator[tuple[Key, Opened]]:
+        noun: Any = _NOUNS[kind]
+        for start in range(0, len(keys), _AT_ONCE):
+            query = statements.definitions_of(kind, self.org_id, keys[start : start + _AT_ONCE])
+            for row in self.connection.execute(query):
+                yield (kind, row.name), Opened(noun.from_json(row.definition), row.location)
+
+    def former_names(self) -> Mapping[str, str]:
+        rows = self.connection.execute(statements.former_names(self.org_id))
+        return {row.dataset_name: row.dataset_id for row in rows}
+
+    def locations(self) -> Mapping[str, str]:
+        rows = self.connection.execute(statements.locations(self.org_id))
+        return {row.location: row.dataset_name for row in rows}
+
+    def naming(self, text: str) -> Collection[Key]:
+        return [
+            (kind, name)
+            for kind in ("dataset", "job")
+            for name in self.connection.scalars(statements.holding(kind, self.org_id, text))
+        ]
+
+    def external_ids(self, kind: str) -> Mapping[str, str]:
+        dialect = self.connection.dialect.name
+        rows = self.connection.execute(statements.external_ids(kind, self.org_id, dialect))
+        return {row.external_id: row.name for row in rows}
+
+
+def profile_from(row: statements.AnyRow) -> ProfileDefinition:
+    return ProfileDefinition(
+        profile=row.profile_name,
+        allow_column_drop=row.allow_column_drop,
+        allow_type_widen=row.allow_type_widen,
+        allow_type_narrow=row.allow_type_narrow,
+        allow_nullable_change=row.allow_nullable_change,
+        auto_add_columns=row.auto_add_columns,
+        description=row.description,
+        active=row.active,
+    )
+
+
+def catalogue_rule_from(row: statements.AnyRow) -> CatalogueRule:
+    return CatalogueRule(
+        rule=row.rule_name,
+        expression=row.rule_expression,
+        severity=row.severity,
+        description=row.description,
+        active=row.active,
+    )
+
+
+def policy_from(row: statements.AnyRow) -> PolicyDefinition:
+    return PolicyDefinition(
+        policy=row.policy_id,
+        applies_to_layer=row.applies_to_layer,
+        type=row.policy_type,
+        expression=row.policy_expression,
+        enforcement=row.enforcement,
+        active=row.active,
+    )
+
+
+_SPELLED_OUT: tuple[
+    tuple[Callable[[str], Select[Any]], Callable[[statements.AnyRow], Definition]], ...
+] = (
+    (statements.current_profiles, profile_from),
+    (statements.current_catalogue, catalogue_rule_from),
+    (statements.current_policies, policy_from),
+)
+"""Kinds whose columns are the definition; their key is their name."""
+
+
+def _spelled_out(connection: Connection, org_id: str) -> Iterator[tuple[Entry, Opened]]:
+    for query, noun_from in _SPELLED_OUT:
+        for row in connection.execute(query(org_id)):
+            definition = noun_from(row)
+            name: str = getattr(definition, definition.kind)
+            yield entry_of(definition, name, row.revision), Opened(definition)

@@ -1,0 +1,88 @@
+"""What definitions name: it is defined with them or registered, and every arrow is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lakeguard.registry.locating import by_file
+from lakeguard.registry.nodes import Path
+from lakeguard.registry.whole import Whole
+from lakeguard_sdk.definition import (
+    DatasetDefinition,
+    Definition,
+    FromSource,
+    JobDefinition,
+    TargetDefinition,
+)
+from lakeguard_sdk.definition_errors import DefinitionError, MissingMapping, UnknownReference
+from lakeguard_sdk.spelling import did_you_mean
+from lakeguard_sdk.words import BUILT_IN_PROFILES
+
+
+def reference_errors(definition: Definition, whole: Whole) -> Iterator[DefinitionError]:
+    """Everything that a definition names and that does not exist."""
+    match definition:
+        case DatasetDefinition():
+            yield from _dataset_errors(definition, whole)
+        case TargetDefinition():
+            for index, mapping in enumerate(definition.sources):
+                at = ("sources", index, "source")
+                yield from _missing(definition, "source", mapping.source, at, whole)
+        case JobDefinition(dataset=name) if name is not None:
+            yield from _missing(definition, "dataset", name, ("dataset",), whole)
+
+
+def _dataset_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
+    for index, parent in enumerate(dataset.parents):
+        yield from _missing(dataset, "dataset", parent, ("parents", index), whole)
+    build = dataset.build
+    if isinstance(build, FromSource):
+        yield from _missing(dataset, "source", build.source, ("source", "name"), whole)
+    if dataset.profile not in BUILT_IN_PROFILES:
+        yield from _missing(dataset, "profile", dataset.profile, ("schema", "profile"), whole)
+    if dataset.target is not None:
+        yield from _missing(dataset, "target", dataset.target, ("target",), whole)
+        yield from mapping_errors(dataset, whole)
+
+
+def mapping_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
+    """What reads a source writes only to a target that the source is mapped to."""
+    build = dataset.build
+    if dataset.target is None or not isinstance(build, FromSource):
+        return
+    target = whole.definition("target", dataset.target)
+    if not isinstance(target, TargetDefinition):
+        return
+    if all(mapping.source != build.source for mapping in target.sources):
+        place = by_file(dataset, ())
+        yield MissingMapping(
+            place, dataset=dataset.dataset, source=build.source, target=target.target, at=["target"]
+        )
+
+
+def dependent_errors(target: TargetDefinition, whole: Whole) -> Iterator[DefinitionError]:
+    """Datasets that are registered and would lose the arrow from their source."""
+    before = whole.current.definition("target", target.target)
+    if not isinstance(before, TargetDefinition):
+        return
+    if {m.source for m in before.sources} <= {m.source for m in target.sources}:
+        return
+    for kind, name in whole.current.library.naming(target.target):
+        dataset = whole.definition(kind, name)
+        if isinstance(dataset, DatasetDefinition) and dataset.target == target.target:
+            yield from mapping_errors(dataset, whole)
+
+
+def _missing(
+    definition: Definition, kind: str, name: str, at: Path, whole: Whole
+) -> Iterator[DefinitionError]:
+    if whole.has(kind, name):
+        return
+    now = whole.renamed.get(name) if kind == "dataset" else None
+    if now is not None:
+        hint = f"; it is {now} now"
+    else:
+        known = whole.names(kind) - {getattr(definition, kind, "")}
+        known |= set(BUILT_IN_PROFILES) if kind == "profile" else set()
+        hint = did_you_mean(name, known)
+    yield UnknownReference(by_file(definition, at), kind=kind, name=name, hint=hint, at=list(at))
