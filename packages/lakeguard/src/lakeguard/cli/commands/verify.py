@@ -1,0 +1,32 @@
+"""``lakeguard verify``: proof that database, ledger and tables agree."""
+
+from __future__ import annotations
+
+import click
+
+from lakeguard.cli.opening import client_of
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.output import answer
+from lakeguard.cli.progress import working
+from lakeguard.cli.views.verify import verify_lines
+
+
+@click.command("verify")
+@click.option("--replay", is_flag=True, help="Make every decision again, too.")
+@click.option(
+    "--head", metavar="HASH", help="A head that you kept: the audit chain must still hold it."
+)
+@shared_options
+def command(call: Call, replay: bool, head: str | None) -> int:
+    """Prove that the database, the ledger on the lake and the governed tables agree.
+
+    Rows are compared one by one, the audit chain is computed again, every commit needs its
+    decision, every published file its content. Nothing is changed. Exit 0 if nothing was found,
+    otherwise the code of the first kind of finding, from 10.
+    """
+    ledger = client_of(call).ledger
+    with working("verifying") as tell:
+        report = ledger.verify(replay=replay, head=head, progress=lambda said: tell(said, {}))
+    data = {**report.to_data(), "exit_code": report.exit_code}
+    answer(call, data, verify_lines(report, replayed=replay))
+    return report.exit_code
