@@ -216,7 +216,8 @@ def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
     client = numbers_project(folder)
     assert run_by_hand(client, [1]).status is RunStatus.SUCCESS
-    assert (folder / ".lakeguard" / "state.db").is_file()
+    client.ledger.sync()
+    assert (folder / "_lakeguard" / "default" / "plane.json").is_file()
     assert len(connect(folder).reader.versions(NUMBERS)) == 1
 
 

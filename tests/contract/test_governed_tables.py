@@ -6,6 +6,7 @@ Publishes come from the data plane's committer, fences and restores from the con
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from tests.worlds.deaths import Killed, dying_at, meanwhile
 from tests.worlds.lakes import DeltaLake, Lake, MemoryLake
 
 SCHEMA = TableSchema(columns=(Column(name="n", type="long"),))
+PARTS = (Column(name="p", type="string"), Column(name="q", type="date"))
+WIDE = TableSchema(columns=(*SCHEMA.columns, *PARTS))
 
 
 @pytest.fixture(params=[MemoryLake, DeltaLake])
@@ -29,12 +32,18 @@ def lake(request: pytest.FixtureRequest) -> Lake:
 class Table:
     """A table under test and the intents on it."""
 
-    def __init__(self, lake: Lake, location: str) -> None:
-        self.lake, self.location = lake, location
-        self.table_id = lake.tables.ensure("ds_1", location, SCHEMA)
+    def __init__(
+        self,
+        lake: Lake,
+        location: str,
+        schema: TableSchema = SCHEMA,
+        partition_by: tuple[str, ...] = (),
+    ) -> None:
+        self.lake, self.location, self.names = lake, location, count()
+        self.table_id = lake.tables.ensure("ds_1", location, schema, partition_by)
 
     def intent(self, seq: int, base: int, numbers: list[int], **more: object) -> Intent:
-        name = f"int_{seq}_{len(numbers)}_{id(numbers)}"
+        name = f"int_{seq}_{next(self.names)}"
         staged = (
             (self.lake.stage(self.location, f"runs/{name}/part.parquet", numbers),)
             if numbers
@@ -81,6 +90,37 @@ def test_a_new_table_is_empty_at_seq_zero_and_found_again(table: Table) -> None:
 def test_a_table_of_another_dataset_is_refused(table: Table) -> None:
     with pytest.raises(ForeignTable):
         table.lake.tables.ensure("ds_2", table.location, SCHEMA)
+
+
+def test_how_a_table_is_partitioned_is_settled_when_it_is_created(
+    lake: Lake, tmp_path: Path
+) -> None:
+    location = str(tmp_path / "bronze" / "parts")
+    made = lake.tables.ensure("ds_1", location, WIDE, ("p", "q"))
+    assert lake.tables.ensure("ds_1", location, WIDE, ("p", "q")) == made
+    first = lake.tables.commit_at(location, 0)
+    assert first is not None
+    assert first.partition_by == ("p", "q")
+    for other in ((), ("p",), ("q", "p")):
+        with pytest.raises(ForeignTable):
+            lake.tables.ensure("ds_1", location, WIDE, other)
+
+
+def test_the_log_tells_the_partition_of_every_file(lake: Lake, tmp_path: Path) -> None:
+    table = Table(lake, str(tmp_path / "bronze" / "parts"), WIDE, ("p", "q"))
+    values = {"p": "a/b %41=é", "q": None}
+    intent = table.intent(1, 0, [1], table_schema=WIDE, partition_by=("p", "q"))
+    adds = tuple(file.model_copy(update={"partition": values}) for file in intent.adds)
+    landed = lake.publish(intent.model_copy(update={"adds": adds}))
+    commit = lake.tables.commit_at(table.location, landed)
+    assert commit is not None
+    assert [file.partition for file in commit.added] == [values]
+    assert commit.partition_by is None
+    lake.tables.fence(table.intent(2, landed, [], table_schema=WIDE, partition_by=("p", "q")))
+    back = lake.tables.restore(table.restore_intent(3, landed + 1, 0))
+    assert table.shows() == Counter()
+    lake.tables.restore(table.restore_intent(4, back, landed))
+    assert table.shows() == Counter([1])
 
 
 def test_publishes_follow_each_other(table: Table) -> None:

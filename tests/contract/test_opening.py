@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
+from lakeguard.plane import open_state
+from lakeguard.settings import load_settings
 from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.definition import (
     ColumnDefinition,
@@ -307,14 +309,13 @@ def test_promotion_status_is_the_history_of_yes_and_no(tmp_path: Path) -> None:
     decision = client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, [1]))
     assert not decision.allowed, "the measures of the rule are missing, so it fails closed"
     refused(open_run(client, DOUBLED))
-    engine = create_engine(f"sqlite:///{tmp_path}/.lakeguard/state.db")
-    with engine.connect() as connection:
+    state = open_state(load_settings(tmp_path))
+    with state.read() as connection:
         rows = connection.execute(
             text(
                 "SELECT from_layer, to_layer, allowed, state FROM promotion_status ORDER BY ordinal"
             )
         ).all()
-    engine.dispose()
     assert rows == [("source", "bronze", 0, "BLOCKED"), ("bronze", "silver", 0, "BLOCKED")]
 
 
