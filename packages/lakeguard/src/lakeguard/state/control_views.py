@@ -138,20 +138,31 @@ _CODE = (
 def _named_values(
     source: str, key: tuple[str, str], view: Table, json: JsonSql, **parts: tuple[str, ...]
 ) -> str:
-    """Rows (id, name, value): ``fields`` of a definition, and the members of its ``objects``."""
+    """Rows (id, name, value): ``fields`` of a definition, and the members of its ``objects``.
+
+    A name is there once: what stands first in these lists has it.
+    """
     column, alias = key
     _, name, value, _ = (each.name for each in view.columns)
+    said = {
+        field: f"{json.text('r.definition', field)} NOT IN ('', '[]')"
+        for field in parts.get("fields", ())
+    }
     selects = [
         f"SELECT r.{column} AS {alias}, '{field}' AS {name},"
         f" {json.text('r.definition', field)} AS {value}, r.org_id FROM {source} r"
-        f" WHERE {json.text('r.definition', field)} NOT IN ('', '[]')"
-        for field in parts.get("fields", ())
+        f" WHERE {condition}"
+        for field, condition in said.items()
     ]
-    selects += [
-        f"SELECT r.{column} AS {alias}, d.key AS {name}, d.value AS {value}, r.org_id"
-        f" FROM {source} r, {json.members('r.definition', member, 'd')}"
-        for member in parts["objects"]
-    ]
+    taken = [f"NOT (d.key = '{field}' AND {condition})" for field, condition in said.items()]
+    for member in parts["objects"]:
+        free = f" WHERE {' AND '.join(taken)}" if taken else ""
+        selects.append(
+            f"SELECT r.{column} AS {alias}, d.key AS {name}, d.value AS {value}, r.org_id"
+            f" FROM {source} r, {json.members('r.definition', member, 'd')}{free}"
+        )
+        members = json.members("r.definition", member, "e")
+        taken.append(f"NOT EXISTS (SELECT 1 FROM {members} WHERE e.key = d.key)")
     return " UNION ALL ".join(selects)
 
 

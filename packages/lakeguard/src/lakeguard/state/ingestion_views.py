@@ -134,6 +134,11 @@ run_audit = Table(
 _RULES_OF_COLUMN = (
     "quality_rules q WHERE q.dataset_id = r.dataset_id AND q.active AND q.column_name = "
 )
+_REFUSES_EVERY_NULL = (
+    "q.rule_type = 'not_null' AND q.severity = 'FAIL'"
+    " AND replace(q.rule_expression, ') ', '') = q.rule_expression"
+)
+"""A rule that only warns, or says more after its column, lets some in."""
 
 
 def _objects(json: JsonSql) -> str:
@@ -161,12 +166,12 @@ def _objects(json: JsonSql) -> str:
 def _object_columns(json: JsonSql) -> str:
     name = json.item_text("c", "name")
     rules = f"{_RULES_OF_COLUMN}{name}"
-    required = f"{rules} AND q.rule_type = 'not_null'"
+    required = f"{rules} AND {_REFUSES_EVERY_NULL}"
     return (
         f"SELECT r.dataset_id AS source_object_id, {name} AS column_name,"
         f" {json.position('c')} AS ordinal_position, {json.item_text('c', 'type')} AS data_type,"
         f" NOT EXISTS (SELECT 1 FROM {required}) AS is_nullable,"
-        f" {json.array_of('q.rule_expression', rules, 'q.position')} AS dq_rule_set,"
+        f" {json.array_of('q.rule_expression', rules, 'q.position, q.rule_id')} AS dq_rule_set,"
         f" CASE WHEN EXISTS (SELECT 1 FROM {rules} AND q.severity = 'FAIL') THEN 'FAIL'"
         " ELSE 'WARN' END AS dq_severity, r.active, r.org_id"
         f" FROM dataset_registry r, {json.items('r.definition', 'columns', 'c')}"

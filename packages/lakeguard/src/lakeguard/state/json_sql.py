@@ -4,7 +4,10 @@ from __future__ import annotations
 
 
 class JsonSql:
-    """Fragments over a text column that holds JSON."""
+    """Fragments over a text column that holds canonical JSON, or NULL.
+
+    The character NUL, which no text of PostgreSQL can hold, reads as U+FFFD.
+    """
 
     def __init__(self, dialect: str) -> None:
         self._postgres = dialect == "postgresql"
@@ -12,33 +15,28 @@ class JsonSql:
     def text(self, column: str, *path: str) -> str:
         """The value at ``path`` as text; NULL where there is none."""
         if self._postgres:
-            return f"({column}::json #>> '{{{','.join(path)}}}')"
-        return f"CAST(json_extract({column}, '$.{'.'.join(path)}') AS TEXT)"
+            return f"({self._document(column)} #>> '{{{','.join(path)}}}')"
+        return f"CAST({self._value(column, path)} AS TEXT)"
 
     def number(self, column: str, *path: str) -> str:
         if self._postgres:
             return f"({self.text(column, *path)})::bigint"
-        return f"json_extract({column}, '$.{'.'.join(path)}')"
-
-    def flag(self, column: str, *path: str) -> str:
-        if self._postgres:
-            return f"({self.text(column, *path)})::boolean"
-        return f"json_extract({column}, '$.{'.'.join(path)}')"
+        return f"CAST({self._value(column, path)} AS INTEGER)"  # from 2**53 on it is a text
 
     def members(self, column: str, key: str, alias: str) -> str:
         """The members of the object under ``key`` as rows (key, value) of texts."""
         if self._postgres:
-            return f"json_each_text({column}::json -> '{key}') AS {alias}(key, value)"
-        return f"json_each({column}, '$.{key}') AS {alias}"
+            return f"json_each_text({self._document(column)} -> '{key}') AS {alias}(key, value)"
+        return f"json_each({self._document(column)}, '$.{key}') AS {alias}"
 
     def items(self, column: str, key: str, alias: str) -> str:
         """The items of the array under ``key`` as rows (value, position from 1)."""
         if self._postgres:
             return (
-                f"json_array_elements({column}::json -> '{key}')"
+                f"json_array_elements({self._document(column)} -> '{key}')"
                 f" WITH ORDINALITY AS {alias}(value, position)"
             )
-        return f"json_each({column}, '$.{key}') AS {alias}"
+        return f"json_each({self._document(column)}, '$.{key}') AS {alias}"
 
     def position(self, alias: str) -> str:
         return f"{alias}.position" if self._postgres else f"{alias}.key + 1"
@@ -51,7 +49,7 @@ class JsonSql:
     def item_number(self, alias: str, key: str) -> str:
         if self._postgres:
             return f"({alias}.value ->> '{key}')::bigint"
-        return f"json_extract({alias}.value, '$.{key}')"
+        return f"CAST(json_extract({alias}.value, '$.{key}') AS INTEGER)"
 
     def item_flag(self, alias: str, key: str) -> str:
         if self._postgres:
@@ -62,6 +60,19 @@ class JsonSql:
         """A sub-query: the JSON array of the texts ``value`` of ``source``, in order."""
         if self._postgres:
             inner = f"string_agg(to_json({value})::text, ',' ORDER BY {order})"
-            return f"(SELECT '[' || coalesce({inner}, '') || ']' FROM {source})"  # noqa: S608 - names of ours
-        ordered = f"(SELECT {value} AS item FROM {source} ORDER BY {order})"  # noqa: S608
-        return f"(SELECT '[' || coalesce(group_concat(json_quote(item), ','), '') || ']' FROM {ordered})"  # noqa: S608, E501
+            return f"(SELECT '[' || coalesce({inner}, '') || ']' FROM {source})"
+        inner = "group_concat(json_quote(item), ',')"
+        ordered = f"(SELECT {value} AS item FROM {source} ORDER BY {order})"
+        return f"(SELECT '[' || coalesce({inner}, '') || ']' FROM {ordered})"
+
+    def _value(self, column: str, path: tuple[str, ...]) -> str:
+        return f"json_extract({self._document(column)}, '$.{'.'.join(path)}')"
+
+    def _document(self, column: str) -> str:
+        """An escaped backslash is set aside first: after one, ``u0000`` is plain text."""
+        aside = "chr(1)" if self._postgres else "char(1)"  # canonical JSON has no bare one
+        apart = f"replace({column}, '\\\\', {aside})"
+        readable = f"replace(replace({apart}, '\\u0000', '\\ufffd'), {aside}, '\\\\')"
+        find, cast = ("strpos", "::json") if self._postgres else ("instr", "")
+        found = f"{find}({column}, '\\u0000')"
+        return f"(CASE {found} WHEN 0 THEN {column} ELSE {readable} END){cast}"

@@ -1,0 +1,179 @@
+"""The runs of a short story, row by row: one under way, one completed, one failed, one blocked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection
+
+from lakeguard.state import facts
+from lakeguard.state import tables as t
+from lakeguard_sdk.canonical import content_hash
+from lakeguard_sdk.decision import CheckResult, Ruling
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.run import Failure, RunResult, SchemaReaction, SchemaVerdict
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.words import CheckKind, Outcome, RunStatus, Verdict
+from tests.worlds.told_definitions import ODD, ORG, add, minute
+
+LIVE = TableSchema(columns=(Column(name="id", type="integer"), Column(name=ODD, type="string")))
+VERDICT = SchemaVerdict(
+    accepted=False,
+    differences=(
+        SchemaReaction(
+            column="id", change="type", found="integer", declared="long", reaction="CAST"
+        ),
+        SchemaReaction(
+            column=ODD, change="added", found="string", declared=None, reaction="LEFT_OUT"
+        ),
+        SchemaReaction(
+            column="day", change="missing", found=None, declared="date", reaction="BLOCK"
+        ),
+    ),
+)
+PRESENT = CheckResult(
+    kind=CheckKind.RULE,
+    check_id="id_present",
+    expression="not_null(id)",
+    outcome=Outcome.FAIL,
+    message=ODD,
+    failed_rows=2**60,
+    scope_rows=2**61,
+)
+COUNTED = CheckResult(
+    kind=CheckKind.RULE,
+    check_id="enough",
+    expression="row_count(min=1)",
+    outcome=Outcome.PASS,
+    message="7 rows",
+)
+ELIGIBLE = CheckResult(
+    kind=CheckKind.ELIGIBILITY,
+    check_id="registered",
+    expression="",
+    outcome=Outcome.PASS,
+    message="it is registered",
+)
+
+
+def run(connection: Connection) -> None:
+    """All four, of the dataset that is defined as ``ds_1``."""
+    _runs(connection)
+    _schemas(connection)
+    _decisions(connection)
+
+
+def put(connection: Connection, document: Noun) -> str:
+    digest = content_hash(document.to_data())
+    row = {"org_id": ORG, "content_hash": digest, "body": document.to_json()}
+    facts.record_once(connection, t.documents, row, minute(0))
+    return digest
+
+
+def ruling(verdict: Verdict, at: int, *checks: CheckResult) -> Ruling:
+    return Ruling(
+        verdict=verdict, reasons=(), checks=(ELIGIBLE, *checks), semantics=1, decided_at=minute(at)
+    )
+
+
+def _runs(connection: Connection) -> None:
+    """Run 1 is under way; 2 completed, 3 failed and 4 was blocked, by a job."""
+    for n in (1, 2, 3, 4):
+        task = {
+            "task_id": f"tsk_{n}",
+            "kind": "build",
+            "dataset_id": "ds_1",
+            "dedupe_key": f"key {n}",
+            "parameters": "{}",
+            "triggered_by": "manual",
+            "created_at": minute(10 * n),
+            "max_attempts": 3,
+            "state": "running",
+            "attempt": 1,
+            "job_id": None if n == 1 else "job_1",
+        }
+        attempt = {
+            "task_id": f"tsk_{n}",
+            "attempt": 1,
+            "run_id": f"run_{n}",
+            "started_at": minute(10 * n),
+            "worker": "w",
+        }
+        opening = {
+            "run_id": f"run_{n}",
+            "dataset_id": "ds_1",
+            "dataset_revision": 2,
+            "plan_hash": "p",
+            "pinned_hash": "p",
+            "opened_at": minute(10 * n),
+            "bundle_hash": f"bundle {n}",
+        }
+        add(connection, t.tasks, task)
+        add(connection, t.task_attempts, attempt)
+        if n != 3:  # it failed before it was given anything
+            add(connection, t.run_openings, opening)
+    ends: tuple[dict[str, Any], ...] = (
+        {"n": 2, "status": RunStatus.SUCCESS, "version": 1, "rows": 7},
+        {"n": 3, "status": RunStatus.FAILED, "error": Failure(code="LG-5004", message=ODD)},
+        {"n": 4, "status": RunStatus.BLOCKED},
+    )
+    for end in ends:
+        _end(connection, **end)
+
+
+def _end(connection: Connection, n: int, **said: Any) -> None:
+    result = RunResult(
+        run_id=f"run_{n}", dataset="bronze.flights", ended_at=minute(10 * n + 5), **said
+    )
+    row = {
+        "run_id": result.run_id,
+        "dataset_id": "ds_1",
+        "layer": "bronze",
+        "status": result.status.value,
+        "start_time": minute(10 * n),
+        "end_time": result.ended_at,
+        "error_message": result.error.message if result.error else None,
+        "triggered_by": "manual",
+        "task_id": f"tsk_{n}",
+        "attempt": 1,
+        "error_code": result.error.code if result.error else None,
+        "version": result.version,
+        "result": result.to_json(),
+    }
+    add(connection, t.run_history, row)
+
+
+def _schemas(connection: Connection) -> None:
+    fine = SchemaVerdict(accepted=True, differences=())
+    for n, verdict in ((2, fine), (4, VERDICT)):
+        row = {
+            "run_id": f"run_{n}",
+            "live_hash": put(connection, LIVE),
+            "verdict_hash": put(connection, verdict),
+            "submitted_at": minute(10 * n + 1),
+        }
+        add(connection, t.run_schemas, row)
+
+
+def _decisions(connection: Connection) -> None:
+    told = (
+        (2, ruling(Verdict.ALLOWED, 22, COUNTED), "PROMOTED"),
+        (4, ruling(Verdict.BLOCKED, 42, PRESENT, COUNTED), "BLOCKED"),
+    )
+    hashes = dict.fromkeys(("facts_hash", "ruleset_hash", "policies_hash", "history_hash"), "h")
+    for n, said, state in told:
+        names = {"run_id": f"run_{n}", "decision_id": f"dec_{n}", "dataset_id": "ds_1"}
+        verdict = {"verdict": said.verdict.value, "semantics": 1, "decided_at": said.decided_at}
+        add(connection, t.decisions, {**names, **verdict, **hashes, "ruling": said.to_json()})
+        answer = {
+            "from_layer": "source",
+            "to_layer": "bronze",
+            "allowed": said.verdict is Verdict.ALLOWED,
+            "evaluated_at": said.decided_at,
+            "reason": f"because {n}",
+            "state": state,
+        }
+        add(connection, t.promotion_status, {**names, **answer})
+        if n == 2:
+            elsewhere = {**names, "dataset_id": "ds_3", **answer, "to_layer": "silver"}
+            add(connection, t.promotion_status, elsewhere)
