@@ -23,14 +23,22 @@ class MemoryTables:
     def exists(self, location: str) -> bool:
         return location in self.logs
 
-    def ensure(self, dataset_id: str, location: str, schema: TableSchema) -> str:
+    def ensure(
+        self,
+        dataset_id: str,
+        location: str,
+        schema: TableSchema,
+        partition_by: tuple[str, ...] = (),
+    ) -> str:
         if location not in self.logs:
             self.logs[location] = []
             author = CommitAuthor(dataset_id=dataset_id, kind="create")
-            self._append(location, -1, author, seq=0, changes=True, table_id=f"t-{location}")
+            created = (f"t-{location}", partition_by)
+            self._append(location, -1, author, seq=0, changes=True, created=created)
             reached("table.created")
         first = self.logs[location][0]
-        if first.author is None or first.author.dataset_id != dataset_id:
+        ours = first.author is not None and first.author.dataset_id == dataset_id
+        if not ours or first.partition_by != partition_by:
             raise ForeignTable(location=location, dataset=dataset_id, difference="not ours")
         return str(first.table_id)
 
@@ -137,12 +145,15 @@ class MemoryTables:
         adds: Sequence[StagedFile] = (),
         removes: frozenset[str] = frozenset(),
         changes: bool = False,
-        table_id: str | None = None,
+        created: tuple[str | None, tuple[str, ...] | None] = (None, None),
     ) -> int | None:
         log = self.logs[location]
         if len(log) != seen + 1:
             return None
-        added = tuple(CommittedFile(path=f.path, size=f.size, stats=f.stats) for f in adds)
+        added = tuple(
+            CommittedFile(path=f.path, size=f.size, stats=f.stats, partition=f.partition)
+            for f in adds
+        )
         body = [len(log), seq, [file.to_data() for file in added], sorted(removes)]
         log.append(
             Commit(
@@ -154,8 +165,9 @@ class MemoryTables:
                 added=added,
                 removes=tuple(sorted(removes)),
                 data_changing=changes,
-                table_id=table_id,
+                table_id=created[0],
                 table_schema=None,
+                partition_by=created[1],
             )
         )
         return len(log) - 1

@@ -25,13 +25,17 @@ NUMBERS = TableSchema(columns=(Column(name="n", type="long"), Column(name="s", t
 
 
 def create_governed(
-    location: str, schema: TableSchema = NUMBERS, properties: dict[str, str] | None = None
+    location: str,
+    schema: TableSchema = NUMBERS,
+    properties: dict[str, str] | None = None,
+    partition_by: tuple[str, ...] = (),
 ) -> str:
     """An empty governed table, as a control plane creates it; answers its id."""
     author = CommitAuthor(dataset_id=DATASET_ID, kind="create")
     DeltaTable.create(
         location,
         delta_schema(schema),
+        partition_by=list(partition_by),
         configuration={**TABLE_PROPERTIES, **(properties or {})},
         commit_properties=CommitProperties(
             custom_metadata=author.custom_metadata(),

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 from urllib.parse import unquote
 
+from pydantic import Field
+
 from lakeguard_sdk.canonical import canonical_json, hash_bytes
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import Intent
@@ -63,6 +65,7 @@ class CommittedFile(Noun):
     path: str
     size: int
     stats: str
+    partition: dict[str, str | None] = Field(default_factory=dict)
 
 
 class Commit(Noun):
@@ -83,6 +86,8 @@ class Commit(Noun):
     table_id: str | None
     table_schema: str | None
     """The new schema as Delta writes it, where the commit sets one."""
+    partition_by: tuple[str, ...] | None = None
+    """The partition columns, where the commit sets them."""
 
     @property
     def adds(self) -> tuple[str, ...]:
@@ -130,6 +135,7 @@ def parse_commit(version: int, data: bytes) -> Commit:
         data_changing=bool(_CHANGES & found.keys()),
         table_id=_text(metadata.get("id")),
         table_schema=_text(metadata.get("schemaString")),
+        partition_by=_names(metadata.get("partitionColumns")),
     )
 
 
@@ -169,7 +175,16 @@ def _committed(add: dict[str, object]) -> CommittedFile:
         path=unquote(str(add["path"])),
         size=int(str(add.get("size", 0))),
         stats=str(add.get("stats") or ""),
+        partition=_values(add.get("partitionValues")),
     )
+
+
+def _values(found: object) -> dict[str, str | None]:
+    return {str(k): _text(v) for k, v in found.items()} if isinstance(found, dict) else {}
+
+
+def _names(found: object) -> tuple[str, ...] | None:
+    return tuple(str(name) for name in found) if isinstance(found, list) else None
 
 
 def _text(value: object) -> str | None:

@@ -21,6 +21,8 @@ class StagedFile(Noun):
     """Delta file statistics as JSON text, taken from the file's own footer."""
     sha256: str = ""
     """Of the content, in hex. Empty only in evidence that is older than this field."""
+    partition: dict[str, str | None] = Field(default_factory=dict)
+    """The one value of each partition column in this file, as Delta's log spells it."""
 
 
 class InputVersion(Noun):

@@ -142,6 +142,7 @@ class Intent(Noun):
     base_commit: int
     load: LoadType | None = None
     table_schema: TableSchema = Field(alias="schema")
+    partition_by: tuple[str, ...] = ()
     adds: tuple[StagedFile, ...] = ()
     removes: tuple[str, ...] = ()
     target_commit: int | None = None

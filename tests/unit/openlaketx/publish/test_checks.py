@@ -22,7 +22,7 @@ from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.words import LoadType
 from openlaketx.engine.delta_table import delta_schema
 from openlaketx.publish import commit_publish
-from tests.unit.openlaketx.governed import NUMBERS, Governed
+from tests.unit.openlaketx.governed import NUMBERS, Governed, create_governed
 
 
 @pytest.fixture
@@ -171,7 +171,23 @@ def test_a_partitioned_table(tmp_path: Path) -> None:
         location, delta_schema(NUMBERS), partition_by=["s"], configuration=dict(TABLE_PROPERTIES)
     )
     table = Governed(location, str(DeltaTable(location).metadata().id))
-    refused(table, table.intent(), ForeignTable, "partitioned")
+    refused(table, table.intent(), ForeignTable, r"partitioned by \(s\) and not by \(\)")
+    intent = table.intent(partition_by=("n", "s"))
+    refused(table, intent, ForeignTable, r"partitioned by \(s\) and not by \(n, s\)")
+
+
+@pytest.mark.parametrize("partition", [{}, {"s": ""}, {"s": "a", "n": "1"}])
+def test_a_file_of_no_partition(tmp_path: Path, partition: dict[str, str | None]) -> None:
+    location = str(tmp_path / "t")
+    table = Governed(location, create_governed(location, partition_by=("s",)))
+    staged = table.stage("runs/run_1/a.parquet", [1]).model_copy(update={"partition": partition})
+    intent = table.intent(staged, partition_by=("s",))
+    refused(table, intent, StagedFilesChanged, "values of|no string")
+
+
+def test_a_partition_of_a_table_that_has_none(table: Governed) -> None:
+    staged = table.stage("runs/run_2/a.parquet", [3]).model_copy(update={"partition": {"s": "3"}})
+    refused(table, table.intent(staged), StagedFilesChanged, r"values of \(s\)")
 
 
 def test_a_base_that_the_table_has_not_reached(table: Governed) -> None:

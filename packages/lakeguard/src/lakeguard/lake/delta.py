@@ -35,14 +35,23 @@ class DeltaTables:
     def exists(self, location: str) -> bool:
         return storage_for(location).exists(log_file(location, 0))
 
-    def ensure(self, dataset_id: str, location: str, schema: TableSchema) -> str:
+    def ensure(
+        self,
+        dataset_id: str,
+        location: str,
+        schema: TableSchema,
+        partition_by: tuple[str, ...] = (),
+    ) -> str:
         if not self.exists(location):
-            self._create(dataset_id, location, schema)
+            self._create(dataset_id, location, schema, partition_by)
         first = self.commit_at(location, 0)
+        difference = None
         if first is None or first.author is None or first.author.dataset_id != dataset_id:
-            raise ForeignTable(
-                location=location, dataset=dataset_id, difference="it was created by someone else"
-            )
+            difference = "it was created by someone else"
+        elif first.partition_by != partition_by:
+            difference = f"it is partitioned by ({', '.join(first.partition_by or ())})"
+        if first is None or difference is not None:
+            raise ForeignTable(location=location, dataset=dataset_id, difference=difference)
         return str(first.table_id)
 
     def commit_at(self, location: str, version: int) -> Commit | None:
@@ -116,7 +125,9 @@ class DeltaTables:
         with _readable(location):
             return DeltaTable(local_path(location), version=version)
 
-    def _create(self, dataset_id: str, location: str, schema: TableSchema) -> None:
+    def _create(
+        self, dataset_id: str, location: str, schema: TableSchema, partition_by: tuple[str, ...]
+    ) -> None:
         author = CommitAuthor(dataset_id=dataset_id, kind="create")
         try:
             create_table_with_add_actions(
@@ -124,6 +135,7 @@ class DeltaTables:
                 Schema.from_json(schema.delta_json()),
                 [],
                 mode="error",
+                partition_by=list(partition_by),
                 configuration=dict(TABLE_PROPERTIES),
                 commit_properties=CommitProperties(
                     custom_metadata=author.custom_metadata(),

@@ -1,6 +1,7 @@
 """What the heart asks of the lake. An implementer's checklist, proved by the contract suite:
 
-* ``ensure`` creates the table empty at seq 0, or finds the one created so before;
+* ``ensure`` creates the table empty at seq 0, or finds the one created so before; how it is
+  partitioned is settled then and never changes;
 * ``fence`` and ``restore`` commit at most once, strictly on what they saw, never rebased;
 * every answer comes from the log itself, read after the attempt, and is on disk by then;
 * a table that is damaged or gone raises ``TableUnreadable``, never an engine's own error.
@@ -19,7 +20,13 @@ from lakeguard_sdk.schema import TableSchema
 class GovernedTables(Protocol):
     def exists(self, location: str) -> bool: ...
 
-    def ensure(self, dataset_id: str, location: str, schema: TableSchema) -> str:
+    def ensure(
+        self,
+        dataset_id: str,
+        location: str,
+        schema: TableSchema,
+        partition_by: tuple[str, ...] = (),
+    ) -> str:
         """The table's id; raises ``ForeignTable`` where something else stands there."""
 
     def commit_at(self, location: str, version: int) -> Commit | None:

@@ -10,6 +10,7 @@ from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.partitions import partition_difference
 from lakeguard_sdk.run import RunPlan, SqlBuild
 from lakeguard_sdk.words import LoadType
 
@@ -47,6 +48,9 @@ def check_evidence(
             findings.refuse("evidence", f"{file.path!r} is not in the run's staging folder")
         if not _SHA256.fullmatch(file.sha256):
             findings.refuse("evidence", f"{file.path!r} has no hash of its content")
+        odd = partition_difference(file.partition, plan.partition_by, plan.declared)
+        if odd is not None:
+            findings.refuse("evidence", f"{file.path!r} is in no partition of the table: {odd}")
 
 
 def _pinned(plan: RunPlan) -> set[object]:

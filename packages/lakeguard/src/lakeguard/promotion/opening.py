@@ -20,6 +20,7 @@ from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
+from lakeguard.promotion.partitioning import check_partitioning, partition_columns
 from lakeguard.registry.store import RegisteredDataset, current_policies, dataset_by_id
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import Build, RunPlan, RunResult, RunTicket, TableBase, WorkerIdentity
@@ -41,6 +42,10 @@ class Opening:
     bundle: Bundle
     findings: Findings
 
+    @property
+    def partition_by(self) -> tuple[str, ...]:
+        return partition_columns(self.dataset.definition, self.bundle.target)
+
 
 def open_run(heart: Heart, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
     """Claim the task's next attempt; answers its plan, or its BLOCKED result."""
@@ -48,6 +53,7 @@ def open_run(heart: Heart, task_id: str, worker: WorkerIdentity) -> RunPlan | Ru
         opening = _claim(connection, heart, task_id, worker)
     reached("run.opened")
     find_rogue_commit(heart, opening.dataset, opening.published, opening.findings)
+    check_partitioning(heart, opening.dataset, opening.partition_by, opening.findings)
     with heart.database.write() as connection:
         tasks.require(connection, heart.org_id, opening.ticket)
         facts = _facts(opening)
@@ -150,7 +156,7 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         definition_hash=opening.dataset.definition_hash,
         settings=opening.bundle.values,
         format=target.format if target else TargetFormat.DELTA,
-        partition_by=definition.load.partition_by or (target.partition_by if target else ()),
+        partition_by=opening.partition_by,
         transform=target.transform if target else "",
     )
     record_opening(

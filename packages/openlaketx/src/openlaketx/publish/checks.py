@@ -12,6 +12,7 @@ from lakeguard_sdk.errors import (
     StagedFilesChanged,
     TableUnreadable,
 )
+from lakeguard_sdk.partitions import partition_difference
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.storage import Storage, join
 from lakeguard_sdk.words import LoadType
@@ -36,8 +37,9 @@ def _check_identity(intent: Intent, table: DeltaTable) -> None:
     for key, value in TABLE_PROPERTIES.items():
         if metadata.configuration.get(key) != value:
             raise _foreign(intent, f"{key} is {metadata.configuration.get(key)} and not {value}")
-    if metadata.partition_columns:
-        raise _foreign(intent, "it is partitioned")
+    if tuple(metadata.partition_columns) != intent.partition_by:
+        found, wanted = ", ".join(metadata.partition_columns), ", ".join(intent.partition_by)
+        raise _foreign(intent, f"it is partitioned by ({found}) and not by ({wanted})")
 
 
 def _check_position(intent: Intent, table: DeltaTable, storage: Storage) -> None:
@@ -94,8 +96,11 @@ def _check_files(intent: Intent, table: DeltaTable) -> None:
 
 
 def _check_staged(intent: Intent, storage: Storage) -> None:
-    """Every file is the one that was measured, by size and time."""
+    """Every file is of one partition, and the one that was measured, by size and time."""
     for file in intent.adds:
+        odd = partition_difference(file.partition, intent.partition_by, intent.table_schema)
+        if odd is not None:
+            raise StagedFilesChanged(dataset=intent.dataset, path=file.path, difference=odd)
         location = join(intent.location, file.path)
         if not storage.exists(location):
             raise StagedFilesChanged(

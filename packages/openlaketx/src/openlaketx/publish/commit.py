@@ -13,6 +13,7 @@ from deltalake.transaction import AddAction
 from lakeguard_sdk import faultpoints
 from lakeguard_sdk.commits import PUBLISH_APP, CommitAuthor, log_file
 from lakeguard_sdk.errors import ForeignTable
+from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.storage import Storage, storage_for
 from lakeguard_sdk.words import LoadType
@@ -54,9 +55,10 @@ def _commit(intent: Intent, table: DeltaTable) -> Exception | None:
     author = CommitAuthor.of(intent, "publish")
     try:
         table.create_write_transaction(
-            [_add(file.path, file.size, file.modified_ms, file.stats) for file in intent.adds],
+            [_add(file) for file in intent.adds],
             "overwrite" if intent.load is LoadType.FULL else "append",
             delta_schema(intent.table_schema),
+            partition_by=list(intent.partition_by),
             commit_properties=CommitProperties(
                 custom_metadata=author.custom_metadata(),
                 max_commit_retries=0,
@@ -68,12 +70,12 @@ def _commit(intent: Intent, table: DeltaTable) -> Exception | None:
     return None
 
 
-def _add(path: str, size: int, modified_ms: int, stats: str) -> AddAction:
+def _add(file: StagedFile) -> AddAction:
     return AddAction(
-        path=path,
-        size=size,
-        partition_values={},
-        modification_time=modified_ms,
+        path=file.path,
+        size=file.size,
+        partition_values=file.partition,
+        modification_time=file.modified_ms,
         data_change=True,
-        stats=stats,
+        stats=file.stats,
     )

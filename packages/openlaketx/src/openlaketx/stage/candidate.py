@@ -10,10 +10,12 @@ import pyarrow.parquet as pq
 
 from lakeguard_sdk.errors import StagingFailed
 from lakeguard_sdk.evidence import StagedFile
+from lakeguard_sdk.partitions import PARTITION_KEY
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import FileFacts, Storage, join, local_path
 from openlaketx.engine.parquet_types import UnsupportedColumn, physical_type, table_schema
 from openlaketx.stage.file_stats import delta_stats
+from openlaketx.stage.partition_values import NoPartition, partition_values
 
 SUCCESS = "_SUCCESS"
 
@@ -38,7 +40,12 @@ class Candidate:
 
 
 def collect(
-    location: str, staging: str, declared: TableSchema, dataset: str, storage: Storage
+    location: str,
+    staging: str,
+    declared: TableSchema,
+    dataset: str,
+    storage: Storage,
+    partition_by: tuple[str, ...] = (),
 ) -> Candidate:
     """The explicit list of what a finished write left; whatever looks wrong fails the run."""
     folder = join(location, staging)
@@ -46,15 +53,20 @@ def collect(
         raise StagingFailed(dataset=dataset, reason="the write left no success marker")
     files, footers = [], []
     for facts in storage.files_under(folder):
-        name = facts.path.rpartition("/")[2]
-        if name.startswith((".", "_")):
+        name = facts.path.removeprefix(f"{local_path(folder)}/")
+        *folders, last = name.split("/")
+        if last.startswith((".", "_")):
             continue
-        if facts.path.rpartition("/")[0] != local_path(folder):
+        if [part.partition("=")[0] for part in folders] != [PARTITION_KEY] * bool(partition_by):
             raise StagingFailed(dataset=dataset, reason=f"{facts.path} was left by a broken write")
         footer = _footer(facts, name, dataset)
         _check_schema(footer, declared, name, dataset)
         if footer.num_rows:
-            files.append(_staged(facts, join(staging, name), footer, declared))
+            try:
+                partition = partition_values(footer, declared, partition_by)
+            except NoPartition as error:
+                raise StagingFailed(dataset=dataset, reason=str(error)) from None
+            files.append(_staged(facts, join(staging, name), footer, declared, partition))
             footers.append(footer)
     return Candidate(location, tuple(files), tuple(footers))
 
@@ -88,12 +100,17 @@ def _check_schema(footer: pq.FileMetaData, declared: TableSchema, name: str, dat
 
 
 def _staged(
-    facts: FileFacts, path: str, footer: pq.FileMetaData, declared: TableSchema
+    facts: FileFacts,
+    path: str,
+    footer: pq.FileMetaData,
+    declared: TableSchema,
+    partition: dict[str, str | None],
 ) -> StagedFile:
     return StagedFile(
         path=path,
         size=facts.size,
         rows=footer.num_rows,
         modified_ms=facts.modified_ms,
-        stats=delta_stats(footer, declared),
+        stats=delta_stats(footer, declared, leave_out=partition),
+        partition=partition,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Container
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -23,12 +24,19 @@ _RAW = ("date", "timestamp", "timestamp_ntz", "string", *INTEGERS)
 _WITHOUT = ("boolean", "binary")
 
 
-def delta_stats(footer: pq.FileMetaData, declared: TableSchema) -> str:
-    """``numRecords``, ``minValues``, ``maxValues`` and ``nullCount`` as JSON text."""
+def delta_stats(
+    footer: pq.FileMetaData, declared: TableSchema, leave_out: Container[str] = ()
+) -> str:
+    """``numRecords``, ``minValues``, ``maxValues`` and ``nullCount`` as JSON text.
+
+    Partition columns are left out: the log has their values.
+    """
     low: dict[str, str] = {}
     high: dict[str, str] = {}
     nulls: dict[str, str] = {}
     for index, column in enumerate(declared.columns):
+        if column.name in leave_out:
+            continue
         found = column_range([footer], index, raw=column.type in _RAW)
         if found.nulls is not None:
             nulls[column.name] = str(found.nulls)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from lakeguard_sdk import faultpoints
 from lakeguard_sdk.errors import LakeGuardError, StagingFailed
+from lakeguard_sdk.partitions import PARTITION_KEY
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.storage import Storage, join, local_path
 from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
+from openlaketx.engine.spark_types import quoted_name
 from openlaketx.extract import Batch
 from openlaketx.stage.candidate import Candidate, collect
 from openlaketx.stage.written_rows import counting
@@ -27,11 +30,13 @@ def stage(frame: DataFrame, batch: Batch, plan: RunPlan, storage: Storage) -> Ca
         raise StagingFailed(dataset=plan.dataset, reason=f"{plan.staging} is already there")
     with counting(frame.sparkSession, plan.ticket.run_id) as written:
         try:
-            frame.write.mode("errorifexists").options(**_OPTIONS).parquet(local_path(folder))
+            _write(frame, plan, local_path(folder))
         except SPARK_ERRORS as error:
             raise _explained(error, folder, batch, plan) from None
     batch.confirm()
-    candidate = collect(plan.location, plan.staging, plan.declared, plan.dataset, storage)
+    candidate = collect(
+        plan.location, plan.staging, plan.declared, plan.dataset, storage, plan.partition_by
+    )
     told = written.rows()
     if told is not None and told != candidate.rows:
         raise StagingFailed(
@@ -40,6 +45,20 @@ def stage(frame: DataFrame, batch: Batch, plan: RunPlan, storage: Storage) -> Ca
         )
     faultpoints.reached("stage.written")
     return candidate
+
+
+def _write(frame: DataFrame, plan: RunPlan, folder: str) -> None:
+    """Partitioned by a hash: folder names have no room for every value, and no case or NULL.
+
+    Should two partitions ever share a hash, the footers tell and the run fails.
+    """
+    if not plan.partition_by:
+        frame.write.mode("errorifexists").options(**_OPTIONS).parquet(folder)
+        return
+    values = [frame[quoted_name(name)] for name in plan.partition_by]
+    hashed = F.hex(F.xxhash64(*(part for value in values for part in (value, value.isNull()))))
+    keyed = frame.withColumn(PARTITION_KEY, hashed).hint("rebalance", F.col(PARTITION_KEY))
+    keyed.write.mode("errorifexists").options(**_OPTIONS).partitionBy(PARTITION_KEY).parquet(folder)
 
 
 def _explained(error: Exception, folder: str, batch: Batch, plan: RunPlan) -> LakeGuardError:
