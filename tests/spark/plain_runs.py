@@ -29,7 +29,7 @@ from lakeguard_sdk.run import (
     WorkerIdentity,
 )
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, Verdict
+from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, TargetFormat, Verdict
 from tests.unit.openlaketx.governed import DATASET_ID, create_governed
 
 
@@ -45,6 +45,9 @@ class PlainRuns:
     measures: tuple[Any, ...] = ()
     allow: Callable[[Evidence], bool] = lambda evidence: True
     lease_seconds: float = 120.0
+    transform: str = ""
+    partition_by: tuple[str, ...] = ()
+    format: TargetFormat = TargetFormat.DELTA
     base: TableBase | None = None
     count: int = 0
     seq: int = 0
@@ -78,6 +81,9 @@ class PlainRuns:
             base=self.base,
             staging=f"runs/{run_id}",
             definition_hash="sha256:0",
+            transform=self.transform,
+            partition_by=self.partition_by,
+            format=self.format,
         )
 
     def heartbeat(self, ticket: RunTicket) -> float:
@@ -116,7 +122,7 @@ class PlainRuns:
     def begin_move(self, ticket: RunTicket) -> Intent:
         evidence = self.evidence[-1]
         if not DeltaTable.is_deltatable(self.location):
-            create_governed(self.location, self.declared)
+            create_governed(self.location, self.declared, partition_by=self.partition_by)
         self.seq += 1
         return Intent(
             intent_id=f"int_{self.seq}",
@@ -131,6 +137,7 @@ class PlainRuns:
             base_commit=self.base.commit if self.base else 0,
             load=self.load,
             table_schema=evidence.table_schema,
+            partition_by=self.partition_by,
             adds=evidence.files,
             removes=evidence.removes,
         )

@@ -14,6 +14,7 @@ from lakeguard_sdk.definition import FromSource, FromSql
 from lakeguard_sdk.evidence import InputVersion, SourcePosition
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import Build, InputPin, SourceBuild, SqlBuild, TableSnapshot
+from lakeguard_sdk.storage import join
 from lakeguard_sdk.words import LoadType
 
 
@@ -52,7 +53,7 @@ def _from_source(
     return SourceBuild(
         source=source.source,
         format=source.format,
-        path=source.path,
+        path=join(source.path, build.object) if build.object else source.path,
         options=source.options,
         position=position,
     )

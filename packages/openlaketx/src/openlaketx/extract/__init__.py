@@ -2,5 +2,6 @@
 
 from openlaketx.extract.batch import Batch
 from openlaketx.extract.extract import extract
+from openlaketx.extract.transform import transform
 
-__all__ = ["Batch", "extract"]
+__all__ = ["Batch", "extract", "transform"]

@@ -10,7 +10,7 @@ from openlaketx.engine.session import RUN_SETTINGS
 
 
 def build_hash(plan: RunPlan) -> str:
-    """Equal where the same text or source, schema, settings and package would do the same."""
+    """Equal where the same text or source, transform, schema, layout and package are at work."""
     build = plan.build
     if isinstance(build, SourceBuild):
         spec = build.to_data()
@@ -21,6 +21,8 @@ def build_hash(plan: RunPlan) -> str:
         {
             "build": spec,
             "load": plan.load,
+            "transform": plan.transform,
+            "partition_by": plan.partition_by,
             "declared": plan.declared.to_data(),
             "settings": RUN_SETTINGS,
             "openlaketx": version("openlaketx"),

@@ -1,4 +1,4 @@
-"""One run: extract, conform, stage, measure, decision, publish."""
+"""One run: extract, transform, conform, stage, measure, decision, publish."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lakeguard_sdk.storage import storage_for
 from lakeguard_sdk.words import RunStatus
 from openlaketx.conform import conform
 from openlaketx.engine.session import run_session
-from openlaketx.extract import Batch, extract
+from openlaketx.extract import Batch, extract, transform
 from openlaketx.jobs.base_table import BaseTable, base_table
 from openlaketx.jobs.build_hash import build_hash
 from openlaketx.jobs.lease import Lease
@@ -38,6 +38,7 @@ def run_dataset(
     batch = extract(plan, run_session(spark), client.lake, storage)
     if batch is None:
         return runs.finish_unchanged(ticket)
+    batch = transform(batch, plan)
     tell("schema", {"columns": len(batch.live.columns)})
     verdict = runs.submit_schema(ticket, batch.live)
     if verdict.result is not None:

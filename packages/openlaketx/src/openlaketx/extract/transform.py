@@ -1,0 +1,36 @@
+"""The target's transform: one SELECT over ``batch``, applied to what was extracted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lakeguard_sdk.errors import BuildFailed, LakeGuardError
+from lakeguard_sdk.run import RunPlan
+from openlaketx.engine.spark_errors import condition, reason
+from openlaketx.extract.batch import Batch
+from openlaketx.extract.query import columns_of, query
+
+BATCH = "batch"
+_OURS = "the transform of its target: "
+_NOT_OF_THE_TRANSFORM = ("FAILED_READ_FILE", "MALFORMED", "USER_RAISED_EXCEPTION")
+
+
+def transform(batch: Batch, plan: RunPlan) -> Batch:
+    """The batch as it will be judged and written; without a transform, as it came.
+
+    The session has no view but ``batch`` by then, so that the text can read nothing else.
+    """
+    if not plan.transform:
+        return batch
+    session = batch.frame.sparkSession
+    batch.frame.createOrReplaceTempView(BATCH)
+    frame = query(session, plan.transform, plan.dataset, _OURS)
+    session.catalog.dropTempView(BATCH)
+
+    def explain(error: Exception) -> LakeGuardError:
+        if condition(error).startswith(_NOT_OF_THE_TRANSFORM):
+            return batch.explain(error)
+        told = f"{_OURS}{reason(error)}"
+        return BuildFailed(dataset=plan.dataset, reason=told)
+
+    return replace(batch, frame=frame, live=columns_of(frame, plan.dataset), explain=explain)
