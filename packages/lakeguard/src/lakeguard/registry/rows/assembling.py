@@ -1,0 +1,82 @@
+"""Rows become definitions: what is registered, with everything over it that the rows say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from lakeguard.registry.findings import Findings
+from lakeguard.registry.kind_invariants import definition_errors
+from lakeguard.registry.kinds import Key, every, gathered, key_of
+from lakeguard.registry.locating import file_of
+from lakeguard.registry.rows import control_rows, ingestion_rows, registry_rows
+from lakeguard.registry.rows.drafts import Draft
+from lakeguard.registry.rows.finishing import finished
+from lakeguard.registry.rows.row import Row
+from lakeguard.registry.rows.tables import accepted
+from lakeguard.registry.rows.worksheet import Worksheet
+from lakeguard_sdk.definition import CatalogueRule, Definition, Definitions
+from lakeguard_sdk.definition_errors import DefinitionError
+
+
+def assemble(rows: Iterable[Row], registered: Definitions, findings: Findings) -> Definitions:
+    """Every definition that the rows speak of, whole; mistakes go to the findings."""
+    return Assembly(rows, registered, findings).definitions
+
+
+class Assembly:
+    """The definitions of a load, and where in its files each piece of them was said."""
+
+    def __init__(self, rows: Iterable[Row], registered: Definitions, findings: Findings) -> None:
+        held: Mapping[Key, Definition] = {key_of(item): item for item in every(registered)}
+        self._sheet = Worksheet(accepted(rows, findings), held, findings)
+        self._read()
+        drafts = self._sheet.drafts.drafts
+        found = [finished(self._sheet, draft) for draft in list(drafts.values())]
+        self.definitions = gathered(item for item in found if item is not None)
+        for item in every(self.definitions):
+            for error in definition_errors(item, drafts[key_of(item)].locate):
+                findings.add(error)
+
+    def _read(self) -> None:
+        """What others refer to comes first; details after what they belong to."""
+        sheet = self._sheet
+        ingestion_rows.read_profiles(sheet)
+        ingestion_rows.read_catalogue(sheet)
+        control_rows.read_source_controls(sheet)
+        ingestion_rows.read_source_systems(sheet)
+        control_rows.read_source_details(sheet)
+        control_rows.read_targets(sheet)
+        control_rows.read_target_details(sheet)
+        control_rows.read_mappings(sheet)
+        registry_rows.read_registry(sheet)
+        registry_rows.read_catalogue_of_datasets(sheet)
+        checking = ingestion_rows.read_objects(sheet)
+        registry_rows.read_registry_arrows(sheet)
+        ingestion_rows.read_columns(sheet, checking, self._catalogue())
+        registry_rows.read_rules(sheet)
+        registry_rows.read_policies(sheet)
+        control_rows.read_jobs(sheet)
+        control_rows.read_job_settings(sheet)
+
+    def _catalogue(self) -> dict[str, CatalogueRule]:
+        """Rules by name, as they will be."""
+        drafts = self._sheet.drafts
+        held = [item for (kind, _), item in drafts.registered.items() if kind == "rule"]
+        said = [draft.finished({}, Findings()) for draft in drafts.of_kind("rule")]
+        return {item.rule: item for item in (*held, *said) if isinstance(item, CatalogueRule)}
+
+    def placed(self, error: DefinitionError) -> DefinitionError:
+        """A mistake that was found in a definition's own file, at the row that says it."""
+        draft = self._draft_at(error.place.file)
+        if draft is None:
+            return error
+        path = tuple(error.fields.get("at") or ())
+        item = next((i for i in every(self.definitions) if key_of(i) == draft.key), None)
+        place = draft.place_of(path) if item is None else draft.locate(item, path)
+        return type(error)(place, **error.fields)
+
+    def _draft_at(self, file: str) -> Draft | None:
+        for item in every(self.definitions):
+            if file_of(item) == file:
+                return self._sheet.drafts.drafts[key_of(item)]
+        return None

@@ -1,0 +1,188 @@
+"""The values of one row by what a column means; each reader answers None where nothing is said.
+
+NULL says nothing, an empty text says that there is none. A mistake is told once, at its value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from lakeguard.registry.findings import Findings
+from lakeguard.registry.rows.naming import clean_word
+from lakeguard.registry.rows.row import Now, Row
+from lakeguard.registry.rows.wording import shown
+from lakeguard_sdk.definition_errors import BadWord, DefinitionError, MissingKey, Place, WrongValue
+from lakeguard_sdk.spelling import did_you_mean
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+_FLAGS = {
+    **dict.fromkeys(("true", "t", "1", "y", "yes", "enabled", "active"), True),
+    **dict.fromkeys(("false", "f", "0", "n", "no", "disabled", "inactive"), False),
+}
+
+
+def flag_of(text: str) -> bool | None:
+    """What a word for on or off means, in any case."""
+    return _FLAGS.get(text.strip().lower())
+
+
+class Cells:
+    """One row, read column by column."""
+
+    def __init__(self, row: Row, findings: Findings) -> None:
+        self.row = row
+        self.findings = findings
+
+    def has(self, column: str) -> bool:
+        return self.row.values.get(column) is not None
+
+    def place(self, column: str) -> Place:
+        return self.row.place_of(column)
+
+    def add(self, error: DefinitionError) -> None:
+        self.findings.add(error)
+
+    def wrong(self, column: str, problem: str, hint: str = "") -> None:
+        self.add(WrongValue(self.place(column), key=column, problem=problem, hint=hint))
+
+    def missing(self, column: str) -> None:
+        self.add(MissingKey(self.place(column), key=column))
+
+    def exact(self, column: str) -> str | None:
+        """The value as text, blanks around it included."""
+        match self.row.values.get(column):
+            case None:
+                return None
+            case Now():
+                self.wrong(column, "the current time is for created_at and updated_at")
+                return None
+            case bool(flag):
+                return "true" if flag else "false"
+            case Decimal() as number:
+                return format(number.to_integral_value() if number == int(number) else number, "f")
+            case value:
+                return str(value)
+
+    def text(self, column: str) -> str | None:
+        value = self.exact(column)
+        return None if value is None else value.strip()
+
+    def needed(self, column: str) -> str | None:
+        """A text that must be there and not be empty."""
+        if not self.has(column):
+            self.missing(column)
+            return None
+        value = self.text(column)
+        if value == "":
+            self.wrong(column, "write a text that is not empty")
+        return value or None
+
+    def word(self, column: str) -> str | None:
+        """A name of ours, made by the rule for names."""
+        value = self.text(column)
+        return None if value is None else self.as_word(column, value)
+
+    def as_word(self, column: str, value: str) -> str | None:
+        name = clean_word(value)
+        if name is None:
+            self.add(BadWord(self.place(column), name=shown(value)))
+        return name
+
+    def flag(self, column: str) -> bool | None:
+        value = self.text(column)
+        if value is None:
+            return None
+        found = flag_of(value)
+        if found is None:
+            self.wrong(column, f"{shown(value)!r} is not a flag; write TRUE or FALSE")
+        return found
+
+    def choice(
+        self, column: str, options: type[Choice], aliases: Mapping[str, Choice] | None = None
+    ) -> Choice | None:
+        """A word of a closed set, in any case."""
+        value = self.text(column)
+        if value is None:
+            return None
+        known = {option.value.lower(): option for option in options}
+        known |= {word.lower(): option for word, option in (aliases or {}).items()}
+        found = known.get(value.lower())
+        if found is None:
+            words = [option.value for option in options]
+            hint = did_you_mean(value, words) or f"; write one of {', '.join(words)}"
+            self.wrong(column, f"unknown word {shown(value)!r}", hint)
+        return found
+
+    def whole(self, column: str) -> int | None:
+        value = self.text(column)
+        if value is None:
+            return None
+        if value.isascii() and value.isdigit() and len(value) < 10:
+            return int(value)
+        self.wrong(column, "write a whole number, 0 or more")
+        return None
+
+    def names(self, column: str) -> tuple[str, ...] | None:
+        """``["a", "b"]`` or ``a, b``; each once."""
+        value = self.text(column)
+        if value is None:
+            return None
+        if value.startswith("["):
+            found = self.json(column)
+            if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+                if found is not None:
+                    self.wrong(column, 'write a list of texts, ["a", "b"]')
+                return None
+        else:
+            found = [item.strip() for item in value.split(",")] if value else []
+        if not all(found) or len(set(found)) < len(found):
+            self.wrong(column, "name each column once, none of them empty")
+            return None
+        return tuple(found)
+
+    def json(self, column: str) -> Any:
+        """Any JSON, numbers exact; None where it is none."""
+        value = self.text(column) or ""
+        try:
+            return json.loads(
+                value, parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_once
+            )
+        except (ValueError, RecursionError):
+            self.wrong(column, "not readable as JSON")
+            return None
+
+    def mapping(self, column: str) -> dict[str, str] | None:
+        """``{"key": "value"}``; numbers and flags are taken as text."""
+        if not self.has(column):
+            return None
+        found = self.json(column)
+        if found is None:
+            return None
+        if not isinstance(found, dict) or not all(_plain(item) for item in found.values()):
+            self.wrong(column, 'write a mapping of texts, {"key": "value"}')
+            return None
+        return {key: _as_text(item) for key, item in found.items()}
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _plain(value: object) -> bool:
+    return isinstance(value, str | int | Decimal)
+
+
+def _as_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

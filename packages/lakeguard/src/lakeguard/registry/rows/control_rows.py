@@ -1,0 +1,163 @@
+"""The control tables of sources, targets and jobs (seed 003)."""
+
+from __future__ import annotations
+
+from lakeguard.registry.rows.cells import Cells, flag_of
+from lakeguard.registry.rows.drafts import Draft
+from lakeguard.registry.rows.wording import shown
+from lakeguard.registry.rows.worksheet import Worksheet
+from lakeguard.registry.sources import OPTIONS
+from lakeguard_sdk.definition_errors import DuplicateDefinition, Place
+from lakeguard_sdk.words import SourceFormat, TargetFormat
+
+ACTIVE_CONFIG = "status#ActiveConfig"
+"""The setting that switches a job on and off."""
+AS_DETAIL = "detail."
+AS_CONFIG = "config."
+"""Before a name: it is a free one, whatever the rest of it says."""
+SOURCE_FIELDS = ("format", "path")
+TARGET_FIELDS = ("format", "partition_by", "transform")
+OPTION_NAMES = frozenset(name for options in OPTIONS.values() for name in options)
+
+
+def read_source_controls(sheet: Worksheet) -> None:
+    for cells in sheet.cells("md_src_ctrl"):
+        draft = sheet.named(sheet.sources, cells, "source_id", "source_name")
+        if draft is not None:
+            sheet.say(draft, cells, ("active",), "enabled", cells.flag("enabled"))
+            sheet.say_texts(draft, cells, "description", "owner")
+
+
+def read_source_details(sheet: Worksheet) -> None:
+    """The format first: what an option is depends on it."""
+    found: list[tuple[Draft, Cells, str]] = []
+    for cells in sheet.cells("md_src_det"):
+        name, detail = sheet.sources.resolve(cells, "source_id"), _name(cells, "detail_name")
+        if name is None or detail is None or not _has_value(cells, "detail_value"):
+            continue
+        draft = sheet.drafts.open("source", name, cells.row.place)
+        if detail.lower() == "format":
+            form = cells.choice("detail_value", SourceFormat)
+            sheet.say(draft, cells, ("format",), "detail_value", form and form.value)
+        else:
+            found.append((draft, cells, detail))
+    for draft, cells, detail in found:
+        if detail.lower() == "path":
+            sheet.say(draft, cells, ("path",), "detail_value", cells.text("detail_value"))
+        else:
+            field = "options" if detail in _options_of(draft) else "details"
+            key = detail.removeprefix(AS_DETAIL)
+            sheet.say(draft, cells, (field, key), "detail_value", cells.exact("detail_value"))
+
+
+def _options_of(draft: Draft) -> frozenset[str]:
+    form = draft.value("format")
+    return frozenset(OPTIONS[SourceFormat(form)]) if form else frozenset()
+
+
+def read_targets(sheet: Worksheet) -> None:
+    for cells in sheet.cells("md_tgt_ctrl"):
+        draft = sheet.named(sheet.targets, cells, "target_id", "target_name")
+        if draft is not None:
+            sheet.say_texts(draft, cells, "location", "description")
+            sheet.say(draft, cells, ("type",), "target_type", cells.word("target_type"))
+            sheet.say(draft, cells, ("zone",), "zone", cells.word("zone"))
+            sheet.say(draft, cells, ("active",), "status", cells.flag("status"))
+
+
+def read_target_details(sheet: Worksheet) -> None:
+    for cells in sheet.cells("md_tgt_det"):
+        name, detail = sheet.targets.resolve(cells, "target_id"), _name(cells, "detail_name")
+        if name is None or detail is None or not _has_value(cells, "detail_value"):
+            continue
+        draft = sheet.drafts.open("target", name, cells.row.place)
+        match detail.lower():
+            case "format":
+                form = cells.choice("detail_value", TargetFormat)
+                sheet.say(draft, cells, ("format",), "detail_value", form and form.value)
+            case "partition_by":
+                names = cells.names("detail_value")
+                sheet.say(draft, cells, ("partition_by",), "detail_value", names)
+            case "transform":
+                text = cells.text("detail_value")
+                sheet.say(draft, cells, ("transform",), "detail_value", text)
+            case _:
+                path = ("details", detail.removeprefix(AS_DETAIL))
+                sheet.say(draft, cells, path, "detail_value", cells.exact("detail_value"))
+
+
+def read_mappings(sheet: Worksheet) -> None:
+    first: dict[tuple[str, str], Place] = {}
+    for cells in sheet.cells("md_src_tgt_ctrl"):
+        source = sheet.sources.resolve(cells, "source_id")
+        target = sheet.targets.resolve(cells, "target_id")
+        if source is None or target is None:
+            continue
+        place = first.setdefault((source, target), cells.row.place)
+        if place != cells.row.place:
+            said = f"the mapping from {source} to {target}"
+            cells.add(DuplicateDefinition(cells.row.place, name=said, first=place))
+            continue
+        draft = sheet.drafts.open("target", target, cells.row.place)
+        at = ("sources", source)
+        sheet.say(draft, cells, (*at, "source"), "source_id", source)
+        word = cells.word("relationship_type")
+        sheet.say(draft, cells, (*at, "relationship"), "relationship_type", word)
+        sheet.say(draft, cells, (*at, "description"), "description", cells.text("description"))
+        sheet.say(draft, cells, (*at, "active"), "enabled", cells.flag("enabled"))
+
+
+def read_jobs(sheet: Worksheet) -> None:
+    for cells in sheet.cells("md_jobs"):
+        draft = sheet.named(sheet.jobs, cells, "job_id", "job_name")
+        if draft is None:
+            continue
+        sheet.say_texts(draft, cells, "description", "owner", "title")
+        if not cells.has("title") and cells.text("job_name") not in (None, draft.name):
+            sheet.say(draft, cells, ("title",), "job_name", cells.text("job_name"))
+        sheet.say(draft, cells, ("type",), "job_type", cells.word("job_type"))
+        sheet.say(draft, cells, ("active",), "status", cells.flag("status"))
+        for column in ("dataset_id", "dataset_name"):
+            if cells.has(column):
+                dataset = sheet.datasets.resolve(cells, column)
+                sheet.say(draft, cells, ("dataset",), column, dataset)
+
+
+def read_job_settings(sheet: Worksheet) -> None:
+    for table, field in (("md_jobs_det", "details"), ("md_jobconfig", "config")):
+        name_column = "detail_name" if field == "details" else "config_name"
+        value_column = "detail_value" if field == "details" else "config_value"
+        for cells in sheet.cells(table):
+            name, setting = sheet.jobs.resolve(cells, "job_id"), _name(cells, name_column)
+            if name is None or setting is None or not _has_value(cells, value_column):
+                continue
+            draft = sheet.drafts.open("job", name, cells.row.place)
+            if field == "config":
+                _switch(draft, cells, setting)
+                setting = setting.removeprefix(AS_CONFIG)
+            path = (field, setting)
+            sheet.say(draft, cells, path, value_column, cells.exact(value_column))
+
+
+def _switch(draft: Draft, cells: Cells, setting: str) -> None:
+    """A job that its own configuration switches off is off, whatever its status says."""
+    if setting != ACTIVE_CONFIG:
+        return
+    active = flag_of(cells.text("config_value") or "")
+    if active is None:
+        cells.wrong("config_value", "write true or false")
+    elif ("active",) not in draft.said or not active:
+        draft.said.pop(("active",), None)
+        draft.say(("active",), active, cells.place("config_value"), cells.findings)
+
+
+def _name(cells: Cells, column: str) -> str | None:
+    return cells.needed(column)
+
+
+def _has_value(cells: Cells, column: str) -> bool:
+    if cells.has(column):
+        return True
+    name = cells.text("detail_name") or cells.text("config_name") or ""
+    cells.wrong(column, f"{shown(name)} has no value; write '' for an empty one")
+    return False

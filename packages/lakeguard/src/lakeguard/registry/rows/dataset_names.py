@@ -1,0 +1,58 @@
+"""The dataset that a row means: by layer and name, by ``layer.name``, or by an id."""
+
+from __future__ import annotations
+
+from lakeguard.registry.rows.cells import Cells
+from lakeguard.registry.rows.naming import clean_word
+from lakeguard.registry.rows.wording import shown
+from lakeguard.registry.rows.worksheet import Worksheet
+from lakeguard_sdk.definition_errors import BadWord
+from lakeguard_sdk.words import Layer
+
+_LAYERS = tuple(layer.value for layer in Layer)
+
+
+def written_dataset(cells: Cells, column: str, layer_column: str) -> str | None:
+    """``flights`` in the layer of its column, or ``silver.flights``, which says both."""
+    text = cells.needed(column)
+    if text is None:
+        return None
+    layer = cells.choice(layer_column, Layer)
+    before, dot, rest = text.partition(".")
+    if dot and before.lower() in _LAYERS:
+        if layer is not None and layer.value != before.lower():
+            cells.wrong(layer_column, f"{layer} here, but {shown(text)} in {column}")
+            return None
+        layer, text = Layer(before.lower()), rest
+    if layer is None:
+        if not cells.has(layer_column):
+            cells.missing(layer_column)
+        return None
+    name = clean_word(text)
+    if name is None:
+        cells.add(BadWord(cells.place(column), name=shown(text)))
+        return None
+    return f"{layer.value}.{name}"
+
+
+def dataset_of(sheet: Worksheet, cells: Cells, layer_column: str = "layer") -> str | None:
+    """Of a row that may name a new dataset; name and id agree where both are given."""
+    if not cells.has("dataset_name"):
+        return sheet.datasets.resolve(cells, "dataset_id")
+    name = written_dataset(cells, "dataset_name", layer_column)
+    if name is not None and cells.has("dataset_id"):
+        known = sheet.datasets.find(cells.text("dataset_id") or "")
+        if known not in (None, name):
+            cells.wrong("dataset_name", f"{name} here, but dataset_id means {known}")
+            return None
+    return name
+
+
+def object_dataset(cells: Cells, source: str | None) -> str | None:
+    """The default: layer and clean name of the object, or of its source where it is all of it."""
+    layer = cells.choice("layer", Layer) if cells.has("layer") else Layer.BRONZE
+    said = cells.text("object_name") or source
+    if layer is None or said is None:
+        return None
+    name = cells.as_word("object_name", said)
+    return None if name is None else f"{layer.value}.{name}"

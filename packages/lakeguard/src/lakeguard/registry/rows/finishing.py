@@ -1,0 +1,135 @@
+"""Datasets and targets put together from what is registered and what rows say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lakeguard.gate.grammar import read_rule
+from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.rules import compile_rule, default_rule_id
+from lakeguard.registry.rows.drafts import Draft
+from lakeguard.registry.rows.worksheet import Worksheet
+from lakeguard.registry.rules import rule_error
+from lakeguard_sdk.definition import DatasetDefinition, Definition, TargetDefinition
+from lakeguard_sdk.definition_errors import WrongValue
+from lakeguard_sdk.words import LoadType
+
+_COLUMN_FIELDS = ("type", "tags", "description")
+
+
+def finished(sheet: Worksheet, draft: Draft) -> Definition | None:
+    """The definition, or None with what it lacks among the findings."""
+    match draft.key[0]:
+        case "target":
+            return draft.finished(_sources(draft), sheet.findings)
+        case "dataset":
+            definition = draft.finished(_pieces(sheet, draft), sheet.findings)
+            if isinstance(definition, DatasetDefinition):
+                _check_rules(sheet, draft, definition)
+            return definition
+        case _:
+            return draft.finished({}, sheet.findings)
+
+
+def _sources(draft: Draft) -> dict[str, Any]:
+    """Arrows that are registered stay where they are; new ones follow."""
+    before = draft.before
+    found: dict[str, dict[str, Any]] = {}
+    if isinstance(before, TargetDefinition):
+        found = {item.source: item.to_data() for item in before.sources}
+    for source, said in draft.members("sources").items():
+        found[source] = {**found.get(source, {}), **said}
+    return {"sources": list(found.values())}
+
+
+def _pieces(sheet: Worksheet, draft: Draft) -> dict[str, Any]:
+    """Only what is known: what is left out is missing, and told so."""
+    columns, dropped = _columns(sheet, draft)
+    pieces: dict[str, Any] = {"rules": _rules(sheet, draft, dropped)}
+    if columns:
+        pieces["columns"] = columns
+    if build := _build(draft):
+        pieces["build"] = build
+    pieces["load"] = _load(draft)
+    return pieces
+
+
+def _build(draft: Draft) -> dict[str, Any]:
+    said = {str(path[1]): item.value for path, item in draft.said.items() if path[0] == "build"}
+    before = draft.before.build.to_data() if isinstance(draft.before, DatasetDefinition) else {}
+    if said.get("build", before.get("build")) != before.get("build"):
+        return said
+    return {**before, **said}
+
+
+def _load(draft: Draft) -> dict[str, Any]:
+    """Keys and watermark may be named as the source names its columns."""
+    before = draft.before.load.to_data() if isinstance(draft.before, DatasetDefinition) else {}
+    said = {str(path[1]): item.value for path, item in draft.said.items() if path[0] == "load"}
+    clean = {item["raw"]: name for name, item in draft.members("columns").items() if "raw" in item}
+    for field in ("keys", "partition_by"):
+        if field in said:
+            said[field] = tuple(clean.get(name, name) for name in said[field])
+    if "watermark" in said:
+        said["watermark"] = clean.get(said["watermark"], said["watermark"])
+    return {"type": LoadType.FULL.value, **before, **said}
+
+
+def _columns(sheet: Worksheet, draft: Draft) -> tuple[list[dict[str, Any]], set[str]]:
+    """Columns in their order, and the names of those that go."""
+    whole, rows = draft.said.get(("columns",)), draft.members("columns")
+    before = draft.before.columns if isinstance(draft.before, DatasetDefinition) else ()
+    names = {column.name for column in before}
+    if whole is not None:
+        if rows:
+            place, problem = whole.place, "source_object_columns says them, too; keep to one"
+            sheet.findings.add(WrongValue(place, key="columns", problem=problem, hint=""))
+        return whole.value, names - {column["name"] for column in whole.value}
+    found = {column.name: column.to_data() for column in before}
+    order = {column.name: (index, 1) for index, column in enumerate(before, 1)}
+    taken: dict[int, str] = {}
+    for name, said in rows.items():
+        data = {field: said[field] for field in _COLUMN_FIELDS if field in said}
+        found[name] = {**found.get(name, {"name": name}), **data}
+        if (position := said.get("position")) is not None:
+            order[name] = (position, 0)
+            if taken.setdefault(position, name) != name:
+                place = draft.place_of(("columns", name, "position"))
+                problem = f"{position} is the place of {taken[position]}"
+                error = WrongValue(place, key="ordinal_position", problem=problem, hint="")
+                sheet.findings.add(error)
+        order.setdefault(name, (len(before) + len(rows), 1))
+    gone = {name for name, said in rows.items() if said.get("active") is False}
+    kept = sorted((name for name in found if name not in gone), key=lambda name: order[name])
+    return [found[name] for name in kept], gone & names
+
+
+def _rules(sheet: Worksheet, draft: Draft, dropped: set[str]) -> list[dict[str, Any]]:
+    """Registered rules stay, but those that rows say otherwise, or whose column goes."""
+    before = draft.before.rules if isinstance(draft.before, DatasetDefinition) else ()
+    said = sheet.rules.get(draft.name, {})
+    spoken = sheet.spoken_columns.get(draft.name, set())
+    nullable = {n for n, item in draft.members("columns").items() if item.get("nullable") is True}
+    found = {}
+    for rule in before:
+        read = read_rule(rule.expression).rule
+        usual = rule.rule_id == default_rule_id(read)
+        alone = read.columns[0] if len(read.columns) == 1 else None
+        taken_back = usual and (
+            alone in spoken or (alone in nullable and read.rule_type == "not_null")
+        )
+        if rule.rule_id in said or not (alone in dropped or taken_back):
+            found[rule.rule_id] = rule
+    found |= {rule_id: item.rule for rule_id, item in said.items()}
+    return [rule.to_data() for rule in found.values()]
+
+
+def _check_rules(sheet: Worksheet, draft: Draft, dataset: DatasetDefinition) -> None:
+    """Each rule over the columns, told where a row says it."""
+    said = sheet.rules.get(draft.name, {})
+    for rule in dataset.rules:
+        try:
+            compile_rule(rule, dataset.declared)
+        except GrammarError as error:
+            place = said[rule.rule_id].place if rule.rule_id in said else draft.place
+            sheet.findings.add(rule_error(place, dataset.dataset, error))

@@ -1,0 +1,285 @@
+"""The tables of the ingestion framework (seed 004)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lakeguard.gate.grammar import read_rule
+from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.rules import define_rule
+from lakeguard.registry.profiles import FLAGS
+from lakeguard.registry.rows.cells import Cells
+from lakeguard.registry.rows.dataset_names import dataset_of, object_dataset
+from lakeguard.registry.rows.drafts import Draft
+from lakeguard.registry.rows.naming import clean_column
+from lakeguard.registry.rows.rule_forms import entry_text
+from lakeguard.registry.rows.vendor_types import SYNONYMS, column_type
+from lakeguard.registry.rows.wording import shown
+from lakeguard.registry.rows.worksheet import Worksheet
+from lakeguard.registry.rules import rule_error
+from lakeguard_sdk.definition import CatalogueRule, RuleDefinition
+from lakeguard_sdk.definition_errors import DuplicateDefinition, UnknownReference, UnknownType
+from lakeguard_sdk.schema import TYPE_WORDS
+from lakeguard_sdk.spelling import did_you_mean
+from lakeguard_sdk.words import (
+    BUILT_IN_PROFILES,
+    HashStrategy,
+    LoadType,
+    Severity,
+    SourceFormat,
+)
+
+SYSTEM_DETAILS = (
+    "secret_name", "secret_reference", "default_database", "business_owner", "technical_owner",
+    "escalation_list",
+)  # fmt: skip
+OBJECT_DETAILS = ("business_owner", "technical_owner", "profiling_enabled", "quarantine_path")
+"""Columns that are settings of a worker: details under their own names."""
+LOAD_ALIASES = {"HYBRID": LoadType.APPEND}
+SEVERITY_ALIASES = {"ERROR": Severity.FAIL, "WARNING": Severity.WARN}
+
+
+@dataclass
+class Checking:
+    """What a source object says of the rules of its columns."""
+
+    enabled: bool = True
+    behaviour: Severity = Severity.WARN
+
+
+def severity_of(column: Severity | None, behaviour: Severity) -> Severity:
+    """FAIL where either says so."""
+    return Severity.FAIL if Severity.FAIL in (column, behaviour) else Severity.WARN
+
+
+def read_source_systems(sheet: Worksheet) -> None:
+    for cells in sheet.cells("source_systems"):
+        column = "source_name" if cells.has("source_name") else "system_name"
+        draft = sheet.named(sheet.sources, cells, "source_system_id", column)
+        if draft is None:
+            continue
+        form = cells.choice("source_type", SourceFormat)
+        sheet.say(draft, cells, ("format",), "source_type", form and form.value)
+        sheet.say(draft, cells, ("active",), "active", cells.flag("active"))
+        sheet.say_texts(draft, cells, "path", "description", "owner")
+        _say_details(sheet, draft, cells, SYSTEM_DETAILS)
+        _say_owner(sheet, draft, cells)
+
+
+def read_profiles(sheet: Worksheet) -> None:
+    for cells in sheet.cells("schema_compatibility_rules"):
+        draft = _once(sheet, cells, "profile", "profile_name")
+        if draft is not None:
+            for flag in (*FLAGS, "active"):
+                sheet.say(draft, cells, (flag,), flag, cells.flag(flag))
+            sheet.say_texts(draft, cells, "description")
+
+
+def read_catalogue(sheet: Worksheet) -> None:
+    for cells in sheet.cells("dq_rule_catalog"):
+        draft = _once(sheet, cells, "rule", "rule_name")
+        if draft is not None:
+            severity = cells.choice("severity", Severity, SEVERITY_ALIASES)
+            sheet.say(draft, cells, ("severity",), "severity", severity and severity.value)
+            text = cells.text("rule_expression")
+            sheet.say(draft, cells, ("expression",), "rule_expression", text)
+            sheet.say(draft, cells, ("active",), "active", cells.flag("active"))
+            sheet.say_texts(draft, cells, "description")
+
+
+def _once(sheet: Worksheet, cells: Cells, kind: str, column: str) -> Draft | None:
+    """The draft of a thing that its name alone tells apart."""
+    if cells.needed(column) is None:
+        return None
+    name = cells.word(column)
+    if name is None:
+        return None
+    draft = sheet.drafts.open(kind, name, cells.row.place)
+    if draft.place != cells.row.place:
+        place = cells.place(column)
+        cells.add(DuplicateDefinition(place, name=f"{kind} {name}", first=draft.place))
+        return None
+    return draft
+
+
+def read_objects(sheet: Worksheet) -> dict[str, Checking]:
+    """By dataset, how the rules of its columns are to be taken."""
+    checking: dict[str, Checking] = {}
+    for cells in sheet.cells("source_objects"):
+        source = sheet.sources.resolve(cells, "source_system_id")
+        object_id = cells.needed("source_object_id")
+        name = None if object_id is None else _object_name(sheet, cells, object_id, source)
+        if name is None or object_id is None or source is None:
+            continue
+        if not sheet.objects.declare(cells, "source_object_id", object_id, name):
+            continue
+        sheet.datasets.mention(name, cells.place("source_object_id"))
+        draft = sheet.drafts.open("dataset", name, cells.row.place)
+        if cells.has("dataset_name") and cells.text("dataset_id") not in (None, name):
+            sheet.say(draft, cells, ("external_id",), "dataset_id", cells.text("dataset_id"))
+        _say_build(sheet, draft, cells, source, object_id)
+        _say_load(sheet, draft, cells)
+        sheet.say_texts(draft, cells, "domain", "description", "owner")
+        sheet.say(draft, cells, ("active",), "active", cells.flag("active"))
+        _say_details(sheet, draft, cells, OBJECT_DETAILS)
+        _say_owner(sheet, draft, cells)
+        checking[name] = _checking(cells)
+    return checking
+
+
+def _object_name(sheet: Worksheet, cells: Cells, object_id: str, source: str | None) -> str | None:
+    """The row's own words for the dataset, else the registered one, else layer and object."""
+    if cells.has("dataset_name") or cells.has("dataset_id"):
+        return dataset_of(sheet, cells)
+    known = sheet.objects.find(object_id)
+    return known or object_dataset(cells, source)
+
+
+def _say_build(sheet: Worksheet, draft: Draft, cells: Cells, source: str, object_id: str) -> None:
+    if draft.name.partition(".")[0] != "bronze":
+        cells.wrong("layer", f"only bronze reads a source, and {draft.name} is none")
+    sheet.say(draft, cells, ("build", "build"), "source_system_id", "source")
+    sheet.say(draft, cells, ("build", "source"), "source_system_id", source)
+    sheet.say(draft, cells, ("build", "object"), "object_name", cells.text("object_name"))
+    external: str | None = None
+    if cells.has("external_id"):
+        external = cells.text("external_id")
+    elif object_id not in (draft.name, draft.name.partition(".")[2]):
+        external = object_id
+    sheet.say(draft, cells, ("build", "external_id"), "source_object_id", external)
+
+
+def _say_load(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    say_load_words(sheet, draft, cells)
+    say_profile(sheet, draft, cells)
+    say_target(sheet, draft, cells)
+
+
+def say_load_words(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    kind = cells.choice("load_type", LoadType, LOAD_ALIASES)
+    sheet.say(draft, cells, ("load", "type"), "load_type", kind and kind.value)
+    hashed = cells.choice("hash_strategy", HashStrategy)
+    sheet.say(draft, cells, ("load", "hash"), "hash_strategy", hashed and hashed.value)
+    sheet.say(draft, cells, ("load", "keys"), "business_keys", cells.names("business_keys"))
+    watermark = cells.text("watermark_column")
+    sheet.say(draft, cells, ("load", "watermark"), "watermark_column", watermark)
+    names = cells.names("partition_by")
+    sheet.say(draft, cells, ("load", "partition_by"), "partition_by", names)
+
+
+def say_profile(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    column = "schema_compat_profile"
+    name = cells.word(column)
+    known = sheet.drafts.names("profile") | set(BUILT_IN_PROFILES)
+    if name is not None and name not in known:
+        hint = did_you_mean(name, known)
+        place = cells.place(column)
+        cells.add(UnknownReference(place, kind="profile", name=shown(name), hint=hint))
+        return
+    sheet.say(draft, cells, ("profile",), column, name)
+
+
+def say_target(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    if cells.has("target_id"):
+        target = sheet.targets.resolve(cells, "target_id")
+        sheet.say(draft, cells, ("target",), "target_id", target)
+
+
+def _say_details(sheet: Worksheet, draft: Draft, cells: Cells, columns: tuple[str, ...]) -> None:
+    for column in columns:
+        sheet.say(draft, cells, ("details", column), column, cells.exact(column))
+
+
+def _say_owner(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    """Where nobody is called the owner, the technical one is, else that of the business."""
+    for column in ("technical_owner", "business_owner"):
+        if not draft.value("owner"):
+            sheet.say(draft, cells, ("owner",), column, cells.text(column))
+
+
+def _checking(cells: Cells) -> Checking:
+    enabled = cells.flag("dq_enabled")
+    behaviour = cells.choice("dq_fail_behavior", Severity, SEVERITY_ALIASES)
+    return Checking(enabled is not False, behaviour or Severity.WARN)
+
+
+def read_columns(
+    sheet: Worksheet, checking: dict[str, Checking], catalogue: dict[str, CatalogueRule]
+) -> None:
+    seen: dict[tuple[str, str], Any] = {}
+    for cells in sheet.cells("source_object_columns"):
+        dataset = sheet.objects.resolve(cells, "source_object_id")
+        raw = cells.needed("column_name")
+        if dataset is None or raw is None:
+            continue
+        name = cells.text("clean_name") or clean_column(raw)
+        place = cells.place("column_name")
+        first = seen.setdefault((dataset, name), place)
+        if first != place:
+            cells.add(DuplicateDefinition(place, name=f"{dataset} column {name}", first=first))
+            continue
+        draft = sheet.drafts.open("dataset", dataset, cells.row.place)
+        _say_column(sheet, draft, cells, name)
+        if cells.flag("active") is not False:
+            rules = _column_rules(cells, dataset, name, checking.get(dataset), catalogue)
+            for rule in rules:
+                sheet.say_rule(draft, rule, cells.place("dq_rule_set"))
+            if cells.has("dq_rule_set"):
+                sheet.spoken_columns.setdefault(dataset, set()).add(name)
+
+
+def _say_column(sheet: Worksheet, draft: Draft, cells: Cells, name: str) -> None:
+    at = ("columns", name)
+    raw = cells.needed("column_name")
+    sheet.say(draft, cells, (*at, "raw"), "column_name", raw)
+    position = cells.whole("ordinal_position")
+    sheet.say(draft, cells, (*at, "position"), "ordinal_position", position)
+    sheet.say(draft, cells, (*at, "type"), "data_type", _type(cells))
+    sheet.say(draft, cells, (*at, "tags"), "tags", cells.names("tags"))
+    sheet.say(draft, cells, (*at, "description"), "description", cells.text("description"))
+    sheet.say(draft, cells, (*at, "active"), "active", cells.flag("active"))
+    sheet.say(draft, cells, (*at, "nullable"), "is_nullable", cells.flag("is_nullable"))
+
+
+def _type(cells: Cells) -> str | None:
+    text = cells.text("data_type")
+    if text is None:
+        return None
+    found = column_type(text)
+    if found is None:
+        known = [*TYPE_WORDS, *(word for words in SYNONYMS.values() for word in words)]
+        hint = did_you_mean(text, known)
+        cells.add(UnknownType(cells.place("data_type"), type=shown(text), hint=hint))
+    return found
+
+
+def _column_rules(
+    cells: Cells,
+    dataset: str,
+    column: str,
+    checking: Checking | None,
+    catalogue: dict[str, CatalogueRule],
+) -> list[RuleDefinition]:
+    """``is_nullable`` first: where it forbids NULL, no milder rule takes that back."""
+    taken: dict[str, RuleDefinition] = {}
+    checking = checking or Checking()
+    if cells.flag("is_nullable") is False:
+        rule = read_rule("not_null", column=column).rule
+        needed = define_rule(rule, rule_id=None, severity=Severity.FAIL)
+        taken[needed.rule_id] = needed
+    said = cells.choice("dq_severity", Severity, SEVERITY_ALIASES)
+    entries = cells.json("dq_rule_set") if cells.text("dq_rule_set") else []
+    for entry in entries if isinstance(entries, list) else [entries]:
+        try:
+            read = read_rule(entry_text(entry, column, catalogue), column=column).rule
+            limited = read.fail_if is not None or read.warn_if is not None
+            severity = None if limited else severity_of(said, checking.behaviour)
+            rule_ = define_rule(read, rule_id=None, severity=severity, active=checking.enabled)
+        except GrammarError as error:
+            cells.add(rule_error(cells.place("dq_rule_set"), dataset, error))
+            continue
+        held = taken.setdefault(rule_.rule_id, rule_)
+        if held.expression != rule_.expression:
+            cells.wrong("dq_rule_set", f"{rule_.rule_id} stands twice, with another meaning")
+    return list(taken.values())

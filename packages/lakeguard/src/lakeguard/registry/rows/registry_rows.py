@@ -1,0 +1,282 @@
+"""The registry's own tables (seed 000), and the catalogue of datasets of seed 003."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lakeguard.gate.grammar import read_rule
+from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.policies import parse_policy, policy_text
+from lakeguard.gate.rules import default_rule_id, define_rule
+from lakeguard.registry.policies import LATER_TYPES
+from lakeguard.registry.rows.cells import Cells
+from lakeguard.registry.rows.dataset_names import dataset_of, written_dataset
+from lakeguard.registry.rows.drafts import Draft
+from lakeguard.registry.rows.ingestion_rows import (
+    SEVERITY_ALIASES,
+    say_load_words,
+    say_profile,
+    say_target,
+)
+from lakeguard.registry.rows.rule_forms import expression_text
+from lakeguard.registry.rows.vendor_types import column_type
+from lakeguard.registry.rows.wording import shown
+from lakeguard.registry.rows.worksheet import Worksheet
+from lakeguard.registry.rules import RULE_ID, grammar_hint, rule_error
+from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.definition_errors import (
+    DuplicateDefinition,
+    PolicySyntax,
+    UnknownReference,
+    UnknownType,
+    WrongValue,
+)
+from lakeguard_sdk.spelling import did_you_mean
+from lakeguard_sdk.words import Enforcement, Layer, PolicyType, Severity
+
+COLUMN_KEYS = ("name", "type", "tags", "description")
+"""Of an item of ``dataset_registry.columns``."""
+
+
+def read_registry(sheet: Worksheet) -> None:
+    for cells in sheet.cells("dataset_registry"):
+        before = cells.text("renamed_from") or ""
+        draft = _dataset(sheet, cells, ("dataset_name", "layer"), before)
+        if draft is None:
+            continue
+        if before and draft.before is None:
+            draft.before = sheet.drafts.registered.get(("dataset", before))
+        sheet.say_texts(draft, cells, "domain", "owner", "description")
+        sheet.say(draft, cells, ("active",), "active", cells.flag("active"))
+        renamed = cells.has("renamed_from") and _known_layer(cells, before)
+        sheet.say(draft, cells, ("renamed_from",), "renamed_from", before if renamed else None)
+        sheet.say(draft, cells, ("parents",), "parents", cells.names("parents"))
+        _say_sql(sheet, draft, cells)
+        say_load_words(sheet, draft, cells)
+        details = cells.mapping("details") or {}
+        for key, value in details.items():
+            sheet.say(draft, cells, ("details", key), "details", value)
+        if cells.has("columns"):
+            _say_columns(sheet, draft, cells)
+
+
+def read_registry_arrows(sheet: Worksheet) -> None:
+    """What rows of datasets name of other kinds, once those are all known."""
+    for cells in sheet.cells("dataset_registry"):
+        name = sheet.datasets.find(cells.text("dataset_id") or "")
+        draft = sheet.drafts.drafts.get(("dataset", name or ""))
+        if draft is not None:
+            say_profile(sheet, draft, cells)
+            say_target(sheet, draft, cells)
+            _check_parents(sheet, draft, cells)
+
+
+def _check_parents(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    known = sheet.drafts.names("dataset")
+    said = draft.said.get(("parents",))
+    for parent in said.value if said else ():
+        if parent not in known:
+            hint = did_you_mean(parent, known - {draft.name})
+            place = cells.place("parents")
+            cells.add(UnknownReference(place, kind="dataset", name=shown(parent), hint=hint))
+
+
+def _known_layer(cells: Cells, name: str) -> bool:
+    layer, dot, rest = name.partition(".")
+    if not name or (dot and rest and layer in Layer.__members__.values()):
+        return bool(name)
+    cells.wrong("renamed_from", "write layer.name")
+    return False
+
+
+def _dataset(
+    sheet: Worksheet, cells: Cells, columns: tuple[str, str], before: str = ""
+) -> Draft | None:
+    name_column, layer_column = columns
+    row_id = cells.needed("dataset_id")
+    if row_id is None:
+        return None
+    if cells.has(name_column):
+        name = written_dataset(cells, name_column, layer_column)
+    else:
+        name = sheet.datasets.find(row_id)
+        if name is None:
+            cells.missing(name_column)
+    if name is None:
+        return None
+    return sheet.opened(sheet.datasets, cells, ("dataset_id", row_id), name, before)
+
+
+def read_catalogue_of_datasets(sheet: Worksheet) -> None:
+    for cells in sheet.cells("md_datasets"):
+        column = "dataset_name" if cells.has("dataset_name") else "table_name"
+        draft = _dataset(sheet, cells, (column, "schema"))
+        if draft is None:
+            continue
+        if column == "dataset_name" and cells.has("table_name"):
+            said = written_dataset(cells, "table_name", "schema")
+            if said not in (None, draft.name):
+                cells.wrong("table_name", f"{said} here, but {draft.name} in dataset_name")
+        sheet.say(draft, cells, ("domain",), "database", cells.text("database"))
+        sheet.say(draft, cells, ("active",), "status", cells.flag("status"))
+        say_target(sheet, draft, cells)
+
+
+def _say_sql(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    text, file = sql_text(cells.exact("sql_text")), cells.text("sql_file")
+    if text is None and file is None:
+        return
+    if file is None and draft.value("build", "file") is None:
+        file = f"sql/{draft.name.replace('.', '/')}.sql"
+    column = "sql_text" if cells.has("sql_text") else "sql_file"
+    sheet.say(draft, cells, ("build", "build"), column, "sql")
+    sheet.say(draft, cells, ("build", "file"), "sql_file", file)
+    sheet.say(draft, cells, ("build", "text"), "sql_text", text)
+
+
+def sql_text(written: str | None) -> str | None:
+    """No SELECT begins with a double quote: one that does is a JSON text, which keeps the
+    line breaks of other systems."""
+    if written is None or not written.startswith('"'):
+        return written
+    try:
+        found = json.loads(written)
+    except ValueError:
+        return written
+    return found if isinstance(found, str) else written
+
+
+def _say_columns(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    """The whole list of a dataset's columns, in their order."""
+    found = cells.json("columns")
+    if found is None:
+        return
+    if not isinstance(found, list) or not all(_is_column(item) for item in found):
+        cells.wrong("columns", 'write [{"name": "order_id", "type": "string"}, …]')
+        return
+    columns = []
+    for item in found:
+        data_type = column_type(item["type"])
+        if data_type is None:
+            place = cells.place("columns")
+            cells.add(UnknownType(place, type=shown(item["type"]), hint=""))
+            return
+        columns.append({**item, "type": data_type})
+    sheet.say(draft, cells, ("columns",), "columns", columns)
+
+
+def _is_column(item: Any) -> bool:
+    if not isinstance(item, dict) or set(item) - set(COLUMN_KEYS):
+        return False
+    tags = item.get("tags", [])
+    texts = (item.get("name"), item.get("type"), item.get("description", ""))
+    return isinstance(tags, list) and all(isinstance(text, str) for text in (*texts, *tags))
+
+
+def read_rules(sheet: Worksheet) -> None:
+    for cells in sheet.cells("quality_rules"):
+        name = _rule_dataset(sheet, cells)
+        if name is None:
+            continue
+        layer = cells.choice("layer", Layer)
+        if layer is not None and layer.value != name.partition(".")[0]:
+            cells.wrong("layer", f"the rule says {layer}, its dataset is {name}")
+            continue
+        draft = sheet.drafts.open("dataset", name, cells.row.place)
+        rule = _rule(cells, name)
+        if rule is not None:
+            sheet.say_rule(draft, rule, cells.place("rule_expression"))
+
+
+def _rule_dataset(sheet: Worksheet, cells: Cells) -> str | None:
+    if cells.has("dataset_id"):
+        return sheet.datasets.resolve(cells, "dataset_id")
+    name = dataset_of(sheet, cells)
+    if name is not None and sheet.datasets.find(name) is None:
+        place = cells.place("dataset_name")
+        cells.add(UnknownReference(place, kind="dataset", name=name, hint=""))
+        return None
+    return name
+
+
+def _rule(cells: Cells, dataset: str) -> RuleDefinition | None:
+    expression = cells.text("rule_expression")
+    column = cells.text("column_name") or None
+    kind = cells.text("rule_type")
+    severity = cells.choice("severity", Severity, SEVERITY_ALIASES)
+    active = cells.flag("active")
+    if not expression and column is None:
+        cells.missing("rule_expression")
+        return None
+    try:
+        read = read_rule(expression_text(kind, expression or ""), column=_under(column, expression))
+        usual = default_rule_id(read.rule)
+        rule_id = _rule_id(cells, usual)
+        if rule_id is None:
+            return None
+        said = active is not False
+        return define_rule(read.rule, rule_id=rule_id, severity=severity, active=said)
+    except GrammarError as error:
+        where = "rule_expression" if cells.has("rule_expression") else "rule_type"
+        cells.add(rule_error(cells.place(where), dataset, error))
+        return None
+
+
+def _under(column: str | None, expression: str | None) -> str | None:
+    """A column stands for itself only where the expression does not name one."""
+    return column if column and column not in (expression or "") else None
+
+
+def _rule_id(cells: Cells, usual: str) -> str | None:
+    """As it is written where that is an id, else in lower case, with ``rule_`` before a digit."""
+    if not cells.has("rule_id"):
+        return usual
+    written = cells.text("rule_id") or ""
+    lower = written.lower()
+    for candidate in (written, lower, f"rule_{lower}"):
+        if candidate == usual or RULE_ID.match(candidate):
+            return candidate
+    problem = "lower case letters, digits, and . _ - after a letter, at most 200"
+    cells.add(WrongValue(cells.place("rule_id"), key="rule_id", problem=problem, hint=""))
+    return None
+
+
+def read_policies(sheet: Worksheet) -> None:
+    for cells in sheet.cells("policy_rules"):
+        if cells.needed("policy_id") is None or (name := cells.word("policy_id")) is None:
+            continue
+        draft = sheet.drafts.open("policy", name, cells.row.place)
+        if draft.place != cells.row.place:
+            place = cells.place("policy_id")
+            cells.add(DuplicateDefinition(place, name=f"policy {name}", first=draft.place))
+            continue
+        layer = cells.choice("applies_to_layer", Layer)
+        sheet.say(draft, cells, ("applies_to_layer",), "applies_to_layer", layer and layer.value)
+        kind = _policy_type(cells)
+        sheet.say(draft, cells, ("type",), "policy_type", kind and kind.value)
+        enforcement = cells.choice("enforcement", Enforcement)
+        sheet.say(draft, cells, ("enforcement",), "enforcement", enforcement and enforcement.value)
+        sheet.say(draft, cells, ("active",), "active", cells.flag("active"))
+        _say_policy(sheet, draft, cells)
+
+
+def _policy_type(cells: Cells) -> PolicyType | None:
+    written = (cells.text("policy_type") or "").upper()
+    if written in LATER_TYPES and written not in PolicyType.__members__.values():
+        cells.wrong("policy_type", f"{written} is not available yet", LATER_TYPES[written])
+        return None
+    return cells.choice("policy_type", PolicyType)
+
+
+def _say_policy(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    text, kind = cells.text("policy_expression"), draft.value("type")
+    if text is None or kind is None:
+        return
+    try:
+        canonical = policy_text(parse_policy(PolicyType(kind), text))
+    except GrammarError as error:
+        place = cells.place("policy_expression")
+        cells.add(PolicySyntax(place, problem=error.message, hint=grammar_hint(error)))
+        return
+    sheet.say(draft, cells, ("expression",), "policy_expression", canonical)
