@@ -210,7 +210,7 @@ def install_uv() -> str:
 
 def install_packages() -> None:
     """Exactly what is locked, and the workspace's own packages in place of copies."""
-    sync = [VENV / "bin" / "uv", "pip", "sync", "--quiet", "--python", PYTHON]
+    sync = [VENV / "bin" / "uv", "pip", "sync", "--quiet", "--compile-bytecode", "--python", PYTHON]
     run(
         [*sync, "--no-build-isolation", "requirements.lock", "setup/members.txt"],
         "The packages could not be installed. Is the Python package index within reach?",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection
 
 from lakeguard.relay.catalogue import (
     BY_RUN,
-    CHAIN,
     CURRENT,
     LedgerTable,
     chain_table,
@@ -20,9 +19,9 @@ from lakeguard.relay.catalogue import (
     ledger_tables,
 )
 from lakeguard.relay.ledger_table import LedgerFiles
-from lakeguard.relay.rows import PlainRow, arrow_schema, from_payloads, state_rows, to_arrow
+from lakeguard.relay.rows import PlainRow, arrow_schema, payload_maker, state_rows, to_arrow
 from lakeguard.relay.stamping import Link, Told, rows_of
-from lakeguard_sdk.canonical import format_instant
+from lakeguard.state import facts
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.storage import join
 
@@ -35,7 +34,7 @@ class Shipment:
     """Rows for one table of the ledger."""
 
     table: LedgerTable
-    rows: Sequence[PlainRow]
+    payloads: Sequence[str]
     ordinals: Sequence[int]
     whole: bool = False
     """The table shows exactly these rows afterwards."""
@@ -62,7 +61,7 @@ class Ledger:
         senders = [_sender(self.files(each.table), each, link.batch) for each in shipments]
         self._side_by_side(senders)
         reached("ledger.rows_sent")
-        chain = Shipment(chain_table(), [link_row(org_id, link)], [0])
+        chain = Shipment(chain_table(), [link_payload(org_id, link)], [0])
         _sender(self.files(chain.table), chain, link.batch)()
 
     def _side_by_side(self, calls: Sequence[Callable[[], None]]) -> None:
@@ -81,15 +80,13 @@ def collect(connection: Connection, org_id: str, batch: int) -> list[Shipment]:
     return [*_fact_shipments(told), *_derived_shipments(connection, org_id, told)]
 
 
-def link_row(org_id: str, link: Link) -> PlainRow:
-    values: dict[str, Any] = {**link._asdict(), "org_id": org_id}
-    values["stamped_at"] = format_instant(link.stamped_at)
-    return tuple(values[name] for name in ledger_tables()[CHAIN].columns)
+def link_payload(org_id: str, link: Link) -> str:
+    return facts.payload({**link._asdict(), "org_id": org_id}, chain_table().columns)
 
 
 def _sender(files: LedgerFiles, shipment: Shipment, batch: int) -> Callable[[], None]:
     def send() -> None:
-        rows = to_arrow(shipment.table, shipment.rows, batch, shipment.ordinals)
+        rows = to_arrow(shipment.table, shipment.payloads, batch, shipment.ordinals)
         (files.replace if shipment.whole else files.append)(rows, batch)
 
     return send
@@ -102,8 +99,7 @@ def _fact_shipments(told: Sequence[Told]) -> Iterator[Shipment]:
         payloads.append(row.payload)
         ordinals.append(ordinal)
     for topic, (payloads, ordinals) in by_topic.items():
-        table = fact_tables()[topic]
-        yield Shipment(table, from_payloads(table, payloads), ordinals)
+        yield Shipment(fact_tables()[topic], payloads, ordinals)
 
 
 def _derived_shipments(
@@ -114,15 +110,17 @@ def _derived_shipments(
         if topics & set(sources):
             table = derived_tables()[name]
             rows = state_rows(connection, table, table.source.c.org_id == org_id)
-            yield Shipment(table, rows, range(len(rows)), whole=True)
-    ended = [payload for topic, payload in told if topic == "run_history"]
-    runs = fact_tables()["run_history"]
-    at = runs.columns.index("run_id")
-    ids = [row[at] for row in from_payloads(runs, ended)]
+            yield _shipment(table, rows, whole=True)
+    ids = [json.loads(payload)["run_id"] for topic, payload in told if topic == "run_history"]
     for name, key in BY_RUN.items() if ids else ():
         rows = list(_rows_of_runs(connection, derived_tables()[name], key, ids))
         if rows:
-            yield Shipment(derived_tables()[name], rows, range(len(rows)))
+            yield _shipment(derived_tables()[name], rows)
+
+
+def _shipment(table: LedgerTable, rows: Sequence[PlainRow], whole: bool = False) -> Shipment:
+    payloads = list(map(payload_maker(table), rows))
+    return Shipment(table, payloads, range(len(payloads)), whole)
 
 
 def _rows_of_runs(

@@ -4,12 +4,13 @@ the same tuple whether it was told, read from the State or read from the ledger.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.json as pa_json
 from sqlalchemy import ColumnElement, Connection, select, type_coerce
 from sqlalchemy.types import NullType
 
@@ -17,6 +18,8 @@ from lakeguard.relay.catalogue import BATCH, ORDINAL, LedgerTable
 from lakeguard_sdk.canonical import format_instant
 
 PlainRow = tuple[Any, ...]
+
+_BLOCK = 1 << 22
 
 _ARROW = {
     "time": pa.timestamp("us", "UTC"),
@@ -33,26 +36,33 @@ def arrow_schema(table: LedgerTable) -> pa.Schema:
 
 
 def to_arrow(
-    table: LedgerTable, rows: Sequence[PlainRow], batch: int, ordinals: Sequence[int]
+    table: LedgerTable, payloads: Sequence[str], batch: int, ordinals: Sequence[int]
 ) -> pa.Table:
-    columns = list(zip(*rows, strict=True)) or [()] * len(table.columns)
-    arrays = [
-        _to_array(values, table.kind_of(name))
-        for name, values in zip(table.columns, columns, strict=True)
-    ]
-    arrays += [pa.array([batch] * len(rows), pa.int64()), pa.array(ordinals, pa.int64())]
-    return pa.Table.from_arrays(arrays, schema=arrow_schema(table))
+    """Rows as they were told, with the batch that tells them and their places in it.
+
+    Arrow reads the JSON itself: no Python value is made for any cell.
+    """
+    schema = arrow_schema(table)
+    if not payloads:
+        return schema.empty_table()
+    lines = "\n".join(
+        f'{payload[:-1]},"{BATCH}":{batch},"{ORDINAL}":{ordinal}}}'
+        for payload, ordinal in zip(payloads, ordinals, strict=True)
+    ).encode()
+    longest = 4 * max(map(len, payloads)) + 1024
+    return pa_json.read_json(
+        pa.BufferReader(lines),
+        read_options=pa_json.ReadOptions(block_size=max(_BLOCK, longest)),
+        parse_options=pa_json.ParseOptions(
+            explicit_schema=schema, unexpected_field_behavior="error"
+        ),
+    ).select(schema.names)
 
 
 def from_arrow(table: LedgerTable, data: pa.Table) -> list[PlainRow]:
     """Rows in the order of ``data``, without the ledger's own columns."""
     columns = [_to_values(data[name], table.kind_of(name)) for name in table.columns]
     return list(zip(*columns, strict=True))
-
-
-def from_payloads(table: LedgerTable, payloads: Iterable[str]) -> list[PlainRow]:
-    columns = table.columns
-    return [tuple(map(told.get, columns)) for told in map(json.loads, payloads)]
 
 
 def payload_maker(table: LedgerTable) -> Callable[[PlainRow], str]:
@@ -100,13 +110,6 @@ def _plain_flag(value: bool | int | None) -> bool | None:
 
 _BARE = NullType()
 _FIXES: dict[str, Callable[[Any], Any]] = {"time": _plain_time, "flag": _plain_flag}
-
-
-def _to_array(values: Sequence[Any], kind: str) -> pa.Array:
-    if kind != "time":
-        return pa.array(values, _ARROW[kind])
-    moments = [None if text is None else datetime.fromisoformat(text) for text in values]
-    return pa.array(moments, _ARROW[kind])
 
 
 def _to_values(column: pa.ChunkedArray, kind: str) -> list[Any]:
