@@ -50,6 +50,13 @@ class InvalidDefinitions(UsageError):
         return {**super().to_data(), "errors": [error.to_data() for error in self.errors]}
 
 
+class InvalidRows(InvalidDefinitions):
+    """Correct every place named; nothing was loaded."""
+
+    what = "{count} in the rows"
+    next_command = "correct the files, then: lakeguard load"
+
+
 class NotYaml(DefinitionError):
     """The file is not YAML."""
 
@@ -285,3 +292,10 @@ class NestedTable(DefinitionError):
 
     code = "LG-2033"
     what = "the table of {name} would lie at {location}, inside or around that of {other}"
+
+
+class LoadedFact(RowsError):
+    """Load definitions; what happened is written by LakeGuard alone, and cannot be loaded."""
+
+    code = "LG-2034"
+    what = "{table} holds what happened, not what is defined, and is not loaded"

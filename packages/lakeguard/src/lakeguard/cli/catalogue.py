@@ -11,6 +11,8 @@ COMMANDS: dict[str, str] = {
     "validate": "Check the definitions alone: no database, no Java.",
     "plan": "Show what apply would change.",
     "apply": "Make the definitions the registry's, in one transaction.",
+    "load": "Make rows of definition tables the registry's, in one transaction.",
+    "export": "Write all that is registered as files, or as table rows.",
     "run": "Build a dataset and publish it if the gate allows.",
     "runs": "List what ran, newest first.",
     "status": "One line per dataset, worst first.",

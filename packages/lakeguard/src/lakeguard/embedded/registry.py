@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakeguard.promotion.heart import Heart
+from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard_sdk.definition import Definitions
@@ -14,6 +15,13 @@ from lakeguard_sdk.planning import Applied, Plan
 @dataclass(frozen=True)
 class EmbeddedRegistry:
     heart: Heart
+
+    def definitions(self) -> Definitions:
+        """All that is registered, each kind in the order of names."""
+        with self.heart.database.read() as connection:
+            state = read_state(connection, self.heart.org_id)
+            held = state.open_all(state.entries.values())
+        return gathered(held[key].definition for key in sorted(held))
 
     def plan(self, definitions: Definitions) -> Plan:
         with self.heart.database.read() as connection:

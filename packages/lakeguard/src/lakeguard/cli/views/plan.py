@@ -33,10 +33,12 @@ def counted(definitions: Definitions) -> str:
     )
 
 
-def plan_lines(plan: Plan, kept: Path | None = None) -> list[str]:
+def plan_lines(
+    plan: Plan, kept: Path | None = None, *, follow: str = "lakeguard apply"
+) -> list[str]:
     if not plan.steps:
         return ["nothing to do: the registry holds exactly these definitions"]
-    follow = "lakeguard apply" if kept is None else f"lakeguard apply {inert(kept)}"
+    follow = follow if kept is None else f"{follow} {inert(kept)}"
     return [*_steps(plan), "", f"{plural(len(plan.steps), 'step')}", f"Next: {follow}"]
 
 

@@ -14,7 +14,7 @@ from lakeguard.registry.rows.finishing import finished
 from lakeguard.registry.rows.row import Row
 from lakeguard.registry.rows.tables import accepted
 from lakeguard.registry.rows.worksheet import Worksheet
-from lakeguard_sdk.definition import CatalogueRule, Definition, Definitions
+from lakeguard_sdk.definition import CatalogueRule, Definition, Definitions, FromSql
 from lakeguard_sdk.definition_errors import DefinitionError
 
 
@@ -34,8 +34,9 @@ class Assembly:
         found = [finished(self._sheet, draft) for draft in list(drafts.values())]
         self.definitions = gathered(item for item in found if item is not None)
         for item in every(self.definitions):
-            for error in definition_errors(item, drafts[key_of(item)].locate):
-                findings.add(error)
+            draft = drafts[key_of(item)]
+            for error in definition_errors(item, draft.locate):
+                findings.add(_at_row(error, item, draft))
 
     def _read(self) -> None:
         """What others refer to comes first; details after what they belong to."""
@@ -80,3 +81,11 @@ class Assembly:
             if file_of(item) == file:
                 return self._sheet.drafts.drafts[key_of(item)]
         return None
+
+
+def _at_row(error: DefinitionError, item: Definition, draft: Draft) -> DefinitionError:
+    """SQL stands in a row here, not in the file that it will be known by."""
+    build = getattr(item, "build", None)
+    if isinstance(build, FromSql) and error.place.file == build.file:
+        return type(error)(draft.place_of(("build", "text")), **error.fields)
+    return error

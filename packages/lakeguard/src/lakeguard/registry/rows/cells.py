@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from lakeguard.registry.findings import Findings
-from lakeguard.registry.rows.naming import clean_word
+from lakeguard.registry.rows.naming import clean_word, is_word
 from lakeguard.registry.rows.row import Now, Row
 from lakeguard.registry.rows.wording import shown
 from lakeguard_sdk.definition_errors import BadWord, DefinitionError, MissingKey, Place, WrongValue
@@ -144,6 +144,15 @@ class Cells:
             self.wrong(column, "name each column once, none of them empty")
             return None
         return tuple(found)
+
+    def words(self, column: str) -> tuple[str, ...] | None:
+        """Names of ours, written as they are."""
+        found = self.names(column)
+        for word in found or ():
+            if not is_word(word):
+                self.add(BadWord(self.place(column), name=shown(word)))
+                return None
+        return found
 
     def json(self, column: str) -> Any:
         """Any JSON, numbers exact; None where it is none."""

@@ -236,7 +236,7 @@ def _say_column(sheet: Worksheet, draft: Draft, cells: Cells, name: str) -> None
     position = cells.whole("ordinal_position")
     sheet.say(draft, cells, (*at, "position"), "ordinal_position", position)
     sheet.say(draft, cells, (*at, "type"), "data_type", _type(cells))
-    sheet.say(draft, cells, (*at, "tags"), "tags", cells.names("tags"))
+    sheet.say(draft, cells, (*at, "tags"), "tags", cells.words("tags"))
     sheet.say(draft, cells, (*at, "description"), "description", cells.text("description"))
     sheet.say(draft, cells, (*at, "active"), "active", cells.flag("active"))
     sheet.say(draft, cells, (*at, "nullable"), "is_nullable", cells.flag("is_nullable"))

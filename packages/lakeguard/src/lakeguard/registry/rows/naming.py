@@ -10,6 +10,14 @@ from lakeguard_sdk.names import check_word
 _APART = re.compile(r"[^a-z0-9]+")
 
 
+def is_word(text: str) -> bool:
+    try:
+        check_word(text)
+    except BadName:
+        return False
+    return True
+
+
 def clean_word(text: str) -> str | None:
     """``OpenCellID Raw`` as ``opencellid_raw``; None where no name comes of it.
 
@@ -17,12 +25,10 @@ def clean_word(text: str) -> str | None:
     neither letter nor digit becomes one underscore, and none stands at an end. Characters
     beyond ASCII are never dropped: such a text has no name.
     """
-    for name in (text, _APART.sub("_", text.lower()).strip("_")):
-        try:
-            return check_word(name) if text.isascii() else None
-        except BadName:
-            continue
-    return None
+    if is_word(text):
+        return text
+    name = _APART.sub("_", text.lower()).strip("_")
+    return name if text.isascii() and is_word(name) else None
 
 
 def clean_column(text: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import parse_policy, policy_text
 from lakeguard.gate.rules import default_rule_id, define_rule
+from lakeguard.registry.exporting import is_sql_path
 from lakeguard.registry.policies import LATER_TYPES
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.dataset_names import dataset_of, written_dataset
@@ -19,6 +19,7 @@ from lakeguard.registry.rows.ingestion_rows import (
     say_profile,
     say_target,
 )
+from lakeguard.registry.rows.naming import is_word
 from lakeguard.registry.rows.rule_forms import expression_text
 from lakeguard.registry.rows.vendor_types import column_type
 from lakeguard.registry.rows.wording import shown
@@ -124,8 +125,11 @@ def read_catalogue_of_datasets(sheet: Worksheet) -> None:
 
 
 def _say_sql(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
-    text, file = sql_text(cells.exact("sql_text")), cells.text("sql_file")
+    text, file = cells.exact("sql_text"), cells.text("sql_file")
     if text is None and file is None:
+        return
+    if file is not None and not is_sql_path(file):
+        cells.wrong("sql_file", "write a path inside the project, such as sql/orders.sql")
         return
     if file is None and draft.value("build", "file") is None:
         file = f"sql/{draft.name.replace('.', '/')}.sql"
@@ -133,18 +137,6 @@ def _say_sql(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
     sheet.say(draft, cells, ("build", "build"), column, "sql")
     sheet.say(draft, cells, ("build", "file"), "sql_file", file)
     sheet.say(draft, cells, ("build", "text"), "sql_text", text)
-
-
-def sql_text(written: str | None) -> str | None:
-    """No SELECT begins with a double quote: one that does is a JSON text, which keeps the
-    line breaks of other systems."""
-    if written is None or not written.startswith('"'):
-        return written
-    try:
-        found = json.loads(written)
-    except ValueError:
-        return written
-    return found if isinstance(found, str) else written
 
 
 def _say_columns(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
@@ -171,7 +163,9 @@ def _is_column(item: Any) -> bool:
         return False
     tags = item.get("tags", [])
     texts = (item.get("name"), item.get("type"), item.get("description", ""))
-    return isinstance(tags, list) and all(isinstance(text, str) for text in (*texts, *tags))
+    if not isinstance(tags, list) or not all(isinstance(text, str) for text in (*texts, *tags)):
+        return False
+    return all(map(is_word, tags)) and len(set(tags)) == len(tags)
 
 
 def read_rules(sheet: Worksheet) -> None:

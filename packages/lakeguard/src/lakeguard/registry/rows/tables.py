@@ -9,7 +9,7 @@ from lakeguard.registry.rows.row import Row
 from lakeguard.registry.rows.wording import shown
 from lakeguard.state.tables import metadata
 from lakeguard.state.view_metadata import view_metadata
-from lakeguard_sdk.definition_errors import UnknownKey, UnknownReference
+from lakeguard_sdk.definition_errors import LoadedFact, UnknownKey, UnknownReference
 from lakeguard_sdk.spelling import did_you_mean
 
 TABLES: dict[str, tuple[str, ...]] = {
@@ -105,9 +105,8 @@ def is_fact(table: str) -> bool:
     return table in {name.rpartition(".")[2] for name in facts}
 
 
-def _refused_table(row: Row) -> UnknownReference:
+def _refused_table(row: Row) -> LoadedFact | UnknownReference:
     if is_fact(row.table):
-        hint = " as a table of definitions; what it holds is written by LakeGuard alone"
-    else:
-        hint = did_you_mean(row.table, TABLES)
+        return LoadedFact(row.place, table=row.table)
+    hint = did_you_mean(row.table, TABLES)
     return UnknownReference(row.place, kind="table", name=shown(row.table), hint=hint)

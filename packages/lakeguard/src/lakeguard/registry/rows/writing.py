@@ -239,8 +239,7 @@ def _registry_row(item: DatasetDefinition) -> Written:
         columns = [column.to_data() for column in item.columns]
         row["columns"] = json.dumps(columns, ensure_ascii=False)
         row["sql_file"] = item.build.file
-        text = item.build.text
-        row["sql_text"] = json.dumps(text) if "\r" in text or text.startswith('"') else text
+        row["sql_text"] = item.build.text
     return row
 
 
