@@ -18,7 +18,6 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.runs import PromotionRuns
 from lakeguard.relay.attaching import attach
 from lakeguard.relay.background import keep_delivered
-from lakeguard.relay.rebuilding import Rebuild
 from lakeguard.relay.relay import Relay
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
@@ -46,6 +45,8 @@ def rebuild_embedded(
     folder: Path, *, env: str | None, replace: bool, progress: Callable[[str], None]
 ) -> Rebuilt:
     """The State of a folder, filled from the ledger on its lake."""
+    from lakeguard.relay.rebuilding import Rebuild
+
     settings = load_settings(folder, env)
     database = open_state(settings)
     rebuild = Rebuild(database, settings.lake, settings.organisation, _now, progress)

@@ -48,5 +48,5 @@ def links_in(data: pa.Table) -> list[Link]:
 
 
 def _link(row: dict[str, Any]) -> Link:
-    stamped_at = datetime.fromisoformat(row["stamped_at"])
-    return Link(*(row[name] for name in Link._fields[:-1]), stamped_at)
+    values = [row[name] for name in Link._fields]
+    return Link._make(values)._replace(stamped_at=datetime.fromisoformat(row["stamped_at"]))

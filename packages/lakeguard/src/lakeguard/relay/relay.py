@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from lakeguard.relay import owner
 from lakeguard.relay.chain import GENESIS
-from lakeguard.relay.delivering import Ledger, collect
 from lakeguard.relay.owner import ledger_root
 from lakeguard.relay.stamping import (
     Link,
@@ -24,6 +24,9 @@ from lakeguard.state.database import Database
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ledger_errors import LedgerGone
 from lakeguard_sdk.proof import Synced
+
+if TYPE_CHECKING:
+    from lakeguard.relay.delivering import Ledger
 
 _PATIENCE_SECONDS = 60.0
 _THREADS = 4
@@ -45,6 +48,8 @@ class Relay:
 
     def drain(self, threads: int = _THREADS) -> Synced:
         """Deliver everything that is committed by now; another process's turn is waited for."""
+        from lakeguard.relay.delivering import Ledger  # Arrow takes its time to load
+
         batches = rows = 0
         with self._turn, self.database.sole(f"relay-{self.org_id}", _PATIENCE_SECONDS) as alone:
             ledger = Ledger(self.root, threads)
@@ -74,6 +79,8 @@ class Relay:
         return link
 
     def _deliver(self, ledger: Ledger, link: Link) -> None:
+        from lakeguard.relay.delivering import collect
+
         with self.database.read() as connection:
             shipments = collect(connection, self.org_id, link.batch)
         ledger.send(shipments, link, self.org_id)
