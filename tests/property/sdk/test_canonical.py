@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.canonical import canonical_json, content_hash, unordered_hash
+from lakeguard_sdk.canonical import (
+    canonical_data,
+    canonical_json,
+    content_hash,
+    unordered_hash,
+)
 
 
 @pytest.mark.parametrize(
@@ -78,3 +83,35 @@ def test_an_unordered_hash_does_not_see_order(items: list[str], random: Any) -> 
 def test_the_same_moment_in_another_zone_has_the_same_hash() -> None:
     here = datetime(2026, 1, 31, 2, tzinfo=timezone(timedelta(hours=2)))
     assert content_hash(here) == content_hash(here.astimezone(UTC))
+
+
+_DATA = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=[])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(_DATA)
+def test_the_quick_way_writes_the_same_bytes(data: Any) -> None:
+    assert canonical_data(data) == canonical_json(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        1, -0.0, 1e21, [2**53 + 1], {"a": 1.0}, {"\ufb33": "x", "\U0001f600": "y"}, "\x7f\u2028",
+        {"a": ",1", "b": "[-2"}, {"é": {"b": [], "a": {}}}, "\ud800", ["\ud83d\ude00"],
+    ],
+)  # fmt: skip
+def test_what_the_encoders_write_differently_goes_the_long_way(data: Any) -> None:
+    assert canonical_data(data) == canonical_json(data)
+
+
+@pytest.mark.parametrize("data", [math.nan, math.inf, object(), {"a": {1, 2}}, b"x"])
+def test_the_quick_way_refuses_what_the_long_way_refuses(data: Any) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        canonical_data(data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lakeguard.cli.views.status import Badge, Health, badge_of, health_of, status_lines, worst_first
+from lakeguard.cli.views.status import Badge, Health, badge_of, status_lines, worst_first
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.words import MoveKind, RunStatus
 from tests.unit.cli import nouns
@@ -18,8 +18,6 @@ def test_badges() -> None:
     assert badge_of(nouns.status(last_run=nouns.run_row(RunStatus.SUCCESS))) is Badge.OK
     assert badge_of(nouns.status(last_run=nouns.run_row(RunStatus.BLOCKED))) is Badge.BLOCKED
     assert badge_of(nouns.status(last_run=nouns.run_row(RunStatus.FAILED))) is Badge.FAILED
-    assert badge_of(nouns.status(last_run=promoted), rolled_back=True) is Badge.ROLLED_BACK
-    assert badge_of(nouns.status(last_run=nouns.run_row()), rolled_back=True) is Badge.BLOCKED
     assert badge_of(nouns.status(published=None)) is Badge.EMPTY
     assert badge_of(nouns.status(active=False, last_run=nouns.run_row())) is Badge.OFF
 
@@ -60,8 +58,9 @@ def test_an_empty_registry_says_what_to_do() -> None:
 
 
 def test_what_a_rollback_shows_is_marked_until_the_next_publish() -> None:
-    back = nouns.move(1).model_copy(update={"kind": MoveKind.ROLLBACK})
-    moves = [nouns.move(1), nouns.move(2), back]
-    assert health_of(nouns.status(), moves).badge is Badge.ROLLED_BACK
-    assert health_of(nouns.status(), [*moves, nouns.move(3)]).badge is Badge.OK
-    assert health_of(nouns.status(published=None), []).badge is Badge.EMPTY
+    back = nouns.status().model_copy(update={"rolled_back": True})
+    assert badge_of(back) is Badge.ROLLED_BACK
+    blocked = back.model_copy(update={"last_run": nouns.run_row(RunStatus.BLOCKED)})
+    assert badge_of(blocked) is Badge.BLOCKED
+    assert badge_of(nouns.status()) is Badge.OK
+    assert badge_of(nouns.status(published=None)) is Badge.EMPTY

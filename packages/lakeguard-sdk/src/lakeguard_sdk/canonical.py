@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Context, Decimal
 from enum import Enum
+from json import JSONEncoder
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -32,9 +34,33 @@ def canonical_json(value: Any) -> str:
     return "".join(parts)
 
 
+_plain_json = JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=False, sort_keys=True,
+    separators=(",", ":"),
+).encode  # fmt: skip
+_MAYBE_NUMBER = re.compile(r"[:\[,]-?[0-9]|^-?[0-9]")
+
+
+def canonical_data(data: Any) -> str:
+    """``canonical_json`` of what JSON can hold as it is, such as a noun's own data, but quicker.
+
+    The library's encoder differs only in how it writes numbers and in the order of keys beyond
+    the basic plane; a text in which neither can be is taken from it.
+    """
+    text = _plain_json(data)
+    if _MAYBE_NUMBER.search(text) or not (text.isascii() or max(text) < "\ud800"):
+        return canonical_json(data)
+    return text
+
+
 def content_hash(value: Any) -> str:
     """``sha256:`` and the hex digest of the canonical bytes."""
     return hash_bytes(canonical_json(value).encode())
+
+
+def data_hash(data: Any) -> str:
+    """``content_hash`` of what JSON can hold as it is."""
+    return hash_bytes(canonical_data(data).encode())
 
 
 def hash_bytes(data: bytes) -> str:
@@ -43,7 +69,7 @@ def hash_bytes(data: bytes) -> str:
 
 def unordered_hash(hashes: Iterable[str]) -> str:
     """One hash of a set of hashes, whatever order they came in."""
-    return content_hash(sorted(hashes))
+    return data_hash(sorted(hashes))
 
 
 def _write(value: Any, put: Callable[[str], None]) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from lakeguard_sdk.canonical import content_hash, unordered_hash
+from lakeguard_sdk.canonical import data_hash, unordered_hash
 from lakeguard_sdk.names import DatasetName, Word
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.schema import Column, DataType, TableSchema
@@ -228,9 +228,14 @@ def policyset_hash(policies: tuple[PolicyDefinition, ...]) -> str:
 
 
 def definition_hash(definition: DatasetDefinition) -> str:
-    """Order-free in rules and tags; the order of columns and parents counts."""
+    """Order-free in rules and tags; the order of columns and parents counts.
+
+    What a dataset was called before is history, not part of what it is.
+    """
     data = definition.to_data()
-    data["rules"] = ruleset_hash(definition.rules)
+    del data["renamed_from"]
+    data["rules"] = unordered_hash(data_hash(rule) for rule in data["rules"])
     for column in data["columns"]:
-        column["tags"] = sorted(column["tags"])
-    return content_hash(data)
+        if len(column["tags"]) > 1:
+            column["tags"] = sorted(column["tags"])
+    return data_hash(data)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer
 
-from lakeguard_sdk.canonical import canonical_json, content_hash, format_instant
+from lakeguard_sdk.canonical import canonical_data, data_hash, format_instant
 
 
 class Noun(BaseModel):
@@ -21,14 +21,14 @@ class Noun(BaseModel):
         return self.model_dump(mode="json", by_alias=True)
 
     def to_json(self) -> str:
-        return canonical_json(self.to_data())
+        return canonical_data(self.to_data())
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
         return cls.model_validate_json(text)
 
     def content_hash(self) -> str:
-        return content_hash(self.to_data())
+        return data_hash(self.to_data())
 
 
 def _utc(value: datetime) -> datetime:

@@ -101,6 +101,8 @@ class DatasetStatus(Noun):
     published_at: Instant | None
     table_rows: int | None
     last_run: RunRow | None
+    rolled_back: bool = False
+    """Whether what is published is the result of a rollback."""
 
 
 class ResolvedDataset(Noun):

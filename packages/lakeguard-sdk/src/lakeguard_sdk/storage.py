@@ -32,6 +32,13 @@ def join(location: str, *parts: str) -> str:
     return "/".join([location.rstrip("/"), *(part.strip("/") for part in parts)])
 
 
+def located(lake: str, location: str) -> str:
+    """A location as a definition says it: absolute as it is, else below the lake."""
+    if location.startswith(("/", "file:")):
+        return location
+    return join(lake, location)
+
+
 class LocalStorage:
     """Files of this machine. ``make_durable`` syncs the file and the folders that name it."""
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from lakeguard.insight.replaying import replay_decision
 from lakeguard.ledger.decisions import decision_of_run
-from lakeguard.ledger.runs import run_row, run_rows
+from lakeguard.ledger.runs import latest_runs, run_row, run_rows
 from lakeguard.ledger.versions import (
+    LatestPointer,
     inputs_of,
+    latest_pointers,
     pointer,
     pointer_rows,
     stored_version,
@@ -35,7 +37,8 @@ from lakeguard_sdk.reading import (
     RunRow,
     VersionRow,
 )
-from lakeguard_sdk.storage import join
+from lakeguard_sdk.storage import located
+from lakeguard_sdk.words import MoveKind
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,9 @@ class StateReader:
 
     def dataset(self, name: DatasetName) -> DatasetRow:
         with self.database.read() as connection:
-            registered = require_dataset(connection, self.org_id, name)
-            return next(
-                row for row in self._datasets(connection) if row.dataset_id == registered.dataset_id
-            )
+            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            (row,) = self._datasets(connection, dataset_registry.c.dataset_id == dataset_id)
+            return row
 
     def definition(self, name: DatasetName) -> DatasetDefinition:
         with self.database.read() as connection:
@@ -84,7 +86,12 @@ class StateReader:
 
     def status(self) -> Sequence[DatasetStatus]:
         with self.database.read() as connection:
-            return [self._status(connection, row) for row in self._datasets(connection)]
+            published = latest_pointers(connection, self.org_id)
+            last_runs = latest_runs(connection, self.org_id)
+            return [
+                _status(row, published.get(row.dataset_id), last_runs.get(row.dataset_id))
+                for row in self._datasets(connection)
+            ]
 
     def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]:
         with self.database.read() as connection:
@@ -144,7 +151,7 @@ class StateReader:
             dataset=dataset.name,
             dataset_id=dataset.dataset_id,
             version=stored.version,
-            location=join(self.lake, dataset.location),
+            location=located(self.lake, dataset.location),
             table_id=stored.table_id,
             commit=stored.commit_version,
             table_schema=stored.table_schema,
@@ -155,28 +162,36 @@ class StateReader:
             run = self._run(connection, run_id)
             return replay_decision(connection, self.org_id, run_id, run.dataset)
 
-    def _datasets(self, connection: Connection) -> list[DatasetRow]:
-        query = select(dataset_registry).where(dataset_registry.c.org_id == self.org_id)
-        rows = connection.execute(query.order_by(dataset_registry.c.dataset_name))
-        return [
-            DatasetRow(**{key: row._mapping[key] for key in DatasetRow.model_fields})
-            for row in rows
-        ]
-
-    def _status(self, connection: Connection, row: DatasetRow) -> DatasetStatus:
-        published = pointer(connection, row.dataset_id)
-        stored = published and stored_version(connection, row.dataset_id, published.version)
-        runs = run_rows(connection, self.org_id, row.dataset_id, limit=1)
-        return DatasetStatus(
-            dataset=row,
-            published=published.version if published else None,
-            published_at=published.moved_at if published else None,
-            table_rows=stored.table_rows if stored else None,
-            last_run=runs[0] if runs else None,
-        )
+    def _datasets(
+        self, connection: Connection, condition: ColumnElement[bool] | None = None
+    ) -> list[DatasetRow]:
+        view = dataset_registry.c
+        fields = tuple(DatasetRow.model_fields)
+        query = select(*(view[field] for field in fields)).where(view.org_id == self.org_id)
+        if condition is not None:
+            query = query.where(condition)
+        rows = connection.execute(query.order_by(view.dataset_name))
+        return [DatasetRow(**dict(zip(fields, row, strict=True))) for row in rows]
 
     def _run(self, connection: Connection, run_id: str) -> RunRow:
         run = run_row(connection, self.org_id, run_id)
         if run is None:
             raise UnknownRun(run=run_id)
         return run
+
+
+def _status(
+    row: DatasetRow, published: LatestPointer | None, last_run: RunRow | None
+) -> DatasetStatus:
+    if published is None:
+        return DatasetStatus(
+            dataset=row, published=None, published_at=None, table_rows=None, last_run=last_run
+        )
+    return DatasetStatus(
+        dataset=row,
+        published=published.version,
+        published_at=published.moved_at,
+        table_rows=published.table_rows,
+        last_run=last_run,
+        rolled_back=published.kind is MoveKind.ROLLBACK,
+    )

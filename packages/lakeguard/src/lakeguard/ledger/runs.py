@@ -82,6 +82,25 @@ def run_rows(
     return _select_runs(connection, org_id, condition, limit)
 
 
+def latest_runs(connection: Connection, org_id: str) -> dict[str, RunRow]:
+    """The last run of every dataset that ever ran, by the dataset's id."""
+    names, later = dataset_registry.c, run_history.alias("later")
+    last = (
+        select(later.c.run_id)
+        .where(later.c.dataset_id == names.dataset_id)
+        .order_by(later.c.end_time.desc(), later.c.run_id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    rows = connection.execute(
+        select(run_history, names.dataset_name)
+        .select_from(dataset_registry)
+        .join(run_history, run_history.c.run_id == last)
+        .where(names.org_id == org_id)
+    )
+    return {row.dataset_id: _run_row(row) for row in rows}
+
+
 def _select_runs(connection: Connection, org_id: str, condition: Any, limit: int) -> list[RunRow]:
     names = dataset_registry.c
     rows = connection.execute(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, func, select
 
@@ -155,6 +155,40 @@ def pointer(connection: Connection, dataset_id: str, at: datetime | None = None)
     return Pointer(
         version=row.version, commit=row.commit_version, ordinal=row.ordinal, moved_at=row.moved_at
     )
+
+
+class LatestPointer(NamedTuple):
+    """What a dataset shows now, how it came to, and how many rows that is."""
+
+    version: int
+    moved_at: datetime
+    kind: MoveKind
+    table_rows: int
+
+
+def latest_pointers(connection: Connection, org_id: str) -> dict[str, LatestPointer]:
+    """The published version of every dataset that has one, by the dataset's id."""
+    moves, later = dataset_pointers, dataset_pointers.alias("later")
+    versions = data_versions.c
+    last = select(func.max(later.c.ordinal)).where(later.c.dataset_id == moves.c.dataset_id)
+    rows = connection.execute(
+        select(
+            moves.c.dataset_id,
+            moves.c.version,
+            moves.c.moved_at,
+            moves.c.kind,
+            versions.table_rows,
+        )
+        .join(
+            data_versions,
+            (versions.dataset_id == moves.c.dataset_id) & (versions.version == moves.c.version),
+        )
+        .where(moves.c.org_id == org_id, moves.c.ordinal == last.scalar_subquery())
+    )
+    return {
+        row.dataset_id: LatestPointer(row.version, row.moved_at, MoveKind(row.kind), row.table_rows)
+        for row in rows
+    }
 
 
 def pointer_rows(connection: Connection, dataset_id: str) -> list[Row[Any]]:

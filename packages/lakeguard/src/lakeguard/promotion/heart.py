@@ -17,7 +17,7 @@ from lakeguard.state.database import Database
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import RunPlan, RunTicket
-from lakeguard_sdk.storage import join
+from lakeguard_sdk.storage import located
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Heart:
     actor: str
 
     def location_of(self, dataset: RegisteredDataset) -> str:
-        return join(self.lake, dataset.location)
+        return located(self.lake, dataset.location)
 
 
 class PinnedRules(Noun):

@@ -9,19 +9,13 @@ import click
 from lakeguard.cli.opening import client_of
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
-from lakeguard.cli.views.status import health_of, status_lines, worst_first
+from lakeguard.cli.views.status import Health, status_lines, worst_first
 
 
 @click.command("status")
 @shared_options
 def command(call: Call) -> None:
     """Show one line per dataset, worst first: health, version, age, last run, owner."""
-    reader = client_of(call).reader
-    healths = worst_first(
-        [
-            health_of(item, reader.pointer_moves(item.dataset.dataset_name))
-            for item in reader.status()
-        ]
-    )
+    healths = worst_first([Health(item) for item in client_of(call).reader.status()])
     data = {"datasets": [item.to_data() for item in healths]}
     answer(call, data, status_lines(healths, datetime.now(UTC)))

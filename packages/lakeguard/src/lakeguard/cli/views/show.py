@@ -9,7 +9,7 @@ from datetime import datetime
 from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import columns, indented, moment, number, plural, strong
 from lakeguard.cli.views.listing import moves_lines, runs_lines
-from lakeguard.cli.views.status import health_of
+from lakeguard.cli.views.status import badge_of
 from lakeguard_sdk.definition import DatasetDefinition, FromSource
 from lakeguard_sdk.reading import DatasetStatus, PointerMove, RuleRow, RunRow
 
@@ -36,7 +36,7 @@ class DatasetPage:
 
 def show_lines(page: DatasetPage, now: datetime) -> list[str]:
     row = page.status.dataset
-    lines = [f"{health_of(page.status, page.moves).badge}  {strong(row.dataset_name)}"]
+    lines = [f"{badge_of(page.status)}  {strong(row.dataset_name)}"]
     if row.description:
         lines.append(inert(row.description))
     return [

@@ -10,8 +10,8 @@ from enum import Enum
 from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import Tone, age, number, plural, table, toned
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.reading import DatasetStatus, PointerMove
-from lakeguard_sdk.words import MoveKind, RunStatus
+from lakeguard_sdk.reading import DatasetStatus
+from lakeguard_sdk.words import RunStatus
 
 
 class Badge(Enum):
@@ -35,10 +35,9 @@ class Badge(Enum):
 
 @dataclass(frozen=True)
 class Health:
-    """A dataset, and whether what it shows is the result of a rollback."""
+    """A dataset with its badge."""
 
     status: DatasetStatus
-    rolled_back: bool = False
 
     @property
     def name(self) -> DatasetName:
@@ -46,18 +45,13 @@ class Health:
 
     @property
     def badge(self) -> Badge:
-        return badge_of(self.status, rolled_back=self.rolled_back)
+        return badge_of(self.status)
 
     def to_data(self) -> dict[str, object]:
         return {"health": self.badge.name, **self.status.to_data()}
 
 
-def health_of(status: DatasetStatus, moves: Sequence[PointerMove]) -> Health:
-    """``moves`` as the ledger gives them, the latest last."""
-    return Health(status, rolled_back=bool(moves) and moves[-1].kind is MoveKind.ROLLBACK)
-
-
-def badge_of(status: DatasetStatus, *, rolled_back: bool = False) -> Badge:
+def badge_of(status: DatasetStatus) -> Badge:
     """One badge: the worst of what is known."""
     last = status.last_run
     if not status.dataset.active:
@@ -68,7 +62,7 @@ def badge_of(status: DatasetStatus, *, rolled_back: bool = False) -> Badge:
         return Badge.FAILED
     if status.published is None:
         return Badge.EMPTY
-    return Badge.ROLLED_BACK if rolled_back else Badge.OK
+    return Badge.ROLLED_BACK if status.rolled_back else Badge.OK
 
 
 def worst_first(healths: Sequence[Health]) -> list[Health]:
