@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Text, select
 
-from lakeguard.insight.verifying.ledger_health import read_side
 from lakeguard.insight.verifying.sides import LedgerSide, state_digests, state_rows_with
 from lakeguard.insight.verifying.view_keys import key_columns
 from lakeguard.insight.verifying.waiting import (
@@ -18,7 +17,6 @@ from lakeguard.insight.verifying.waiting import (
     waiting_topics,
 )
 from lakeguard.relay.catalogue import BY_RUN, CURRENT, LedgerTable
-from lakeguard.relay.delivering import Ledger
 from lakeguard.relay.rows import PlainRow
 from lakeguard.state.database import Database
 from lakeguard.state.tables import run_history
@@ -29,39 +27,55 @@ _SHOWN = 60
 """Characters of a value; longer ones are told by length and hash."""
 
 
+@dataclass(frozen=True)
+class StateSide:
+    """What the State holds of one table, and what of it the ledger must have."""
+
+    table: LedgerTable
+    expected: ColumnElement[bool] | None
+    """None where the ledger cannot have it yet."""
+    settled: int
+    held: set[bytes]
+    waiting: set[bytes]
+
+
 @dataclass
 class Compared:
     """One table on both sides."""
 
-    table: LedgerTable
-    side: LedgerSide | None
-    rows: int
     findings: list[Finding]
     strange: dict[int, list[str]] = field(default_factory=dict)
     """By batch, the places of rows in the ledger that the State does not have."""
 
 
-def compare(database: Database, org_id: str, ledger: Ledger, table: LedgerTable) -> Compared:
-    """The State is read first: afterwards the ledger can only have more."""
+def state_side(database: Database, org_id: str, table: LedgerTable) -> StateSide:
+    """Taken before the ledger is read, which then can only have more."""
     with database.read() as connection:
-        settled = settled_batch(connection, org_id)
         expected = _expected(connection, org_id, table)
-        waiting = waiting_digests(connection, org_id, table.name)
-        held = set() if expected is None else set(state_digests(connection, table, expected))
-    side, damages = read_side(ledger.files(table), table)
-    compared = Compared(table, side, len(held), list(damages))
-    if side is None or expected is None or _is_newer(table, side, settled):
+        return StateSide(
+            table=table,
+            expected=expected,
+            settled=settled_batch(connection, org_id),
+            held=set() if expected is None else set(state_digests(connection, table, expected)),
+            waiting=waiting_digests(connection, org_id, table.name),
+        )
+
+
+def compare(database: Database, state: StateSide, ledger: LedgerSide) -> Compared:
+    table, held, compared = state.table, state.held, Compared([])
+    if state.expected is None or _is_newer(table, ledger, state.settled):
         return compared
-    told = set(side.digests)
-    lost = held - told - waiting
-    strange = [] if told <= held else _strange(side, held, settled)
-    if lost or strange or len(told) != len(side.digests):
+    told = set(ledger.digests)
+    lost = held - told - state.waiting
+    strange = [] if told <= held else _strange(ledger, held, state.settled)
+    if lost or strange or len(told) != len(ledger.digests):
         with database.read() as connection:
-            rows = list(state_rows_with(connection, table, expected, lost)) if lost else []
-        compared.findings += _differences(side, rows, strange)
-        for place, row in zip(strange, side.rows(strange), strict=True):
+            found = state_rows_with(connection, table, state.expected, lost)
+            rows = list(found) if lost else []
+        compared.findings += _differences(ledger, rows, strange)
+        for place, row in zip(strange, ledger.rows(strange), strict=True):
             named = _place(table, row)
-            compared.strange.setdefault(side.batches[place], []).append(named)
+            compared.strange.setdefault(ledger.batches[place], []).append(named)
     return compared
 
 

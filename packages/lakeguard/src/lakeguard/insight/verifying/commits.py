@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from lakeguard.insight.verifying.moves import Governed, Move
 from lakeguard.insight.verifying.neutrality import why_not_neutral
+from lakeguard.insight.verifying.side_by_side import side_by_side
 from lakeguard.lake.port import GovernedTables
 from lakeguard_sdk.canonical import hash_bytes
-from lakeguard_sdk.commits import TABLE_PROPERTIES, Commit, log_file, parse_commit
+from lakeguard_sdk.commits import TABLE_PROPERTIES, Commit, parse_commit
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.proof import Finding, FindingKind
-from lakeguard_sdk.storage import storage_for
+from lakeguard_sdk.storage import join, local_path
 
-_THREADS = 4
+_PART = 2_000
 
 
 @dataclass
@@ -42,6 +42,7 @@ class LogReading:
                 found.append(self._finding(commit.version, _said(commit, why)))
         yield from found
         if not found and not self.moving:
+            yield from self._pointer()
             yield from self._head(tables)
 
     def _commits(self) -> Iterator[Finding]:
@@ -67,25 +68,25 @@ class LogReading:
 
     def _log(self, recorded: int) -> Iterator[tuple[int, bytes | None]]:
         """Every commit file; None for one that is missing below a later one."""
-        storage, start = storage_for(self.location), 0
+        log, start = local_path(join(self.location, "_delta_log")), 0
 
         def read(version: int) -> bytes | None:
             try:
-                return storage.read_bytes(log_file(self.location, version))
+                with open(f"{log}/{version:020d}.json", "rb") as file:
+                    return file.read()
             except FileNotFoundError:
                 return None
 
-        with ThreadPoolExecutor(_THREADS) as pool:
-            while True:
-                part = range(start, max(start + 200, min(recorded + 1, start + 5_000)))
-                found = list(zip(part, pool.map(read, part, chunksize=50), strict=True))
-                last = max((version for version, data in found if data is not None), default=-1)
-                ends = last < part[-1] and recorded <= part[-1]
-                upto = max(last, recorded) if ends else part[-1]
-                yield from (pair for pair in found if pair[0] <= upto)
-                if ends:
-                    return
-                start = part[-1] + 1
+        while True:
+            part = range(start, start + _PART)
+            found = list(side_by_side(read, part))
+            last = max((version for version, data in found if data is not None), default=-1)
+            ends = last < part[-1] and recorded <= part[-1]
+            upto = max(last, recorded) if ends else part[-1]
+            yield from (pair for pair in found if pair[0] <= upto)
+            if ends:
+                return
+            start += _PART
 
     def _creation(self, data: bytes) -> Iterator[Finding]:
         try:
@@ -128,6 +129,13 @@ class LogReading:
         else:
             self.shown -= set(move.removes)
             self.shown |= {file.path for file in move.adds}
+
+    def _pointer(self) -> Iterator[Finding]:
+        moved = [move.commit for move in self.governed.moves if move.committed]
+        expected = moved[-1] if moved else None
+        if self.governed.published != expected:
+            said = f"commit {self.governed.published}, the last move made commit {expected}"
+            yield self._table_finding(f"the published pointer names {said}")
 
     def _head(self, tables: GovernedTables) -> Iterator[Finding]:
         try:

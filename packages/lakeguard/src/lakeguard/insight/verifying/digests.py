@@ -18,8 +18,7 @@ from lakeguard.relay.catalogue import LedgerTable
 from lakeguard.relay.chain import row_digest
 from lakeguard.relay.rows import PlainRow, payload_maker
 
-_QUOTED = r'["\\]'
-_CONTROL = r"[\x00-\x1f]"
+_CONTROL = bytes(range(0x20))
 
 
 def row_digests(table: LedgerTable, columns: Mapping[str, pa.Array]) -> list[bytes]:
@@ -63,16 +62,21 @@ def _around(before: str, values: pa.Array, after: str) -> pa.Array:
 
 
 def _escaped(values: pa.Array) -> pa.Array:
-    if _any(values, _CONTROL):
+    held = _held(values)
+    if len(held.translate(None, _CONTROL)) != len(held):
         return pa.array([None if v is None else encode_basestring(v)[1:-1] for v in _list(values)])
-    if _any(values, _QUOTED):
+    if b"\\" in held:
         values = pc.replace_substring(values, "\\", "\\\\")
-        values = pc.replace_substring(values, '"', '\\"')
-    return values
+    return pc.replace_substring(values, '"', '\\"') if b'"' in held else values
 
 
-def _any(values: pa.Array, pattern: str) -> bool:
-    return bool(pc.any(pc.match_substring_regex(values, pattern)).as_py())
+def _held(values: pa.Array) -> bytes:
+    """The bytes of all texts, one after the other."""
+    _, offsets, content = values.buffers()
+    if content is None:
+        return b""
+    ends = memoryview(offsets).cast("i")
+    return bytes(memoryview(content)[ends[values.offset] : ends[values.offset + len(values)]])
 
 
 def _list(values: pa.Array) -> list[Any]:

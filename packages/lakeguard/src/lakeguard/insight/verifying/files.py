@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from lakeguard.insight.verifying.moves import Governed, PublishedFile
+from lakeguard.insight.verifying.side_by_side import side_by_side
 from lakeguard_sdk.proof import Finding, FindingKind
-from lakeguard_sdk.storage import join, storage_for
+from lakeguard_sdk.storage import join, local_path
 
-_THREADS = 4
-_AT_ONCE = 5_000
+_SMALL = 1024 * 1024
 
 
 def file_findings(location: str, governed: Governed) -> Iterator[Finding]:
     """Files with a recorded hash are read whole, the others are only measured."""
-    storage = storage_for(location)
+    root = Path(local_path(location))
 
     def damage(file: PublishedFile) -> str | None:
-        place = join(location, file.path)
         try:
-            size = storage.facts(place).size
-            if size != file.size:
-                return f"expected {file.size:,} bytes, found {size:,}"
-            found = storage.sha256(place) if file.sha256 else ""
+            return _damage(f"{root}/{file.path}", file)
         except FileNotFoundError:
             return f"expected a file of {file.size:,} bytes, found none"
         except OSError as error:
             return f"not readable: {error.strerror}"
-        same = found == file.sha256.removeprefix("sha256:")
-        return None if same else "expected the content that was published, found other content"
 
-    files = list(governed.files)
-    with ThreadPoolExecutor(_THREADS) as pool:
-        for start in range(0, len(files), _AT_ONCE):
-            part = files[start : start + _AT_ONCE]
-            for file, said in zip(part, pool.map(damage, part, chunksize=100), strict=True):
-                if said is not None:
-                    place = join(governed.location, file.path)
-                    yield Finding(kind=FindingKind.FILE, place=place, message=said)
+    for file, said in side_by_side(damage, governed.files):
+        if said is not None:
+            place = join(governed.location, file.path)
+            yield Finding(kind=FindingKind.FILE, place=place, message=said)
+
+
+def _damage(path: str, file: PublishedFile) -> str | None:
+    size = os.stat(path).st_size
+    if size != file.size:
+        return f"expected {file.size:,} bytes, found {size:,}"
+    if not file.sha256 or _sha256(path, size) == file.sha256.removeprefix("sha256:"):
+        return None
+    return "expected the content that was published, found other content"
+
+
+def _sha256(path: str, size: int) -> str:
+    """Small files are many: for each of them a buffer would cost more than the reading."""
+    with open(path, "rb", buffering=0) as content:
+        if size > _SMALL:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+        return hashlib.sha256(content.read(size + 1)).hexdigest()

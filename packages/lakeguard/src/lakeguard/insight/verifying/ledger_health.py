@@ -22,9 +22,10 @@ _PLAIN_READER = 1
 """Tables of the ledger need no feature beyond the first protocol; one that does was altered."""
 
 
-def read_side(
-    files: LedgerFiles, table: LedgerTable
-) -> tuple[LedgerSide | None, tuple[Finding, ...]]:
+LedgerReading = tuple[LedgerSide | None, tuple[Finding, ...]]
+
+
+def read_side(files: LedgerFiles, table: LedgerTable) -> LedgerReading:
     """The table's rows, unless they cannot be had, and all that is wrong with its files."""
     if not files.exists():
         return None, (_finding(table.name, "expected a Delta table, found none"),)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
@@ -56,11 +57,11 @@ class Governed:
     def under_way(self) -> frozenset[str]:
         return frozenset(move.intent_id for move in self.moves if move.outcome is None)
 
-    @property
-    def files(self) -> Iterable[PublishedFile]:
+    @cached_property
+    def files(self) -> tuple[PublishedFile, ...]:
         """Every file that any version has ever shown, once."""
         found = {file.path: file for m in self.moves if m.committed for file in m.adds}
-        return found.values()
+        return tuple(found.values())
 
 
 def governed_ids(connection: Connection, org_id: str) -> list[str]:

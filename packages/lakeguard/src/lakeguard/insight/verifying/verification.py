@@ -5,18 +5,21 @@ Each check reads the State in a transaction of its own, so that others can go on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from lakeguard.insight.verifying.agreement import compare
+from lakeguard.insight.verifying.agreement import StateSide, compare, state_side
 from lakeguard.insight.verifying.chain import Chains, Rechained, chain_findings
 from lakeguard.insight.verifying.commits import LogReading
 from lakeguard.insight.verifying.documents import document_findings
 from lakeguard.insight.verifying.files import file_findings
 from lakeguard.insight.verifying.history import history_findings
-from lakeguard.insight.verifying.ledger_health import beyond, read_side
+from lakeguard.insight.verifying.ledger_health import LedgerReading, beyond, read_side
 from lakeguard.insight.verifying.moves import governed_ids, governed_table
 from lakeguard.insight.verifying.replays import replay_findings
+from lakeguard.insight.verifying.sides import LedgerSide
 from lakeguard.insight.verifying.tally import Tally
 from lakeguard.insight.verifying.truncation import truncation_findings
 from lakeguard.insight.verifying.waiting import settled_batch
@@ -101,19 +104,20 @@ class _Proof:
             links = links_after(connection, self.org_id, 0)
         rechained, strange, later = Rechained(), dict[int, list[str]](), dict[str, list[int]]()
         unread: set[str] = set()
-        for name, table in {**fact_tables(), **derived_tables()}.items():
-            self.tell(f"comparing {name}")
-            compared = compare(self.database, self.org_id, self.ledger, table)
-            self.tally.add(compared.findings)
-            self.rows += compared.rows
+        for state, ledger, damages in self._both_sides():
+            name = state.table.name
+            self.tally.add(damages)
+            self.rows += len(state.held)
             self.tables_compared += 1
-            self.decisions = compared.rows if name == "decisions" else self.decisions
-            if compared.side is None:
+            self.decisions += len(state.held) if name == "decisions" else 0
+            if ledger is None:
                 unread.add(name)
                 continue
-            later[name] = [batch for batch in compared.side.batches if batch > settled]
+            compared = compare(self.database, state, ledger)
+            self.tally.add(compared.findings)
+            later[name] = [batch for batch in ledger.batches if batch > settled]
             if name in fact_tables():
-                rechained.add(compared.side)
+                rechained.add(ledger)
                 for batch, places in compared.strange.items():
                     strange.setdefault(batch, []).extend(places)
         self.tell("following the chain")
@@ -129,6 +133,21 @@ class _Proof:
         self.tally.add(chain_findings(chains))
         self.tally.add(self._beyond(later))
         return links
+
+    def _both_sides(self) -> Iterator[tuple[StateSide, LedgerSide | None, Sequence[Finding]]]:
+        """Table by table; the ledger's side of one is read beside the State's of the next."""
+        waiting: deque[tuple[StateSide, Future[LedgerReading]]] = deque()
+        with ThreadPoolExecutor(1) as pool:
+            for name, table in {**fact_tables(), **derived_tables()}.items():
+                self.tell(f"comparing {name}")
+                state = state_side(self.database, self.org_id, table)
+                reading = pool.submit(read_side, self.ledger.files(table), table)
+                if waiting:
+                    before, read = waiting.popleft()
+                    yield before, *read.result()
+                waiting.append((state, reading))
+            for before, read in waiting:
+                yield before, *read.result()
 
     def check_tables(self) -> None:
         """COMMIT and FILE."""
@@ -162,7 +181,7 @@ class _Proof:
             found = [finding for finding in found if finding in again]
         self.tally.add(found)
         self.commits += reading.commits
-        self.files += len(list(governed.files))
+        self.files += len(governed.files)
         self.tally.add(file_findings(location, governed))
 
     def _ledger_links(self) -> list[Link] | None:

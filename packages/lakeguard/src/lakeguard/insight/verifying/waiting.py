@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 from sqlalchemy import Connection, func, select
 
-from lakeguard.relay.catalogue import fact_tables
 from lakeguard.relay.chain import row_digest
-from lakeguard.relay.rows import from_payloads
 from lakeguard.relay.stamping import last_link
-from lakeguard.state.tables import outbox
+from lakeguard.state.tables import outbox, run_history
 
 
 def settled_batch(connection: Connection, org_id: str) -> int:
@@ -31,9 +31,8 @@ def waiting_topics(connection: Connection, org_id: str) -> set[str]:
 
 def waiting_runs(connection: Connection, org_id: str) -> list[str]:
     """Runs that ended, but whose rows are still on their way."""
-    runs = fact_tables()["run_history"]
-    at = runs.columns.index("run_id")
-    return [row[at] for row in from_payloads(runs, _payloads(connection, org_id, runs.name))]
+    told = _payloads(connection, org_id, run_history.name)
+    return [str(json.loads(payload)["run_id"]) for payload in told]
 
 
 def _payloads(connection: Connection, org_id: str, topic: str) -> list[str]:

@@ -1,0 +1,174 @@
+"""A long history, made quickly: few real runs, cast again and again into State and lake."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from deltalake import DeltaTable
+from sqlalchemy import Table, func, select
+
+from bench.mould import ORDER, Mould, Row, mould_of
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import TaskKind
+from lakeguard.lake.delta import DeltaTables
+from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.runs import PromotionRuns
+from lakeguard.registry.planning import make_plan
+from lakeguard.registry.store import apply_plan, read_state, require_dataset
+from lakeguard.relay.attaching import attach
+from lakeguard.relay.relay import Relay
+from lakeguard.state import facts
+from lakeguard.state.database import Database
+from lakeguard.state.tables import promotion_status
+from lakeguard_sdk.commits import log_file
+from lakeguard_sdk.definition import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromSource,
+    SourceDefinition,
+)
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.storage import join
+from lakeguard_sdk.words import LoadType, SourceFormat
+from tests.worlds.definitions import rule
+from tests.worlds.hand_work import evidence_of
+from tests.worlds.lakes import DeltaLake
+
+ORG = "default"
+_AT_ONCE = 2_000
+_RULES = tuple(f"row_count(min={least})" for least in range(1, 6))
+
+
+@dataclass(frozen=True)
+class History:
+    """A State that owns its lake, and how long it took to tell it all."""
+
+    database: Database
+    lake: str
+    rows: int
+    relay_seconds: float
+
+
+def make_history(
+    folder: Path, runs: int, datasets: int, database: Database | None = None
+) -> History:
+    """``runs`` published runs over ``datasets`` tables, told to the ledger."""
+    database = database or Database(f"sqlite:///{folder}/.lakeguard/state.db")
+    heart = _heart(database, folder, datasets)
+    relay = Relay(database, heart.lake, ORG, heart.clock)
+    moulds = [_mould(heart, _name(index)) for index in range(datasets)]
+    made = 2 * datasets
+    number = 2
+    while made < runs:
+        upto = min(
+            number + max(1, _AT_ONCE // datasets),
+            2 + (runs - made + datasets - 1) // datasets + number,
+        )
+        _cast(heart, moulds, range(number + 1, upto + 1))
+        made += datasets * (upto - number)
+        number = upto
+    for mould in moulds:
+        DeltaTable(mould.location).create_checkpoint()
+    begun = time.perf_counter()
+    synced = relay.drain()
+    return History(database, heart.lake, synced.rows, time.perf_counter() - begun)
+
+
+def _cast(heart: Heart, moulds: list[Mould], numbers: range) -> None:
+    rows: dict[Table, list[Row]] = defaultdict(list)
+    for index, mould in enumerate(moulds):
+        for number in numbers:
+            made, commit, path = mould.cast(number, index * 10**12 + number)
+            for table, row in made:
+                rows[table].append(row)
+            Path(log_file(mould.location, number)).write_text(commit, "utf-8")
+            file = Path(mould.location) / path
+            file.parent.mkdir()
+            os.link(mould.file, file)
+    with heart.database.write() as connection:
+        last = connection.scalar(select(func.max(promotion_status.c.ordinal))) or 0
+        for place, row in enumerate(rows[promotion_status], last + 1):
+            row["ordinal"] = place
+        for table in ORDER:
+            facts.record(connection, table, rows[table], heart.clock())
+
+
+def _mould(heart: Heart, name: DatasetName) -> Mould:
+    """Two real runs; the second has a base, as all that follow."""
+    for _ in range(2):
+        run_id, location = _run(heart, name)
+    with heart.database.read() as connection:
+        return mould_of(connection, run_id, location)
+
+
+def _run(heart: Heart, name: DatasetName) -> tuple[str, str]:
+    runs, lake = PromotionRuns(heart), DeltaLake()
+    with heart.database.write() as connection:
+        dataset = require_dataset(connection, ORG, name)
+        task_id = tasks.submit(
+            connection,
+            ORG,
+            dataset.dataset_id,
+            kind=TaskKind.BUILD,
+            key=None,
+            parameters="{}",
+            triggered_by="bench",
+            at=heart.clock(),
+        )
+    plan = runs.open_run(task_id, this_process("bench"))
+    assert isinstance(plan, RunPlan), plan
+    runs.submit_schema(plan.ticket, plan.declared)
+    decision = runs.submit_evidence(plan.ticket, evidence_of(lake, plan, [1, 2, 3, 4, 5, 6]))
+    assert decision.allowed, decision.ruling.reasons
+    runs.complete_move(plan.ticket, lake.publish(runs.begin_move(plan.ticket)))
+    return plan.ticket.run_id, join(heart.lake, dataset.location)
+
+
+def _heart(database: Database, folder: Path, datasets: int) -> Heart:
+    database.migrate()
+    heart = Heart(
+        database=database,
+        tables=DeltaTables(),
+        org_id=ORG,
+        lake=str(folder),
+        clock=lambda: datetime.now(UTC),
+        actor="bench",
+    )
+    attach(database, heart.lake, ORG, heart.clock)
+    with database.write() as connection:
+        plan = make_plan(_definitions(datasets), read_state(connection, ORG))
+        apply_plan(connection, plan, ORG, "bench", heart.clock())
+    return heart
+
+
+def _definitions(datasets: int) -> Definitions:
+    rules = tuple(rule(text, rule_id=f"rows_{at}") for at, text in enumerate(_RULES))
+    return Definitions(
+        sources=(
+            SourceDefinition(source="numbers", format=SourceFormat.CSV, path="numbers/*.csv"),
+        ),
+        datasets=tuple(
+            DatasetDefinition(
+                dataset=_name(index),
+                domain="bench",
+                owner="bench",
+                build=FromSource(source="numbers"),
+                load=LoadType.APPEND,
+                columns=(ColumnDefinition(name="n", type="long"),),
+                rules=rules,
+            )
+            for index in range(datasets)
+        ),
+    )
+
+
+def _name(index: int) -> DatasetName:
+    return DatasetName(f"bronze.numbers_{index}")
