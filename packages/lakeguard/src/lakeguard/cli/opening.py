@@ -10,6 +10,7 @@ from pathlib import Path
 from lakeguard.cli.inert import inert
 from lakeguard.cli.options import Call
 from lakeguard.cli.progress import note
+from lakeguard.relay.background import get_ready
 from lakeguard.settings import find_project
 from lakeguard_sdk.client import Client, connect
 from lakeguard_sdk.run import RunResult
@@ -28,6 +29,7 @@ def client_of(call: Call) -> Client:
 def writing(call: Call) -> Iterator[Client]:
     """A client for a command that writes: whatever a dead process left is ended first."""
     client = client_of(call)
+    get_ready()
     for ended in client.operations.reap():
         note(reaped_line(ended))
     yield client

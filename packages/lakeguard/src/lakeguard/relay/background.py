@@ -10,6 +10,7 @@ import atexit
 import threading
 import weakref
 from contextlib import suppress
+from importlib import import_module
 
 from sqlalchemy import Connection, event
 
@@ -68,6 +69,11 @@ class Keeper:
 
 def keep_delivered(relay: Relay) -> None:
     _keepers.add(Keeper(relay))
+
+
+def get_ready() -> None:
+    """Load what delivering needs while the caller does something else."""
+    threading.Thread(target=import_module, args=["lakeguard.relay.delivering"], daemon=True).start()
 
 
 def deliver_all(threads: int | None = None) -> None:
