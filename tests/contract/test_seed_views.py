@@ -12,6 +12,7 @@ from lakeguard.relay.catalogue import derived_tables
 from lakeguard.relay.rows import state_rows
 from lakeguard.state import tables as t
 from lakeguard.state.database import Database
+from lakeguard.state.table_notes import NOTES
 from lakeguard.state.view_metadata import view_metadata
 from lakeguard_sdk.canonical import canonical_json, content_hash
 from lakeguard_sdk.noun import Noun
@@ -24,6 +25,7 @@ from tests.worlds.told_definitions import (
     ODD,
     ORG,
     RADAR,
+    SWEEP,
     WEATHER,
     dataset_row,
     define,
@@ -92,6 +94,7 @@ CONTROL: dict[str, list[tuple[Any, ...]]] = {
     "md_jobs": [
         ("job_1", "nightly", "every night", "ops", "build", "ACTIVE", "bronze.flights",
          *whole(2, NIGHTLY)),
+        ("job_2", "sweep", "every night", "ops", "build", "ACTIVE", None, *whole(1, SWEEP)),
     ],
     "md_jobs_det": [("job_1", "bucket", "raw"), ("job_1", "note", ODD)],
     "md_jobconfig": [
@@ -204,6 +207,17 @@ def test_every_view_tells_the_truth(told: Database) -> None:
     assert set(EXPECTED) == set(view_metadata.tables)
     for view, rows in EXPECTED.items():
         assert sorted(shown(told, view), key=repr) == sorted(rows, key=repr), view
+
+
+def test_keys_and_nulls_are_what_the_reference_says(told: Database) -> None:
+    for view in view_metadata.sorted_tables:
+        note = NOTES[view.name]
+        with told.read() as connection:
+            rows = [row._mapping for row in connection.execute(select(view))]
+        keys = [tuple(row[name] for name in note.key) for row in rows]
+        assert len(set(keys)) == len(keys) > 0, view.name
+        null = {name for row in rows for name, value in row.items() if value is None}
+        assert null == set(note.nullable), view.name
 
 
 def test_a_rule_set_is_a_json_array_of_rule_texts(told: Database) -> None:

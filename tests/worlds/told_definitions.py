@@ -90,6 +90,7 @@ NIGHTLY = JobDefinition(
     details={"bucket": "raw", "note": ODD},
     config={"schedule": "0 2 * * *", "trigger": "cron"},
 )
+SWEEP = JobDefinition(job="sweep")
 
 
 def define(connection: Connection) -> None:
@@ -237,6 +238,7 @@ def _jobs(connection: Connection) -> None:
         t.md_jobs_revisions,
         {**same, **revised(1, older)},
         {**same, **revised(2, NIGHTLY)},
+        {**same, "job_id": "job_2", "job_name": "sweep", "dataset_name": None, **revised(1, SWEEP)},
     )
 
 

@@ -1,0 +1,145 @@
+"""Notes on the tables of ingestion: what is read, how, and what was found on the way."""
+
+from __future__ import annotations
+
+from lakeguard.state.table_note import Family, Invariant, TableNote
+
+_TOLD = ("tests/contract/test_seed_views.py::test_every_view_tells_the_truth",)
+_OPENING = "tests/contract/test_opening.py"
+
+INGESTION_NOTES: dict[str, TableNote] = {
+    "source_systems": TableNote(
+        Family.INGESTION,
+        "The systems that data comes from; credentials are named here, never held.",
+        (
+            Invariant(
+                "One row per key: the latest revision in `source_systems_revisions`.", tests=_TOLD
+            ),
+        ),
+        key=("source_system_id",),
+    ),
+    "source_objects": TableNote(
+        Family.INGESTION,
+        "Each dataset that reads a source: which object of it, and how a batch is loaded.",
+        (
+            Invariant(
+                "One row per dataset that is built from a registered source; the object's id is"
+                " the dataset's.",
+                tests=_TOLD,
+            ),
+            Invariant("The keys are a JSON array, in their order.", tests=_TOLD),
+            Invariant(
+                "`dq_fail_behavior` is FAIL exactly if an active rule of the dataset can block.",
+                tests=_TOLD,
+            ),
+        ),
+        key=("source_object_id",),
+        nullable=("watermark_column",),
+    ),
+    "source_object_columns": TableNote(
+        Family.INGESTION,
+        "The declared columns of each source object, with the rules that each is held to.",
+        (
+            Invariant(
+                "`dq_rule_set` is a JSON array of rule texts in the order of the definition.",
+                tests=(
+                    "tests/contract/test_seed_views.py::test_a_rule_set_is_a_json_array_of_rule_texts",
+                ),
+            ),
+            Invariant(
+                "`is_nullable` is false only where an active rule lets no NULL in.", tests=_TOLD
+            ),
+            Invariant("`dq_severity` is the hardest of the column's active rules.", tests=_TOLD),
+        ),
+        key=("source_object_id", "column_name"),
+    ),
+    "schema_compatibility_rules": TableNote(
+        Family.INGESTION,
+        "Profiles that say which differences of a schema are compatible.",
+        (
+            Invariant(
+                "One row per key: the latest revision in `schema_compatibility_rules_revisions`.",
+                tests=_TOLD,
+            ),
+        ),
+        key=("org_id", "profile_name"),
+    ),
+    "dq_rule_catalog": TableNote(
+        Family.INGESTION,
+        "Rules by name, for definitions to use.",
+        (
+            Invariant(
+                "One row per key: the latest revision in `dq_rule_catalog_revisions`.", tests=_TOLD
+            ),
+        ),
+        key=("org_id", "rule_name"),
+    ),
+    "schema_history": TableNote(
+        Family.INGESTION,
+        "The schema that each run found at its source, whole.",
+        (
+            Invariant(
+                "A run has at most one; it is judged before anything is staged.",
+                constraints=("run_schemas_pkey",),
+                tests=(f"{_OPENING}::test_the_live_schema_is_judged_before_staging",),
+            ),
+        ),
+        key=("run_id",),
+    ),
+    "schema_change_log": TableNote(
+        Family.INGESTION,
+        "Each difference between the schema found and the one declared, and the answer to it.",
+        (
+            Invariant(
+                "A difference that blocks is INCOMPATIBLE, every other COMPATIBLE.", tests=_TOLD
+            ),
+            Invariant(
+                "Every kind of difference has its answer.",
+                tests=(
+                    "tests/unit/gate/test_schema_comparison.py::test_each_difference_and_its_answer",
+                ),
+            ),
+        ),
+        key=("run_id", "change_ordinal"),
+        nullable=("declared_type", "found_type"),
+    ),
+    "data_quality_results": TableNote(
+        Family.INGESTION,
+        "What each rule came to in each decision, with the rows that failed it.",
+        (
+            Invariant(
+                "Exactly the checks of rules that the decision recorded, in its order.", tests=_TOLD
+            ),
+            Invariant(
+                "Every rule is judged, whatever the first came to.",
+                tests=(
+                    "tests/unit/gate/test_decide.py::test_all_checks_are_made_in_order_whatever_the_first_came_to",
+                ),
+            ),
+            Invariant(
+                "A decision gives the same results whenever it is made again.",
+                tests=("tests/contract/test_client.py::test_decisions_replay_byte_for_byte",),
+            ),
+        ),
+        key=("run_id", "check_ordinal"),
+        nullable=("failed_rows", "scope_rows"),
+    ),
+    "data_profiling_results": TableNote(
+        Family.INGESTION,
+        "One metric of one column as a run measured it.",
+        (
+            Invariant(
+                "A metric of a column is there once per run.",
+                constraints=("pk_data_profiling_results",),
+            ),
+        ),
+        unwritten=True,
+    ),
+    "run_audit": TableNote(
+        Family.INGESTION,
+        "Each ended run for the auditor: when, how it ended, what it wrote and why not.",
+        (Invariant("One row per row of `run_history`.", tests=_TOLD),),
+        key=("run_id",),
+        nullable=("rows_written", "error_code", "error_message", "version"),
+    ),
+}

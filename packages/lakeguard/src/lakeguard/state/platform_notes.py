@@ -1,0 +1,148 @@
+"""Notes on organisations, lineage by column, records, and on what leaves the State."""
+
+from __future__ import annotations
+
+from lakeguard.state.table_note import Family, Invariant, TableNote
+
+_RELAY = "tests/contract/test_relay.py"
+_REBUILD = "tests/contract/test_rebuild.py"
+
+PLATFORM_NOTES: dict[str, TableNote] = {
+    "organizations": TableNote(
+        Family.ORCHESTRATION,
+        "Whose everything is: every row of every table names one of these.",
+        (
+            Invariant(
+                "Every table has the organisation in each row.",
+                constraints=("organizations_pkey",),
+                tests=(
+                    "tests/migration/test_schema.py::test_our_columns_name_the_organisation_everywhere",
+                ),
+            ),
+            Invariant(
+                "Organisations do not see each other.",
+                tests=(
+                    "tests/unit/registry/test_store.py::test_organisations_do_not_see_each_other",
+                ),
+            ),
+        ),
+    ),
+    "users": TableNote(
+        Family.ORCHESTRATION,
+        "Who may act, and in which role.",
+        (
+            Invariant(
+                "A name is there once per organisation.",
+                constraints=("users_pkey", "uq_users_name"),
+            ),
+        ),
+        not_in_lake="It is about people, and whoever reads the lake may read its ledger.",
+        unwritten=True,
+    ),
+    "dag_versions": TableNote(
+        Family.ORCHESTRATION,
+        "The graph of datasets and parents at a time, under its hash.",
+        (
+            Invariant(
+                "The same graph is the same version.",
+                constraints=("dag_versions_pkey", "uq_dag_versions_content"),
+            ),
+        ),
+        unwritten=True,
+    ),
+    "column_lineage": TableNote(
+        Family.ORCHESTRATION,
+        "From which columns of which inputs a column of a version came.",
+        (Invariant("An arrow is there once per version.", constraints=("pk_column_lineage",)),),
+        unwritten=True,
+    ),
+    "invalidations": TableNote(
+        Family.ORCHESTRATION,
+        "What has to be built again, why, and whose change caused it.",
+        (Invariant("An invalidation is recorded once.", constraints=("invalidations_pkey",)),),
+        unwritten=True,
+    ),
+    "metadata_kinds": TableNote(
+        Family.RECORDS,
+        "The kinds of records that producers may send, each with its JSON schema.",
+        (Invariant("A change of a kind is a new revision.", constraints=("pk_metadata_kinds",)),),
+        unwritten=True,
+    ),
+    "metadata_records": TableNote(
+        Family.RECORDS,
+        "Facts that producers sent, as they sent them.",
+        (Invariant("A record is there once.", constraints=("metadata_records_pkey",)),),
+        unwritten=True,
+    ),
+    "outbox": TableNote(
+        Family.OURS,
+        "What was written and is not in the lake ledger yet; a delivered row leaves.",
+        (
+            Invariant(
+                "A row and what is told of it are written together or not at all.",
+                tests=(
+                    "tests/migration/test_schema.py::test_a_fact_and_what_is_told_of_it_live_and_die_with_their_transaction",
+                    f"{_RELAY}::test_what_is_rolled_back_is_not_told",
+                ),
+            ),
+            Invariant(
+                "What is told arrives exactly once, whatever dies on the way.",
+                constraints=("outbox_pkey",),
+                tests=(
+                    f"{_RELAY}::test_what_is_told_arrives_once",
+                    "tests/faults/test_killed_relay.py::test_a_killed_relay",
+                ),
+            ),
+        ),
+        not_in_lake="It is the way to the ledger.",
+    ),
+    "audit_chain": TableNote(
+        Family.OURS,
+        "A hash over each delivered batch and the hash before it: what was told cannot be altered"
+        " unnoticed.",
+        (
+            Invariant("A batch is chained once.", constraints=("pk_audit_chain",)),
+            Invariant(
+                "Rows that are not those that were told are found out.",
+                tests=(f"{_REBUILD}::test_a_damaged_ledger_is_not_believed",),
+            ),
+            Invariant(
+                "A State with another story, or with less of it, is refused.",
+                tests=(
+                    f"{_RELAY}::test_a_state_with_another_story_is_refused",
+                    f"{_RELAY}::test_a_state_that_forgot_is_refused",
+                ),
+            ),
+        ),
+    ),
+    "relay_cursors": TableNote(
+        Family.OURS,
+        "How far each consumer of the outbox has come.",
+        (
+            Invariant(
+                "A consumer has one place.",
+                constraints=("pk_relay_cursors",),
+            ),
+            Invariant(
+                "Whoever dies half way is continued, not repeated.",
+                tests=(f"{_RELAY}::test_a_relay_that_dies_is_finished_by_the_next",),
+            ),
+        ),
+        not_in_lake="It says how much of the State is there; the chain says the same.",
+    ),
+    "plane_identity": TableNote(
+        Family.OURS,
+        "Which State this is, so that a lake has one owner.",
+        (
+            Invariant(
+                "A State has one identity, and another State is refused by the lake.",
+                constraints=("plane_identity_pkey",),
+                tests=(
+                    f"{_RELAY}::test_another_state_is_refused",
+                    f"{_REBUILD}::test_the_state_before_owns_the_lake_no_more",
+                ),
+            ),
+        ),
+        not_in_lake="`plane.json`, beside the ledger, names the State that owns the lake.",
+    ),
+}

@@ -1,0 +1,19 @@
+"""Notes on every table and view of the State, in one import."""
+
+from __future__ import annotations
+
+from lakeguard.state.control_notes import CONTROL_NOTES
+from lakeguard.state.definition_notes import DEFINITION_NOTES
+from lakeguard.state.ingestion_notes import INGESTION_NOTES
+from lakeguard.state.ledger_notes import LEDGER_NOTES
+from lakeguard.state.platform_notes import PLATFORM_NOTES
+from lakeguard.state.table_note import TableNote
+
+NOTES: dict[str, TableNote] = {
+    **DEFINITION_NOTES,
+    **LEDGER_NOTES,
+    **CONTROL_NOTES,
+    **INGESTION_NOTES,
+    **PLATFORM_NOTES,
+}
+"""By name; a test holds the keys against the tables and views there are."""
