@@ -22,7 +22,9 @@ NEWBORN = multiprocessing.get_context("forkserver")
 NEWBORN.set_forkserver_preload(["tests.faults.mortal"])
 FENCE = ("reap.judged", "fence.before_commit", "fence.committed")
 RESTORE = ("restore.before_commit", "restore.committed")
-RUN = tuple(point for point in POINTS if point not in (*FENCE, *RESTORE))
+DELIVERY = ("deliver.written", "deliver.manifest")
+"""Killed in tests/unit/openlaketx/deliver."""
+RUN = tuple(point for point in POINTS if point not in (*FENCE, *RESTORE, *DELIVERY))
 ROLLBACK = (
     "run.opened",
     "decision.recorded",
@@ -119,4 +121,4 @@ def test_a_killed_reaper(died_at: str, point: str, tmp_path: Path) -> None:
 
 
 def test_every_named_point_is_killed_somewhere() -> None:
-    assert set(RUN) | set(ROLLBACK) | set(FENCE) == set(POINTS)
+    assert set(RUN) | set(ROLLBACK) | set(FENCE) | set(DELIVERY) == set(POINTS)

@@ -42,7 +42,7 @@ class LedgerGone(StateError):
 
     code = "LG-6105"
     what = "the ledger of this State is gone from {location}"
-    next_command = "lakeguard sync --anew"
+    next_command = "put {location} back from a backup, then: lakeguard verify"
 
 
 class RebuildRefused(StateError):

@@ -9,6 +9,7 @@ from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.planning import Applied, Plan
 
 
@@ -30,4 +31,7 @@ class EmbeddedRegistry:
     def apply(self, plan: Plan) -> Applied:
         heart = self.heart
         with heart.database.write() as connection:
-            return apply_plan(connection, plan, heart.org_id, heart.actor, heart.clock())
+            applied = apply_plan(connection, plan, heart.org_id, heart.actor, heart.clock())
+            reached("apply.written")
+        reached("apply.committed")
+        return applied
