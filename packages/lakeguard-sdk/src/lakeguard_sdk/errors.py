@@ -319,6 +319,14 @@ class StagingFailed(EngineError):
     next_command = "lakeguard run {dataset}"
 
 
+class DeliveryFailed(EngineError):
+    """The version is published, its file set is not there yet; every next run tries again."""
+
+    code = "LG-5007"
+    what = "v{version} of {dataset} was not delivered as files: {reason}"
+    next_command = "lakeguard run {dataset}"
+
+
 class WorkerMissing(EngineError):
     """Install the data plane beside the control plane."""
 

@@ -62,6 +62,7 @@ class SparkWorker:
         self._fail(plan, BuildFailed(dataset=plan.dataset, reason="it was interrupted"))
 
     def _attempt(self, plan: RunPlan, interrupted: Callable[[], bool]) -> RunResult:
+        from openlaketx.jobs.delivery import deliver_or_tell
         from openlaketx.jobs.lease import keeping_lease
         from openlaketx.jobs.run_dataset import run_dataset
 
@@ -74,10 +75,12 @@ class SparkWorker:
             self._client.runs, plan.ticket, plan.lease_seconds, stop_spark, interrupted
         ) as lease:
             try:
-                return run_dataset(plan, self._client, spark, lease, self._progress)
+                result = run_dataset(plan, self._client, spark, lease, self._progress)
             except LakeGuardError:
                 lease.check()
                 raise
+        deliver_or_tell(plan, self._client.reader, self._progress)
+        return result
 
     def _spark(self) -> SparkSession:
         from openlaketx.engine.session import spark_session

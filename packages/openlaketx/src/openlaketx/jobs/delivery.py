@@ -1,0 +1,31 @@
+"""The last step of a run: files for readers of files, if its target wants them."""
+
+from __future__ import annotations
+
+import logging
+
+from lakeguard_sdk.client import Progress
+from lakeguard_sdk.ports import Reader
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.words import TargetFormat
+from openlaketx.deliver import deliver_published
+
+_LOG = logging.getLogger("openlaketx")
+
+
+def deliver_or_tell(plan: RunPlan, reader: Reader, progress: Progress | None) -> None:
+    """Deliver what is published, however the run ended.
+
+    A failure is told and changes no result: the version stands, and every next run tries again.
+    """
+    if plan.format is TargetFormat.DELTA:
+        return
+    if progress:
+        progress("deliver", {"format": plan.format.value})
+    try:
+        deliver_published(plan, reader)
+    except Exception as error:  # noqa: BLE001 - whatever it was, the version is published
+        told = next(iter(str(error).splitlines()), "") or type(error).__name__
+        _LOG.warning("%s is published, but not delivered as files: %s", plan.dataset, told)
+        if progress:
+            progress("undelivered", {"format": plan.format.value, "reason": told})

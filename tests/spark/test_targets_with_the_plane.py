@@ -1,0 +1,175 @@
+"""Rows of a target drive the write: layout, transform and file sets, under the real plane."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from lakeguard.registry.loading import load_folder
+from lakeguard_sdk import Client, DatasetName, connect
+from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.words import RunStatus
+from openlaketx.worker import create_worker
+from tests.worlds.deaths import dying_at
+
+pytestmark = pytest.mark.spark
+NAME = DatasetName("bronze.orders")
+TARGET = """\
+target: raw
+location: zones/raw
+zone: landing
+sources: [orders]
+"""
+FILES = {
+    "lakeguard.toml": "[env.dev]\n",
+    "definitions/sources/orders.yaml": "source: orders\nformat: csv\npath: in\n",
+    "definitions/targets/raw.yaml": TARGET,
+    "definitions/bronze/orders.yaml": """\
+dataset: bronze.orders
+owner: tests
+domain: shop
+source: {name: orders, object: "*.csv"}
+target: raw
+load: {type: APPEND, partition_by: [region]}
+columns:
+  region: {type: string}
+  id: {type: long}
+rules:
+  - unique(id)
+""",
+}
+
+
+@pytest.fixture
+def client(spark: SparkSession, tmp_path: Path) -> Client:
+    for name, content in FILES.items():
+        write(tmp_path / name, content)
+    client = connect(tmp_path)
+    apply(client, tmp_path)
+    return client
+
+
+def write(file: Path, content: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content)
+
+
+def apply(client: Client, folder: Path) -> None:
+    client.registry.apply(client.registry.plan(load_folder(folder)))
+
+
+def retarget(client: Client, folder: Path, **said: str) -> None:
+    lines = "".join(f"{key}: {value}\n" for key, value in said.items())
+    write(folder / "definitions/targets/raw.yaml", TARGET + lines)
+    apply(client, folder)
+
+
+def land(folder: Path, name: str, *rows: str) -> None:
+    write(folder / "in" / f"{name}.csv", "\n".join(["region,id", *rows, ""]))
+
+
+def run(client: Client) -> RunResult:
+    task = client.operations.submit(NAME, "tests")
+    return create_worker(client.for_worker(), spark_options={}).run_task(task)
+
+
+def table(folder: Path) -> str:
+    return str(folder / "zones" / "raw" / "bronze" / "orders")
+
+
+def rows(folder: Path) -> list[tuple[Any, ...]]:
+    found = pa.table(DeltaTable(table(folder)).scan().read_all()).to_pylist()
+    return sorted((row["region"], row["id"]) for row in found)
+
+
+def delivered(folder: Path) -> tuple[int, list[tuple[Any, ...]]]:
+    """The version that the manifest names, and its rows as a reader of files sees them."""
+    root = Path(f"{table(folder)}.files")
+    manifest = json.loads((root / "manifest.json").read_bytes())
+    found: list[tuple[Any, ...]] = []
+    for file in manifest["files"]:
+        lines = (root / file["path"]).read_text("utf-8").splitlines()
+        if manifest["format"] == "csv":
+            found += [(row["region"], int(row["id"])) for row in csv.DictReader(lines)]
+        else:
+            found += [(row["region"], row["id"]) for row in map(json.loads, lines)]
+    return manifest["version"], sorted(found)
+
+
+def test_rows_of_the_target_change_the_next_run(client: Client, tmp_path: Path) -> None:
+    land(tmp_path, "a", "north,1", "a/b %,2")
+    first = run(client)
+    assert first.version == 1
+    log = DeltaTable(table(tmp_path))
+    assert log.metadata().partition_columns == ["region"]
+    shown = pa.table(log.get_add_actions(flatten=True))["partition.region"].to_pylist()
+    assert sorted(shown) == ["a/b %", "north"]
+
+    text = "SELECT upper(region) AS region, id FROM batch"
+    retarget(client, tmp_path, transform=text, format="csv")
+    land(tmp_path, "b", "south,3")
+    second = run(client)
+    assert second.version == 2
+    assert rows(tmp_path) == [("SOUTH", 3), ("a/b %", 2), ("north", 1)]
+    assert delivered(tmp_path) == (2, rows(tmp_path))
+    hashes = {evidence(tmp_path, result)["build_hash"] for result in (first, second)}
+    assert len(hashes) == 2
+
+    retarget(client, tmp_path, format="jsonl")
+    assert run(client).version is None, "nothing new to read"
+    assert delivered(tmp_path) == (2, rows(tmp_path))
+
+    client.operations.rollback(NAME, 1, "not in capitals")
+    assert delivered(tmp_path)[0] == 2
+    land(tmp_path, "b", "east,1")
+    blocked = run(client)
+    assert blocked.status is RunStatus.BLOCKED
+    assert delivered(tmp_path) == (1, [("a/b %", 2), ("north", 1)])
+
+
+def evidence(folder: Path, result: RunResult) -> dict[str, Any]:
+    from sqlalchemy import create_engine, text
+
+    assert result.decision is not None
+    engine = create_engine(f"sqlite:///{folder}/.lakeguard/state.db")
+    with engine.connect() as connection:
+        query = text("SELECT body FROM documents WHERE content_hash = :hash")
+        body = connection.scalar(query, {"hash": result.decision.case.evidence})
+    engine.dispose()
+    found: dict[str, Any] = json.loads(str(body))
+    return found
+
+
+def test_a_delivery_that_dies_is_made_good_by_the_next_run(client: Client, tmp_path: Path) -> None:
+    retarget(client, tmp_path, format="csv")
+    land(tmp_path, "a", "north,1")
+    assert run(client).version == 1
+    land(tmp_path, "b", "south,2")
+    with dying_at("deliver.written"):
+        run(client)
+    assert delivered(tmp_path) == (1, [("north", 1)])
+    assert rows(tmp_path) == [("north", 1), ("south", 2)], "the version is published"
+    assert run(client).version is None
+    assert delivered(tmp_path) == (2, [("north", 1), ("south", 2)])
+
+
+def test_another_partitioning_is_refused_with_the_way_out(client: Client, tmp_path: Path) -> None:
+    land(tmp_path, "a", "north,1")
+    assert run(client).version == 1
+    file = tmp_path / "definitions/bronze/orders.yaml"
+    file.write_text(file.read_text().replace("partition_by: [region]", "partition_by: [id]"))
+    apply(client, tmp_path)
+    refused = run(client)
+    assert refused.decision is not None
+    assert "set partition_by back to [region]" in refused.decision.ruling.reasons[0]
+    file.write_text(file.read_text().replace("partition_by: [id]", "partition_by: [region]"))
+    apply(client, tmp_path)
+    land(tmp_path, "b", "south,2")
+    assert run(client).version == 2
