@@ -1,0 +1,229 @@
+"""``verify`` against a lake that somebody wrote to past LakeGuard."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from lakeguard.relay.catalogue import BATCH
+from lakeguard.state.database import Database
+from lakeguard_sdk.commits import log_file
+from lakeguard_sdk.proof import FindingKind as Kind
+from tests.worlds.planes import NUMBERS
+from tests.worlds.proofs import TABLE, ProvenLake, make_proven_lake, set_value, write_rows
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("original")
+    made = make_proven_lake(Database(f"sqlite:///{folder}/state.db"), folder)
+    made.database.close()
+    return folder
+
+
+@pytest.fixture
+def lake(original: Path, tmp_path: Path) -> Iterator[ProvenLake]:
+    folder = tmp_path / "lake"
+    shutil.copytree(original, folder)
+    database = Database(f"sqlite:///{folder}/state.db")
+    yield ProvenLake(database, folder)
+    database.close()
+
+
+def published_file(lake: ProvenLake) -> Path:
+    """The data file of the first version."""
+    (name,) = DeltaTable(str(lake.table), version=1).file_uris()
+    return Path(name.removeprefix("file://"))
+
+
+# ------------------------------------------------------------------------------------- the ledger
+
+
+def test_the_copy_is_proven_too(lake: ProvenLake) -> None:
+    assert lake.found(replay=True) == {}
+
+
+def test_a_ledger_file_that_is_gone(lake: ProvenLake) -> None:
+    file = lake.ledger_files("decisions")[0]
+    file.unlink()
+    assert lake.found() == {Kind.LEDGER: [f"decisions/{file.name}"]}
+
+
+def test_a_ledger_table_that_is_gone(lake: ProvenLake) -> None:
+    shutil.rmtree(lake.ledger_folder("run_history"))
+    assert lake.found() == {Kind.LEDGER: ["run_history"]}
+
+
+def test_a_ledger_table_whose_log_is_torn(lake: ProvenLake) -> None:
+    for file in (lake.ledger_folder("intents") / "_delta_log").iterdir():
+        file.write_bytes(b"\0" * 100)
+    assert lake.found() == {Kind.LEDGER: ["intents"]}
+
+
+def test_an_edited_ledger_file(lake: ProvenLake) -> None:
+    """Written again with one other value; the batch and the row are named."""
+    (file,) = [f for f in lake.ledger_files("decisions") if f.name.endswith("2.parquet")]
+    data = pq.read_table(file)
+    write_rows(file, set_value(data, "verdict", 0, "BLOCKED"))
+    decision = data["decision_id"][0].as_py()
+    report = lake.verify()
+    found = {finding.kind: finding for finding in report.findings}
+    assert {Kind.ROW, Kind.CHAIN} <= set(found) <= {Kind.ROW, Kind.CHAIN, Kind.LEDGER}
+    assert found[Kind.ROW].place == f"decisions {decision}"
+    assert found[Kind.ROW].message == "verdict is ALLOWED, the ledger has BLOCKED"
+    assert found[Kind.CHAIN].place == "batch 2"
+    assert f"not as told: decisions {decision}" in found[Kind.CHAIN].message
+
+
+def test_a_flipped_byte(lake: ProvenLake) -> None:
+    """In the middle of every column of a file in turn: none is overlooked."""
+    file = lake.ledger_files("decisions")[0]
+    whole = file.read_bytes()
+    for column in range(0, pq.read_metadata(file).num_columns, 4):
+        chunk = pq.read_metadata(file).row_group(0).column(column)
+        begin = min(filter(None, (chunk.dictionary_page_offset, chunk.data_page_offset)))
+        flipped = bytearray(whole)
+        flipped[begin + chunk.total_compressed_size - 2] ^= 0xFF
+        file.write_bytes(flipped)
+        assert set(lake.found()) & {Kind.LEDGER, Kind.ROW, Kind.CHAIN}, chunk.path_in_schema
+    file.write_bytes(whole)
+    assert lake.found() == {}
+
+
+def test_rows_of_no_batch(lake: ProvenLake) -> None:
+    row = lake.ledger_rows("decisions").slice(0, 1)
+    row = set_value(set_value(row, "decision_id", 0, "dec_mine"), BATCH, 0, 99)
+    lake.append_to_ledger("decisions", row)
+    assert lake.found() == {Kind.LEDGER: ["decisions"]}
+
+
+def test_rows_slipped_into_a_batch(lake: ProvenLake) -> None:
+    row = lake.ledger_rows("decisions").slice(0, 1)
+    batch = row[BATCH][0].as_py()
+    lake.append_to_ledger("decisions", set_value(row, "decision_id", 0, "dec_mine"))
+    found = lake.found()
+    assert found == {Kind.ROW: ["decisions dec_mine"], Kind.CHAIN: [f"batch {batch}"]}
+
+
+def test_a_row_twice(lake: ProvenLake) -> None:
+    row = lake.ledger_rows("run_audit").slice(0, 1)
+    lake.append_to_ledger("run_audit", row)
+    assert lake.found() == {Kind.ROW: [f"run_audit {row['run_id'][0].as_py()}"]}
+
+
+def test_a_row_deleted_from_the_ledger(lake: ProvenLake) -> None:
+    decision = lake.ledger_rows("decisions")["decision_id"][0].as_py()
+    DeltaTable(str(lake.ledger_folder("decisions"))).delete(f"decision_id = '{decision}'")
+    assert set(lake.found()) == {Kind.ROW, Kind.CHAIN}
+
+
+def test_a_link_taken_from_the_ledger(lake: ProvenLake) -> None:
+    DeltaTable(str(lake.ledger_folder("audit_chain"))).delete("batch = 2")
+    assert lake.found() == {Kind.CHAIN: ["batch 2"]}
+
+
+def test_an_owner_file_that_is_gone_or_torn(lake: ProvenLake) -> None:
+    file = lake.ledger_folder("plane.json")
+    file.write_text("{")
+    assert lake.found() == {Kind.LEDGER: ["plane.json"]}
+    file.unlink()
+    assert lake.found() == {Kind.LEDGER: ["plane.json"]}
+
+
+def test_many_findings_are_counted(lake: ProvenLake) -> None:
+    rows = lake.ledger_rows("run_audit")
+    lake.append_to_ledger("run_audit", pa.concat_tables([rows] * 20))
+    found = lake.verify().findings
+    assert len(found) == 51
+    assert found[-1].message == f"… and {20 * rows.num_rows - 50} more"
+
+
+# -------------------------------------------------------------------------------- governed tables
+
+
+def test_a_direct_append(lake: ProvenLake) -> None:
+    write_deltalake(str(lake.table), pa.table({"n": pa.array([666], pa.int64())}), mode="append")
+    assert lake.found() == {Kind.COMMIT: [f"{TABLE} commit 6"]}
+
+
+def test_an_append_that_was_undone(lake: ProvenLake) -> None:
+    """The published version is shown again; nothing undecided is."""
+    write_deltalake(str(lake.table), pa.table({"n": pa.array([666], pa.int64())}), mode="append")
+    lake.client.operations.rollback(NUMBERS, 4, "somebody wrote past us")
+    lake.relay.drain()
+    assert lake.found() == {}
+
+
+def test_a_table_that_is_gone(lake: ProvenLake) -> None:
+    shutil.rmtree(lake.table / "_delta_log")
+    assert lake.found() == {Kind.COMMIT: [TABLE]}
+
+
+def test_a_commit_that_was_edited(lake: ProvenLake) -> None:
+    commit = Path(log_file(str(lake.table), 2))
+    commit.write_text(commit.read_text().replace("publish", "pub1ish"))
+    assert lake.found() == {Kind.COMMIT: [f"{TABLE} commit 2"]}
+
+
+def test_a_commit_that_is_gone(lake: ProvenLake) -> None:
+    Path(log_file(str(lake.table), 2)).unlink()
+    assert f"{TABLE} commit 2" in lake.found()[Kind.COMMIT]
+
+
+def test_properties_that_were_changed(lake: ProvenLake) -> None:
+    table = DeltaTable(str(lake.table))
+    table.alter.set_table_properties({"delta.logRetentionDuration": "interval 1 days"})
+    assert lake.found() == {Kind.COMMIT: [f"{TABLE} commit 6"]}
+
+
+def test_a_property_of_their_own_is_neutral(lake: ProvenLake) -> None:
+    table = DeltaTable(str(lake.table))
+    table.alter.set_table_properties({"delta.dataSkippingNumIndexedCols": "7"})
+    assert lake.found() == {}
+
+
+def test_a_neutral_rewrite_is_no_finding(lake: ProvenLake) -> None:
+    done = DeltaTable(str(lake.table)).optimize.compact()
+    assert done["numFilesRemoved"] > 1
+    assert lake.found() == {}
+
+
+def test_a_rewrite_that_drops_a_row(lake: ProvenLake) -> None:
+    """It says of itself that it changes nothing."""
+    DeltaTable(str(lake.table)).optimize.compact()
+    commit = Path(log_file(str(lake.table), 6))
+    actions = [json.loads(line) for line in commit.read_text().splitlines()]
+    add = next(action["add"] for action in actions if "add" in action)
+    assert add["dataChange"] is False
+    file = lake.table / add["path"]
+    pq.write_table(pq.read_table(file).slice(1), file)
+    add["size"] = file.stat().st_size
+    commit.write_text("\n".join(map(json.dumps, actions)))
+    (finding,) = lake.verify().findings
+    assert (finding.kind, finding.place) == (Kind.COMMIT, f"{TABLE} commit 6")
+    assert "expected 5 rows, found 4" in finding.message
+
+
+def test_a_file_replaced_by_one_of_the_same_size(lake: ProvenLake) -> None:
+    file = published_file(lake)
+    content = bytearray(file.read_bytes())
+    content[10] ^= 0xFF
+    file.write_bytes(content)
+    place = file.relative_to(lake.folder)
+    assert lake.found() == {Kind.FILE: [str(place)]}
+
+
+def test_a_file_of_another_size_and_one_that_is_gone(lake: ProvenLake) -> None:
+    file = published_file(lake)
+    place = str(file.relative_to(lake.folder))
+    file.write_bytes(file.read_bytes() + b"x")
+    assert lake.found() == {Kind.FILE: [place]}
+    file.unlink()
+    assert lake.found() == {Kind.FILE: [place]}
