@@ -38,17 +38,17 @@ _plain_json = JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, sort_keys=True,
     separators=(",", ":"),
 ).encode  # fmt: skip
-_MAYBE_NUMBER = re.compile(r"[:\[,]-?[0-9]|^-?[0-9]")
+_MAYBE_ODD_NUMBER = re.compile(r"(?:^|[:\[,])-?(?:[0-9]{16}|[0-9]+[.eE])")
 
 
 def canonical_data(data: Any) -> str:
     """``canonical_json`` of what JSON can hold as it is, such as a noun's own data, but quicker.
 
-    The library's encoder differs only in how it writes numbers and in the order of keys beyond
-    the basic plane; a text in which neither can be is taken from it.
+    The library's encoder differs only in how it writes doubles and long integers, and in the
+    order of keys beyond the basic plane; a text in which none of these can be is taken from it.
     """
     text = _plain_json(data)
-    if _MAYBE_NUMBER.search(text) or not (text.isascii() or max(text) < "\ud800"):
+    if _MAYBE_ODD_NUMBER.search(text) or not (text.isascii() or max(text) < "\ud800"):
         return canonical_json(data)
     return text
 

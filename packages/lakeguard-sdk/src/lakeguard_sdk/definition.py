@@ -7,6 +7,7 @@ settings that only a worker reads, any key, secrets by reference.
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
+from weakref import ref
 
 from pydantic import BeforeValidator, Field
 
@@ -227,15 +228,35 @@ def policyset_hash(policies: tuple[PolicyDefinition, ...]) -> str:
     return unordered_hash(policy.content_hash() for policy in policies)
 
 
+_hashes: dict[int, tuple[ref[DatasetDefinition], str]] = {}
+"""Of definitions that are alive, by identity: a noun never changes, so neither does its hash."""
+
+
 def definition_hash(definition: DatasetDefinition) -> str:
     """Order-free in rules and tags; the order of columns and parents counts.
 
-    What a dataset was called before is history, not part of what it is.
+    What a dataset was called before is history, not part of what it is. Worked out once.
     """
+    known = _hashes.get(id(definition))
+    if known is not None and known[0]() is definition:
+        return known[1]
     data = definition.to_data()
     del data["renamed_from"]
     data["rules"] = unordered_hash(data_hash(rule) for rule in data["rules"])
     for column in data["columns"]:
         if len(column["tags"]) > 1:
             column["tags"] = sorted(column["tags"])
-    return data_hash(data)
+    digest = data_hash(data)
+    remember_hash(definition, digest)
+    return digest
+
+
+def remember_hash(definition: DatasetDefinition, digest: str) -> None:
+    """``digest`` is what ``definition_hash`` would work out."""
+    at = id(definition)
+
+    def forget(gone: ref[DatasetDefinition]) -> None:
+        if (_hashes.get(at) or (None,))[0] is gone:
+            del _hashes[at]
+
+    _hashes[at] = (ref(definition, forget), digest)

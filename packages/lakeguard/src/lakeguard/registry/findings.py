@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from lakeguard_sdk.definition_errors import DefinitionError, InvalidDefinitions
+from lakeguard_sdk.secret_values import holds_secret, masked
 
 
 class Findings:
@@ -12,7 +15,8 @@ class Findings:
         self._errors: list[DefinitionError] = []
 
     def add(self, error: DefinitionError) -> None:
-        self._errors.append(error)
+        """Whatever in it may be a secret is replaced, for an error is printed and logged."""
+        self._errors.append(_harmless(error))
 
     @property
     def count(self) -> int:
@@ -26,6 +30,21 @@ class Findings:
     def raise_if_any(self) -> None:
         if self._errors:
             raise InvalidDefinitions(self.errors())
+
+
+def _harmless(error: DefinitionError) -> DefinitionError:
+    fields = {key: _masked(value) for key, value in error.fields.items()}
+    file = error.place.file
+    if fields == error.fields and not holds_secret(file):
+        return error
+    place = error.place.model_copy(update={"file": masked(file)})
+    return type(error)(place, **fields)
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str) and type(value) is str:
+        return masked(value)
+    return [_masked(item) for item in value] if isinstance(value, list) else value
 
 
 def _reading_order(error: DefinitionError) -> tuple[str, int, int, str]:

@@ -17,6 +17,7 @@ from lakeguard.registry.kind_invariants import definition_errors
 from lakeguard.registry.kinds import LAYER_FOLDERS, gathered, name_of
 from lakeguard.registry.locating import by_file, sharpened
 from lakeguard.registry.nodes import Block, Document, Items, Node, Scalar
+from lakeguard.registry.parsed_files import ParsedFiles
 from lakeguard.registry.policies import read_policy
 from lakeguard.registry.profiles import read_profile
 from lakeguard.registry.sources import read_source
@@ -46,8 +47,9 @@ def load_folder(folder: Path) -> Definitions:
     findings = Findings()
     loader = _Loader(folder, findings)
     for found in definition_files(folder, findings):
-        loader.read(found)
+        loader.take(found)
     loader.check_files()
+    loader.parsed.save()
     findings.raise_if_any()
     return gathered(loader.definitions)
 
@@ -57,26 +59,38 @@ class _Loader:
         self.folder = folder
         self.findings = findings
         self.sql = SqlFiles(folder)
+        self.parsed = ParsedFiles(folder, self.sql)
         self.definitions: list[Definition] = []
 
-    def read(self, found: DefinitionFile) -> None:
+    def take(self, found: DefinitionFile) -> None:
         if holds_secret(found.name):
             self.findings.add(SecretValue(Place(file=found.file), key="the name of the file"))
             return
-        document = read_document(found.file, Path(found.path).read_bytes(), self.findings)
+        with open(found.path, "rb") as file:
+            data = file.read()
+        definition = self.parsed.find(found, data)
+        if definition is None:
+            before = self.findings.count
+            definition = self._read(found, data)
+            if definition is not None and self.findings.count == before:
+                self.parsed.keep(found, data, definition)
+        if definition is not None:
+            self.definitions.append(definition)
+
+    def _read(self, found: DefinitionFile, data: bytes) -> Definition | None:
+        document = read_document(found.file, data, self.findings)
         if document is None:
-            return
+            return None
         self._refuse_secrets(document, document.root, "")
         if found.folder in LAYER_FOLDERS:
             definition: Definition | None = read_dataset(document, self.findings, self.sql.read)
         else:
             definition = _READERS[found.folder](document, self.findings)
         if definition is None:
-            return
+            return None
         for error in definition_errors(definition, lambda _, path: document.locate(path)):
             self.findings.add(error)
-        if self._stands_right(document, definition, found):
-            self.definitions.append(definition)
+        return definition if self._stands_right(document, definition, found) else None
 
     def _refuse_secrets(self, document: Document, node: Node, key: str) -> None:
         """Wherever they stand, in a key or in a value of whatever field."""

@@ -33,6 +33,15 @@ class SqlFiles:
         build.wrong(scalar, "sql", problem)
         return None
 
+    def bytes_of(self, file: str) -> bytes | None:
+        """What is in a file that a definition names now, None if it may not or cannot be read."""
+        if _path_problem(file) is not None:
+            return None
+        target = (self._root / file).resolve()
+        if not target.is_relative_to(self._root) or not target.is_file():
+            return None
+        return target.read_bytes()
+
     def _text(self, build: Fields, scalar: Scalar, target: Path) -> FromSql | None:
         file = str(PurePosixPath(scalar.value))
         if not target.is_file():

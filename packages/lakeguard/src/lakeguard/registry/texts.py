@@ -39,6 +39,8 @@ _MANY_LINES = frozenset({"description", "text", "transform", "details", "config"
 _FREE_KEYS = frozenset({"options", "details", "config"})
 _VALUES = frozenset({"path", "object", "location", "external_id", *_FREE_KEYS})
 """Fields that have no business being random."""
+_HARMLESS = 10
+"""No secret is as short, and every field may be as long."""
 
 
 def texts_of(noun: Noun) -> Iterator[tuple[Path, str]]:
@@ -50,12 +52,19 @@ def texts_of(noun: Noun) -> Iterator[tuple[Path, str]]:
 def text_errors(definition: Definition, locate: Locate) -> Iterator[DefinitionError]:
     """Every text that is a secret, too long, or not to be seen."""
     for path, text in texts_of(definition):
+        field = _field(path)
+        if len(text) <= _HARMLESS and field not in _VALUES and text.isprintable():
+            continue
+        secret = _is_secret(field, path, text)
+        problem = None if secret else _problem(field, path, text)
+        if problem is None and not secret:
+            continue
         at = written_path(definition, path)
         place = _sql_place(definition, path) or locate(definition, at)
         key = str(at[-1]) if isinstance(at[-1], str) else str(at[0])
-        if _is_secret(path, text):
+        if problem is None:
             yield SecretValue(place, key=key, at=list(at))
-        elif problem := _problem(path, text):
+        else:
             yield WrongValue(place, key=key[:80], problem=problem, hint="", at=list(at))
     yield from _twin_keys(definition, locate)
 
@@ -96,11 +105,13 @@ def _field(path: Path) -> str:
     """The field that a text belongs to; a member of a mapping belongs to the mapping."""
     if path[0] in _FREE_KEYS:
         return str(path[0])
+    last = path[-1]
+    if isinstance(last, str):
+        return last
     return next(str(step) for step in reversed(path) if isinstance(step, str))
 
 
-def _is_secret(path: Path, text: str) -> bool:
-    field = _field(path)
+def _is_secret(field: str, path: Path, text: str) -> bool:
     if field in _FREE_KEYS:
         key = str(path[1])
         if holds_secret(key) or (is_sensitive_key(key) and not is_reference(text)):
@@ -109,8 +120,7 @@ def _is_secret(path: Path, text: str) -> bool:
     return looks_secret(text) if field in _VALUES else holds_secret(text)
 
 
-def _problem(path: Path, text: str) -> str | None:
-    field = _field(path)
+def _problem(field: str, path: Path, text: str) -> str | None:
     limit = _LIMITS.get(field, LONGEST_TEXT)
     if field in _FREE_KEYS:
         key = str(path[1])
