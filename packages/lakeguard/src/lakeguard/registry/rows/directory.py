@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from lakeguard.registry.kinds import Key
 from lakeguard.registry.rows.cells import Cells
@@ -15,10 +15,12 @@ from lakeguard_sdk.spelling import did_you_mean
 class Ids:
     """The ids of one kind. They are compared as text, and each means one name."""
 
-    def __init__(self, kind: str, known: Mapping[str, str]) -> None:
+    def __init__(self, kind: str, names: Iterable[str], external: Mapping[str, str]) -> None:
         self.kind = kind
-        self._known = dict(known)
-        """Registered: ids of other systems, and names, each with the name meant."""
+        self._external = external
+        """Registered ids of other systems, each with the name meant."""
+        self._known = {**external, **{name: name for name in names}}
+        """Of a name and an id that are one text, the name is meant."""
         self._said: dict[str, tuple[str, Place]] = {}
         self._rows: dict[tuple[str, str], Place] = {}
 
@@ -46,6 +48,10 @@ class Ids:
         if row_id in self._said:
             return self._said[row_id][0]
         return self._known.get(row_id)
+
+    def owner(self, row_id: str) -> str | None:
+        """What is registered with this id of another system."""
+        return self._external.get(row_id)
 
     def resolve(self, cells: Cells, column: str) -> str | None:
         """The name that the row's id means; a mistake where it is missing or means nothing."""
@@ -84,4 +90,4 @@ def _ids(
     held = {name: item for (found, name), item in registered.items() if found == kind}
     external = {external_id(item): name for name, item in held.items()}
     external.pop("", None)
-    return Ids(said, {**{name: name for name in held}, **external})
+    return Ids(said, held, external)

@@ -69,8 +69,9 @@ class Worksheet:
     ) -> Draft | None:
         """``before`` is a name that the thing had and gives up now."""
         id_column, row_id = id_cell
-        known = ids.find(row_id)
-        if known not in (None, name, before):
+        own = (name, name.partition(".")[2])
+        known = ids.owner(row_id)
+        if row_id not in own and known not in (None, name, before):
             cells.wrong(id_column, f"{shown(row_id)} is {ids.kind} {known}, not {name}")
             return None
         if not ids.declare(cells, id_column, row_id, name):
@@ -78,7 +79,7 @@ class Worksheet:
         draft = self.drafts.open(ids.kind, name, cells.row.place)
         if cells.has("external_id"):
             self.say(draft, cells, ("external_id",), "external_id", cells.text("external_id"))
-        elif row_id not in (name, name.partition(".")[2]):
+        elif row_id not in own:
             self.say(draft, cells, ("external_id",), id_column, row_id)
         return draft
 

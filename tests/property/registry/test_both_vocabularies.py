@@ -1,0 +1,92 @@
+"""Files and rows say the same: whatever is registered can be taken out and put back, unchanged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lakeguard.registry.exporting import definition_files
+from lakeguard.registry.findings import Findings
+from lakeguard.registry.kinds import Key, every, hash_of, key_of
+from lakeguard.registry.loading import load_folder
+from lakeguard.registry.rows import Value, read_rows
+from lakeguard.registry.rows.assembling import assemble
+from lakeguard.registry.rows.tables import TABLES
+from lakeguard.registry.rows.writing import csv_files, rows_of
+from lakeguard_sdk.definition import Definitions
+from tests.unit.registry.rows.written_rows import Table, json_values, sql_files
+from tests.unit.registry.rows.written_rows import csv_files as any_csv
+from tests.worlds.any_definitions import definitions
+from tests.worlds.definition_folders import write_folder
+from tests.worlds.registries import small_registry
+
+NONE = Definitions()
+
+
+def hashes(found: Definitions) -> dict[Key, str]:
+    return {key_of(item): hash_of(item) for item in every(found)}
+
+
+def loaded(files: dict[str, str], registered: Definitions = NONE) -> Definitions:
+    """What the rows of files come to; no mistake is made."""
+    with TemporaryDirectory() as name:
+        folder = write_folder(Path(name), dict(files))
+        findings = Findings()
+        rows = read_rows(sorted(folder.iterdir()), findings)
+        found = assemble(rows, registered, findings)
+    assert [f"{error.place} {error}" for error in findings.errors()] == []
+    return found
+
+
+def tables_of(found: Definitions) -> list[Table]:
+    return [
+        (table, list(TABLES[table]), [[row.get(name) for name in TABLES[table]] for row in rows])
+        for table, rows in rows_of(found).items()
+        if rows
+    ]
+
+
+@given(definitions())
+@settings(max_examples=40, deadline=None)
+def test_rows_are_the_same_definitions(found: Definitions) -> None:
+    files = csv_files(found)
+    assert hashes(loaded(files)) == hashes(found)
+    assert hashes(loaded(files, found)) == hashes(found)
+
+
+@given(found=definitions(), data=st.data())
+@settings(max_examples=12, deadline=None)
+def test_rows_mean_the_same_in_every_kind_of_file(found: Definitions, data: st.DataObject) -> None:
+    tables = tables_of(found)
+    by_sql = loaded({"all.sql": data.draw(sql_files(tables))})
+    by_csv = loaded({f"{table[0]}.csv": data.draw(any_csv(table)) for table in tables})
+    by_json = {}
+    for name, columns, rows in tables:
+        said: list[dict[str, Value]] = [dict(zip(columns, row, strict=True)) for row in rows]
+        by_json[f"{name}.json"] = data.draw(json_values(said))
+    expected = hashes(found)
+    assert hashes(by_sql) == expected
+    assert hashes(by_csv) == expected
+    assert hashes(loaded(by_json)) == expected
+
+
+@given(definitions())
+@settings(max_examples=40, deadline=None)
+def test_files_are_the_same_definitions(found: Definitions) -> None:
+    with TemporaryDirectory() as folder:
+        assert hashes(load_folder(write_folder(Path(folder), {**definition_files(found)}))) == (
+            hashes(found)
+        )
+
+
+@given(definitions())
+@settings(max_examples=6, deadline=None)
+def test_what_is_taken_out_of_a_registry_changes_nothing_in_it(found: Definitions) -> None:
+    with TemporaryDirectory() as folder, small_registry(Path(folder)) as registry:
+        registry.register(found)
+        assert registry.plan(loaded(csv_files(found), found)).steps == ()
+        project = write_folder(Path(folder) / "project", {**definition_files(found)})
+        assert registry.plan(load_folder(project)).steps == ()

@@ -1,0 +1,359 @@
+"""Registries of every kind that files and rows can say, with the names and texts that hurt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from lakeguard.registry.characters import forbidden_character, look_alike
+from lakeguard.registry.kind_invariants import definition_errors, rule_errors
+from lakeguard.registry.kinds import every
+from lakeguard.registry.locating import by_file
+from lakeguard_sdk.definition import (
+    CatalogueRule,
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromSource,
+    FromSql,
+    JobDefinition,
+    Load,
+    PolicyDefinition,
+    ProfileDefinition,
+    RuleDefinition,
+    SourceDefinition,
+    SourceMapping,
+    TargetDefinition,
+)
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.secret_values import holds_secret, looks_secret
+from lakeguard_sdk.words import (
+    Enforcement,
+    HashStrategy,
+    Layer,
+    LoadType,
+    PolicyType,
+    Severity,
+    SourceFormat,
+    TargetFormat,
+)
+from tests.worlds.definitions import rule
+
+NAMES = ("orders", "a__b", "end_", "x9y", "true", "null", "one_two_three")
+COLUMNS: tuple[tuple[str, str], ...] = (
+    ("order_id", "string"), ("Order Date", "date"), ("amount", "double"), ("a`b", "long"),
+    ("Ünit #", "string"), ("range", "integer"), ("no", "boolean"), ("price", "decimal(10,2)"),
+    ("- x: [y]", "timestamp"),
+)  # fmt: skip
+KEYS = ("Format", "path", "delimiter", "detail.x", "config.y", "a b", "transform", "mode")
+HOSTILE = "'\"`,;:#{}[]|>&*!%@\\- \t"
+_CHARACTERS = st.one_of(
+    st.sampled_from(HOSTILE), st.characters(exclude_categories=["Cs", "Cc", "Co", "Cn"])
+)
+
+
+def _harmless(text: str) -> bool:
+    return not (forbidden_character(text) or looks_secret(text) or holds_secret(text))
+
+
+TEXTS = (
+    st.text(_CHARACTERS, max_size=12)
+    .map(str.strip)
+    .filter(lambda text: _harmless(text) and text.isprintable())
+)
+LONG_TEXTS = st.lists(TEXTS, max_size=3).map(lambda lines: "\n".join(lines).strip())
+SOME_TEXTS = TEXTS.filter(bool)
+WORDS = st.sampled_from(("folder", "raw", "build", "ingest_2", "s3"))
+DETAILS = st.dictionaries(
+    st.sampled_from(KEYS), st.text(_CHARACTERS, max_size=8).filter(_harmless), max_size=3
+)
+SECRETS = st.sampled_from(({}, {"token": "env:TOKEN"}, {"api_key": "secret://vault/key"}))
+FLAGS = st.booleans()
+TRANSFORMS = st.sampled_from(("", "SELECT * FROM batch", "SELECT 'a,\n\"b' AS x\nFROM batch"))
+
+
+@st.composite
+def definitions(draw: st.DrawFn) -> Definitions:
+    """Valid together: whatever they name is among them."""
+    sources = _sources(draw)
+    targets = _targets(draw, sources)
+    profiles = tuple(
+        ProfileDefinition(profile=name, description=draw(LONG_TEXTS), **_flags(draw))
+        for name in _some(draw)
+    )
+    datasets = _datasets(draw, sources, targets, profiles)
+    found = Definitions(
+        profiles=profiles,
+        catalogue=_catalogue(draw),
+        sources=sources,
+        targets=targets,
+        datasets=datasets,
+        policies=_policies(draw),
+        jobs=_jobs(draw, datasets),
+    )
+    errors = [error for item in every(found) for error in definition_errors(item, by_file)]
+    errors += [error for item in datasets for error in rule_errors(item, by_file)]
+    assert not errors, [f"{error} {error.fields}" for error in errors]
+    return found
+
+
+def _some(draw: st.DrawFn, least: int = 0) -> list[str]:
+    return draw(st.lists(st.sampled_from(NAMES), min_size=least, max_size=3, unique=True))
+
+
+def _flags(draw: st.DrawFn) -> dict[str, bool]:
+    names = ("allow_column_drop", "allow_type_widen", "allow_type_narrow", "auto_add_columns")
+    return {name: draw(FLAGS) for name in (*names, "allow_nullable_change", "active")}
+
+
+def _external(draw: st.DrawFn, count: int) -> list[str]:
+    """Ids of another system; some of them are names of ours."""
+    ids = st.one_of(st.just(""), st.sampled_from(NAMES), SOME_TEXTS, st.integers(1, 99).map(str))
+    found: list[str] = []
+    for text in draw(st.lists(ids, min_size=count, max_size=count)):
+        taken = look_alike(text) in map(look_alike, found)
+        found.append("" if taken else text)
+    return found
+
+
+def _sources(draw: st.DrawFn) -> tuple[SourceDefinition, ...]:
+    names = _some(draw, 1)
+    found = []
+    for name, external in zip(names, _external(draw, len(names)), strict=True):
+        form = draw(st.sampled_from(SourceFormat))
+        options = {"delimiter": draw(st.sampled_from(",; ")), "null_value": draw(TEXTS)}
+        details = draw(DETAILS)
+        found.append(
+            SourceDefinition(
+                source=name,
+                format=form,
+                path=draw(st.sampled_from(("data/*.csv", "in coming/x", "file:///data"))),
+                options=options if form is SourceFormat.CSV and draw(FLAGS) else {},
+                external_id=external,
+                description=draw(LONG_TEXTS),
+                owner=draw(TEXTS),
+                details={**details, **draw(SECRETS)},
+                active=draw(FLAGS),
+            )
+        )
+    return tuple(found)
+
+
+def _targets(
+    draw: st.DrawFn, sources: tuple[SourceDefinition, ...]
+) -> tuple[TargetDefinition, ...]:
+    names = _some(draw)
+    found = []
+    for name, external in zip(names, _external(draw, len(names)), strict=True):
+        mapped = draw(st.lists(st.sampled_from([s.source for s in sources]), unique=True))
+        found.append(
+            TargetDefinition(
+                target=name,
+                location=f"zones/{name}",
+                type=draw(WORDS),
+                zone=draw(WORDS),
+                format=draw(st.sampled_from(TargetFormat)),
+                partition_by=_columns_named(draw),
+                transform=draw(TRANSFORMS),
+                sources=tuple(
+                    SourceMapping(
+                        source=source,
+                        relationship=draw(WORDS),
+                        description=draw(LONG_TEXTS),
+                        active=draw(FLAGS),
+                    )
+                    for source in mapped
+                ),
+                external_id=external,
+                description=draw(LONG_TEXTS),
+                details=draw(DETAILS),
+                active=draw(FLAGS),
+            )
+        )
+    return tuple(found)
+
+
+def _columns_named(draw: st.DrawFn, among: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    names = among or tuple(name for name, _ in COLUMNS)
+    return tuple(draw(st.lists(st.sampled_from(names), max_size=2, unique=True)))
+
+
+def _catalogue(draw: st.DrawFn) -> tuple[CatalogueRule, ...]:
+    texts = ("range({column}, min={low})", "unique({column})", "regex({column}, pattern='a,\"b')")
+    return tuple(
+        CatalogueRule(
+            rule=name,
+            expression=draw(st.sampled_from(texts)),
+            severity=draw(st.sampled_from(Severity)),
+            description=draw(LONG_TEXTS),
+            active=draw(FLAGS),
+        )
+        for name in _some(draw)
+    )
+
+
+def _policies(draw: st.DrawFn) -> tuple[PolicyDefinition, ...]:
+    said = st.sampled_from(((PolicyType.PII, "forbid tag:pii"), (PolicyType.SCHEMA, "mode STRICT")))
+    found = []
+    for name in _some(draw):
+        kind, text = draw(said)
+        found.append(
+            PolicyDefinition(
+                policy=name,
+                applies_to_layer=draw(st.sampled_from(Layer)),
+                type=kind,
+                expression=text,
+                enforcement=draw(st.sampled_from(Enforcement)),
+                active=draw(FLAGS),
+            )
+        )
+    return tuple(found)
+
+
+def _datasets(
+    draw: st.DrawFn,
+    sources: tuple[SourceDefinition, ...],
+    targets: tuple[TargetDefinition, ...],
+    profiles: tuple[ProfileDefinition, ...],
+) -> tuple[DatasetDefinition, ...]:
+    bronze = [DatasetName(f"bronze.{name}") for name in _some(draw, 1)]
+    silver = [DatasetName(f"silver.{name}") for name in _some(draw)]
+    gold = [DatasetName(f"gold.{name}") for name in _some(draw)] if silver else []
+    names = [*bronze, *silver, *gold]
+    known = ("default", "strict", *(profile.profile for profile in profiles))
+    found = []
+    external, objects = _external(draw, len(names)), _external(draw, len(names))
+    for name, own, read in zip(names, external, objects, strict=True):
+        below = {Layer.SILVER: bronze, Layer.GOLD: silver}.get(name.layer, [])
+        parents = (
+            draw(st.lists(st.sampled_from(below), min_size=1, max_size=2, unique=True))
+            if below
+            else []
+        )
+        columns = _columns(draw)
+        build, allowed = _build(draw, name, parents, read, sources, targets)
+        found.append(
+            DatasetDefinition(
+                dataset=name,
+                domain=draw(SOME_TEXTS),
+                owner=draw(SOME_TEXTS),
+                description=draw(LONG_TEXTS),
+                active=draw(FLAGS),
+                parents=tuple(parents),
+                build=build,
+                load=_load(draw, columns),
+                profile=draw(st.sampled_from(known)),
+                target=draw(st.sampled_from((None, *allowed))),
+                columns=columns,
+                rules=_rules(draw, columns),
+                external_id=own,
+                details=draw(DETAILS),
+            )
+        )
+    return tuple(found)
+
+
+def _parents(draw: st.DrawFn, below: list[DatasetName]) -> list[DatasetName]:
+    if not below:
+        return []
+    return draw(st.lists(st.sampled_from(below), min_size=1, max_size=2, unique=True))
+
+
+def _build(
+    draw: st.DrawFn,
+    name: DatasetName,
+    parents: list[DatasetName],
+    external_id: str,
+    sources: tuple[SourceDefinition, ...],
+    targets: tuple[TargetDefinition, ...],
+) -> tuple[FromSource | FromSql, list[str]]:
+    """With the targets that such a build may write to."""
+    if parents:
+        text = "SELECT 'a''b' AS x, p0.*\nFROM " + ", ".join(
+            f"{parent} p{index}" for index, parent in enumerate(parents)
+        )
+        file = f"sql/{name.layer}/{name.name}.sql"
+        return FromSql(file=file, text=text + draw(st.sampled_from(("", "\n")))), [
+            target.target for target in targets
+        ]
+    source = draw(st.sampled_from(sources)).source
+    read = draw(st.sampled_from(("", "part-*.csv", source, "a b/c,d")))
+    allowed = [t.target for t in targets if source in {mapping.source for mapping in t.sources}]
+    return FromSource(source=source, object=read, external_id=external_id), allowed
+
+
+def _load(draw: st.DrawFn, columns: tuple[ColumnDefinition, ...]) -> Load:
+    names = tuple(column.name for column in columns)
+    keys = _columns_named(draw, names)
+    plain = (LoadType.FULL,)
+    return Load(
+        type=draw(st.sampled_from(plain if not keys else (*plain, LoadType.INCREMENTAL))),
+        keys=keys,
+        hash=draw(st.sampled_from(HashStrategy)),
+        watermark=draw(st.sampled_from(("", names[0]))),
+        partition_by=_columns_named(draw, names),
+    )
+
+
+def _columns(draw: st.DrawFn) -> tuple[ColumnDefinition, ...]:
+    chosen = draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=4, unique=True))
+    return tuple(
+        ColumnDefinition(
+            name=name,
+            type=kind,
+            tags=tuple(draw(st.lists(st.sampled_from(("pii", "money", "x_1")), unique=True))),
+            description=draw(LONG_TEXTS),
+        )
+        for name, kind in chosen
+    )
+
+
+def _rules(draw: st.DrawFn, columns: tuple[ColumnDefinition, ...]) -> tuple[RuleDefinition, ...]:
+    said: list[tuple[str, dict[str, Any]]] = []
+    for column in columns:
+        name = "`" + column.name.replace("`", "``") + "`"
+        for text in (f"not_null({name})", f"unique({name})", f"unique({name}) scope batch"):
+            said.append((text, {}))
+        if column.type in ("double", "integer", "long"):
+            said.append((f"range({name}, min=0, max=1.5) fail_if > 1%", {}))
+        if column.type == "string":
+            said.append((f"in_set({name}, values=['a', 'b''\"', 'c,d'])", {}))
+            said.append((f"not_null({name}) where {name} <> 'x'", {}))
+    said.append(("row_count(min=1)", {}))
+    found: dict[str, RuleDefinition] = {}
+    for text, _ in draw(st.lists(st.sampled_from(said), max_size=5, unique_by=lambda x: x[0])):
+        own = draw(st.sampled_from((None, "my.rule-1", "other_rule")))
+        severity = None if "fail_if" in text else draw(st.sampled_from(Severity))
+        made = rule(text, rule_id=own, severity=severity, active=draw(FLAGS))
+        found.setdefault(made.rule_id, made)
+    return tuple(found.values())
+
+
+def _jobs(draw: st.DrawFn, datasets: tuple[DatasetDefinition, ...]) -> tuple[JobDefinition, ...]:
+    names = _some(draw)
+    free: list[DatasetName | None] = [None, *(item.dataset for item in datasets)]
+    config = st.sampled_from(
+        ({}, {"status#ActiveConfig": "false"}, {"status#ActiveConfig": "ON?"},
+         {"status#ActiveConfig": "ENABLED", "stepfn#Name": "x"})
+    )  # fmt: skip
+    found = []
+    for name, external in zip(names, _external(draw, len(names)), strict=True):
+        built = draw(st.sampled_from(free))
+        if built is not None:
+            free.remove(built)
+        found.append(
+            JobDefinition(
+                job=name,
+                title=draw(TEXTS),
+                description=draw(LONG_TEXTS),
+                owner=draw(TEXTS),
+                type=draw(WORDS),
+                dataset=built,
+                details={**draw(DETAILS), **draw(SECRETS)},
+                config={**draw(DETAILS), **draw(config)},
+                external_id=external,
+                active=draw(FLAGS),
+            )
+        )
+    return tuple(found)
