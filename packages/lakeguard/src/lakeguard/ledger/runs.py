@@ -40,7 +40,7 @@ def record_run(
         "status": result.status.value,
         "start_time": started_at,
         "end_time": result.ended_at,
-        "error_message": error.message if error else reasons,
+        "error_message": _storable(error.message if error else reasons),
         "triggered_by": triggered_by,
         "org_id": org_id,
         "task_id": task_id,
@@ -119,3 +119,8 @@ def _run_row(row: Row[Any]) -> RunRow:
         dataset=fields["dataset_name"],
         **{key: fields[key] for key in RunRow.model_fields if key != "dataset"},
     )
+
+
+def _storable(text: str | None) -> str | None:
+    """No database keeps a NUL in a text."""
+    return None if text is None else text.replace("\0", "\N{REPLACEMENT CHARACTER}")

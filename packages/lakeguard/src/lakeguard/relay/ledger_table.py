@@ -7,6 +7,7 @@ whoever tries and however often. Few files and short logs keep the cost of a wri
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,7 +39,7 @@ _PROPERTIES = {
     "delta.deletedFileRetentionDuration": "interval 1 days",
     "delta.logRetentionDuration": "interval 36500 days",
 }
-_CHECKPOINT_EVERY = 10
+_TEND_EVERY = 20
 _FILES_BEFORE_COMPACTION = 30
 _COMPACT_TO = 32 * 1024 * 1024
 _NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
@@ -101,8 +102,9 @@ class LedgerFiles:
         return int(told["num_deleted_rows"] or 0)
 
     def _tend(self, version: int) -> None:
-        """Keep the next write as cheap as the last."""
-        if version % _CHECKPOINT_EVERY:
+        """Keep the next write as cheap as the last. Tables take turns: not all of them are tended
+        by the same batch."""
+        if (version + zlib.crc32(self.location.encode())) % _TEND_EVERY:
             return
         with _readable(self.location):
             handle = self._open()

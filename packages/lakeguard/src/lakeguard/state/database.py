@@ -10,7 +10,13 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, ProgrammingError
+from sqlalchemy.exc import (
+    DatabaseError,
+    DBAPIError,
+    InternalError,
+    OperationalError,
+    ProgrammingError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from lakeguard.state.engines import READING, postgresql_engine, sqlite_engine, sqlite_path
@@ -115,7 +121,7 @@ class Database:
         with self._reachable():
             try:
                 upgrade(self.engine, self.place)
-            except ProgrammingError as error:  # no right to create, or a name is taken
+            except (ProgrammingError, InternalError) as error:  # no right, a name taken, in use
                 raise StateRefused(place=self.place, reason=_first_line(error.orig)) from error
 
     def check(self) -> None:
