@@ -1,0 +1,118 @@
+"""load and export: rows in, files or rows out, nothing half done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard.registry.rows.tables import TABLES
+from tests.unit.cli.conftest import Shell
+
+SAMPLES = sorted((Path(__file__).parents[3] / "metadata" / "dml").glob("*.sql"))
+MISTAKEN = """\
+INSERT INTO md_src_ctrl (source_id, source_name, enabled) VALUES
+    (101, 'OpenCellID', 'perhaps');
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "lake"
+    folder.mkdir()
+    (folder / "lakeguard.toml").write_text("[env.dev]\n")
+    return folder
+
+
+@pytest.fixture
+def loaded(shell: Shell, project: Path) -> Path:
+    assert shell("load", *SAMPLES, "--project", project).code == 0
+    return project
+
+
+def test_the_samples_are_a_working_set(shell: Shell, project: Path) -> None:
+    planned = shell("load", *SAMPLES, "--project", project, "--dry-run")
+    assert planned.code == 0
+    assert planned.out.endswith("13 steps\nNext: lakeguard load FILES\n")
+    assert shell("status", "--project", project, "--json").data == {"datasets": []}
+    said = shell("load", *SAMPLES, "--project", project)
+    assert "✓ applied  13 steps" in said.out
+    again = shell("load", *SAMPLES, "--project", project, "--json")
+    assert again.data["applied"]["apply_id"] is None
+    assert again.data["plan"]["steps"] == []
+
+
+def test_what_is_exported_as_files_is_what_is_registered(shell: Shell, loaded: Path) -> None:
+    out = loaded / "out"
+    data = shell("export", out, "--project", loaded, "--json").data
+    assert data["format"] == "yaml"
+    assert sorted(data["files"]) == sorted(
+        path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()
+    )
+    for name in ("definitions", "sql"):
+        (out / name).rename(loaded / name)
+    assert shell("plan", "--project", loaded).out.startswith("nothing to do")
+
+
+def test_what_is_exported_as_rows_is_what_is_registered(shell: Shell, loaded: Path) -> None:
+    out = loaded / "out"
+    data = shell("export", out, "--format", "rows", "--project", loaded, "--json").data
+    assert sorted(data["files"]) == sorted(f"{table}.csv" for table in TABLES)
+    files = sorted(out.iterdir())
+    assert shell("load", *files, "--project", loaded).out.startswith("nothing to do")
+    assert "env:OPENCELLID_TOKEN" in (out / "md_src_det.csv").read_text("utf-8")
+
+
+@pytest.mark.parametrize("form", ["yaml", "rows"])
+def test_export_overwrites_nothing(shell: Shell, loaded: Path, form: str) -> None:
+    (loaded / "out").mkdir()
+    (loaded / "out" / "mine.txt").write_text("mine")
+    said = shell("export", loaded / "out", "--format", form, "--project", loaded)
+    assert said.code == 2
+    assert said.err.startswith("LG-1009")
+    assert [path.name for path in (loaded / "out").iterdir()] == ["mine.txt"]
+
+
+def test_an_empty_registry_is_exported_as_nothing(shell: Shell, project: Path) -> None:
+    assert shell("export", project / "out", "--project", project).code == 0
+    assert list((project / "out").iterdir()) == []
+
+
+def test_a_mistake_is_shown_at_its_value_and_nothing_is_loaded(
+    shell: Shell, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    (project / "rows.sql").write_text(MISTAKEN)
+    said = shell("load", "rows.sql")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.splitlines() == [
+        "rows.sql:2:5  LG-2003  'format of opencellid' is required here",
+        "    (101, 'OpenCellID', 'perhaps');",
+        "    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
+        "rows.sql:2:5  LG-2003  'path of opencellid' is required here",
+        "    (101, 'OpenCellID', 'perhaps');",
+        "    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
+        "rows.sql:2:25  LG-2004  enabled: 'perhaps' is not a flag; write TRUE or FALSE",
+        "    (101, 'OpenCellID', 'perhaps');",
+        "                        ^^^^^^^^^",
+        "",
+        "LG-2000  3 mistakes in the rows",
+        "Next: correct the files, then: lakeguard load",
+    ]
+    assert shell("load", *SAMPLES, "rows.sql").code == 2
+    assert shell("status", "--json").data == {"datasets": []}
+
+
+def test_what_only_the_plan_sees_is_shown_at_its_row(
+    shell: Shell, loaded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(loaded)
+    Path("md_jobs.csv").write_text("job_id,job_name,dataset_name\n402,Again,bronze.countries\n")
+    Path("more.sql").write_text(
+        "INSERT INTO md_jobs (job_id, job_name, dataset_id) VALUES (403, 'Twice', 302);\n"
+    )
+    said = shell("load", "md_jobs.csv", "more.sql", "--json")
+    assert said.code == 2
+    (error,) = said.data["error"]["errors"]
+    assert error["code"] == "LG-2030"
+    assert error["place"]["file"] == "more.sql"
