@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,8 @@ class Mould:
         words = dict(self._words(number, name, later))
         rows: Rows = []
         hashes: dict[str, str] = {}
-        for table, row in self.rows:
-            made = {key: _cast(value, words, later) for key, value in row.items()}
+        for (table, row), varying in zip(self.rows, self._varying, strict=True):
+            made = {**row, **{key: _cast(row[key], words, later) for key in varying}}
             if table is state.documents:
                 made["content_hash"] = hash_bytes(made["body"].encode())
                 hashes[row["content_hash"]] = made["content_hash"]
@@ -71,6 +72,20 @@ class Mould:
                     made[key] = hashes[value]
         path = _replaced(str(self.file.relative_to(self.location)), words)
         return rows, commit, path
+
+    @cached_property
+    def _varying(self) -> list[list[str]]:
+        """Per row, the columns that another run has otherwise."""
+        words = [old for old, _ in self._words(0, 0, timedelta())]
+        return [
+            [
+                key
+                for key, value in row.items()
+                if isinstance(value, datetime)
+                or (isinstance(value, str) and any(word in value for word in words))
+            ]
+            for _, row in self.rows
+        ]
 
     def _words(self, number: int, name: int, later: timedelta) -> Iterator[tuple[str, str]]:
         for table, row in self.rows:

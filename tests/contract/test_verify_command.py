@@ -1,0 +1,30 @@
+"""``lakeguard verify`` as a person calls it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+from deltalake import write_deltalake
+
+from tests.worlds.hand_work import run_by_hand
+from tests.worlds.projects import numbers_project
+from tests.worlds.terminal import Terminal
+
+
+def test_a_whole_project_and_one_that_was_written_past(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
+    run_by_hand(numbers_project(tmp_path), [1, 2])
+    said = terminal.type("lakeguard verify --replay --json")
+    assert (said.code, said.data["findings"], said.data["exit_code"]) == (0, [], 0)
+    assert said.data["decisions"] == 1
+    kept = said.data["head"]
+    table = tmp_path / "bronze" / "numbers"
+    write_deltalake(str(table), pa.table({"n": pa.array([3], pa.int64())}), mode="append")
+    said = terminal.type(f"lakeguard verify --head {kept}")
+    assert said.code == 14
+    assert "✗ COMMIT" in said.out
+    assert "bronze/numbers commit 2: WRITE without a decision" in said.out
+    assert "Next: lakeguard rollback" in said.out
+    assert "verifying …" in said.err
+    assert terminal.type("lakeguard verify --head sha256:no").code == 13

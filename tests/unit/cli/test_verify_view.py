@@ -1,0 +1,65 @@
+"""A verification on one page."""
+
+from __future__ import annotations
+
+import click
+
+from lakeguard.cli.views.verify import MEANING, NEXT, WHEN, verify_lines
+from lakeguard_sdk.proof import Finding, FindingKind, VerifyReport
+
+
+def report(*findings: Finding) -> VerifyReport:
+    return VerifyReport(
+        findings=findings,
+        rows=2_000_000,
+        batches=12,
+        tables=53,
+        commits=100_010,
+        files=100_000,
+        decisions=100_000,
+        head="sha256:abc",
+    )
+
+
+def plain(told: VerifyReport) -> list[str]:
+    return [click.unstyle(line) for line in verify_lines(told, replayed=False)]
+
+
+def test_nothing_found() -> None:
+    assert plain(report()) == [
+        "tables             53   of the ledger, compared with the database",
+        "rows        2,000,000   row by row",
+        "batches            12   of the audit chain, computed again",
+        "commits       100,010   of governed tables",
+        "files         100,000   of published versions",
+        "decisions     100,000   documents only; --replay makes them again",
+        "",
+        "✓ VERIFIED  nothing was found",
+        "head sha256:abc",
+    ]
+
+
+def test_findings_by_kind_with_the_way_out() -> None:
+    told = report(
+        Finding(kind=FindingKind.ROW, place="decisions dec_1", message="gone\x1b[2J"),
+        Finding(kind=FindingKind.ROW, place="…", message="… and 7 more"),
+        Finding(kind=FindingKind.COMMIT, place="bronze/orders commit 3", message="WRITE"),
+    )
+    assert told.exit_code == 10
+    assert plain(told)[7:] == [
+        "✗ ROW  rows of the database and of the ledger differ (exit 10)",
+        "  decisions dec_1: gone\\x1b[2J",
+        "  … and 7 more",
+        "✗ COMMIT  governed tables show what no decision stands behind (exit 14)",
+        "  bronze/orders commit 3: WRITE",
+        "",
+        f"{'Next: lakeguard rebuild --replace':61}the database was changed, and the chain is whole",
+        'Next: lakeguard rollback DATASET --to VERSION --reason "…"'
+        "   to show an approved version again",
+        "head sha256:abc",
+    ]
+
+
+def test_every_kind_has_its_words() -> None:
+    assert set(MEANING) == set(NEXT) == set(WHEN) == set(FindingKind)
+    assert [kind.exit_code for kind in FindingKind] == list(range(10, 19))
