@@ -33,16 +33,32 @@ class Case(NamedTuple):
         return self.good.replace(self.old, self.new, 1)
 
 
-def check(case: Case, file: str, folder: Path) -> tuple[DefinitionError, ...]:
-    """The first mistake of the case's code stands exactly where the marks are."""
+class Marked(NamedTuple):
+    """A text without its marks, and what stood between them."""
+
+    text: str
+    line: int
+    column: int
+    length: int
+
+    def place(self, file: str) -> tuple[str, int]:
+        return f"{file}:{self.line}:{self.column}", self.length
+
+
+def marked(case: Case) -> Marked:
     before, _, rest = case.marked.partition("«")
     wrong = rest.partition("»")[0]
     text = case.marked.replace("«", "").replace("»", "")
-    errors = mistakes(folder, {**SHOP, file: text})
+    line, column = before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1
+    return Marked(text, line, column, len(wrong))
+
+
+def check(case: Case, file: str, folder: Path) -> tuple[DefinitionError, ...]:
+    """The first mistake of the case's code stands exactly where the marks are."""
+    told = marked(case)
+    errors = mistakes(folder, {**SHOP, file: told.text})
     found = [error for error in errors if error.code == case.code]
     assert found, [str(error) for error in errors]
     assert case.says in str(found[0])
-    place = found[0].place
-    line, column = before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1
-    assert (str(place), place.length) == (f"{file}:{line}:{column}", len(wrong))
+    assert (str(found[0].place), found[0].place.length) == told.place(file)
     return errors

@@ -51,11 +51,12 @@ def look_alike(text: str) -> str:
     return folded(folded(text).translate(_LIKE_LATIN))
 
 
-def look_alike_name(name: str) -> str:
-    """For our own names, lower snake case: ``orders_1``, ``orders1`` and ``orders_l``, and
-    ``orders``, ``orders_`` and ``0rders``, are told apart by nobody."""
-    joined = _BESIDE_DIGIT.sub("", re.sub("_+", "_", name).rstrip("_"))
-    return joined.replace("0", "o").replace("1", "l")
+def look_alike_names(name: str) -> tuple[str, str]:
+    """For our own names, lower snake case; those that share one of these are taken for each
+    other: ``orders_1`` and ``orders1``, ``orders`` and ``orders_``, ``orders_1`` and ``orders_l``.
+    """
+    tidy = re.sub("_+", "_", name).rstrip("_")
+    return _BESIDE_DIGIT.sub("", tidy), tidy.replace("0", "o").replace("1", "l")
 
 
 def place_of_offset(text: str, offset: int) -> tuple[int, int]:

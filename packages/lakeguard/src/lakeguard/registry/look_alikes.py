@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from lakeguard.registry.characters import look_alike, look_alike_name
+from lakeguard.registry.characters import look_alike, look_alike_names
 from lakeguard.registry.kinds import key_of, name_of
 from lakeguard.registry.locating import by_file
 from lakeguard.registry.whole import Whole
@@ -16,15 +16,16 @@ def look_alike_errors(whole: Whole) -> Iterator[DefinitionError]:
     """Among what is new, and between it and what is registered; kind by kind."""
     new = [item for item in whole.changed if key_of(item) not in whole.current.entries]
     kinds = {item.kind for item in new}
-    seen: dict[tuple[str, str], str] = {}
+    seen: dict[tuple[str, int, str], str] = {}
     for kind, name in whole.current.entries:
         if kind in kinds and not (kind == "dataset" and name in whole.renamed):
-            seen[kind, look_alike_name(name)] = name
+            seen.update({(kind, *form): name for form in enumerate(look_alike_names(name))})
     for item in sorted(new, key=name_of):
         name = name_of(item)
-        twin = seen.setdefault((item.kind, look_alike_name(name)), name)
-        if twin != name:
-            place = by_file(item, ())
+        forms = [(item.kind, *form) for form in enumerate(look_alike_names(name))]
+        twins = {seen.setdefault(form, name) for form in forms} - {name}
+        if twins:
+            place, twin = by_file(item, ()), min(twins)
             yield LookAlike(place, kind=item.kind, name=name, twin=twin, at=[item.kind])
     yield from _external_ids(whole)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from lakeguard.registry.kinds import Key, key_of
 from lakeguard.registry.locating import by_file
 from lakeguard.registry.whole import Whole
 from lakeguard_sdk.definition import DatasetDefinition, JobDefinition
@@ -33,6 +34,11 @@ class Renames:
             if entry.kind == "dataset"
         }  # fmt: skip
         return {old: names[key] for old, key in self.current.library.former_names().items()}
+
+    @cached_property
+    def _looked_at(self) -> set[Key]:
+        """What changed is held to what it names by itself."""
+        return {key_of(item) for item in self.whole.changed}
 
     def errors(self, dataset: DatasetDefinition) -> Iterator[DefinitionError]:
         """What is wrong with the name that a changed dataset has, or says that it had."""
@@ -82,9 +88,9 @@ class Renames:
         yield from self._left_behind(before, dataset.dataset)
 
     def _left_behind(self, before: DatasetName, now: DatasetName) -> Iterator[DefinitionError]:
-        """What is registered, is not defined again, and still names the old one."""
+        """What is registered, is not changed as well, and still names the old one."""
         for key in self.current.library.naming(before):
-            if key in self.whole.defined:
+            if key in self._looked_at:
                 continue
             item = self.current.definition(*key)
             hint = f"; it becomes {now}: revise this one too"

@@ -39,16 +39,15 @@ def location_problem(location: str) -> str | None:
 
 def nested_places(new: Mapping[str, str], held: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Each new place that lies at, in or around another, with the name that is there."""
-    for place, name in (*new.items(), *held.items()):
+    for place, name in new.items():
         for above in _above(place):
-            for outer in (held, new):
-                other = outer.get(above)
-                if other is None or other == name:
-                    continue
-                if place in new:
-                    yield place, other
-                elif above in new:
-                    yield above, name
+            for other in (held.get(above), new.get(above)):
+                if other not in (None, name):
+                    yield place, str(other)
+    for place, name in held.items():
+        for above in _above(place):
+            if above in new and above != place:
+                yield above, name
 
 
 def _above(place: str) -> Iterator[str]:

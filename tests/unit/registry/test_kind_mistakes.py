@@ -1,0 +1,83 @@
+"""Mistakes in targets, jobs, profiles and catalogue rules: code, place and words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.worlds.definition_folders import mistakes
+from tests.worlds.every_kind import EVERY_KIND, JOB, PROFILE, RULE, TARGET
+from tests.worlds.marked_mistakes import Case, marked
+
+CASES = [
+    Case("unknown key", TARGET, "zone:", "«zones»:", "LG-2002", "did you mean zone?"),
+    Case("no location", TARGET, "location: zones/raw", "«location»:", "LG-2003", "'location'"),
+    Case("other storage", TARGET, "zones/raw", "«s3://b/x»", "LG-2004", "s3: is not available yet"),
+    Case("way out", TARGET, "zones/raw", "«zones/../..»", "LG-2004", "without . or .."),
+    Case("layer folder", TARGET, "zones/raw", "«silver/raw»", "LG-2004", "holds something else"),
+    Case("ledger folder", TARGET, "zones/raw", "«_lakeguard/x»", "LG-2004", "begins with . or _"),
+    Case("long place", TARGET, "zones/raw", f"«{'z' * 161}»", "LG-2004", "at most 160"),
+    Case("unknown format", TARGET, "delta", "«avro»", "LG-2004", "delta, parquet, csv or jsonl"),
+    Case("odd zone", TARGET, "zone: raw", "zone: «Raw Zone»", "LG-2020", "Raw Zone"),
+    Case(
+        "transform of a dataset", TARGET,
+        "select *, upper(country) as country_code from batch",
+        "«select * from bronze.orders»", "LG-2019", "batch alone",
+    ),
+    Case(
+        "transform of a path", TARGET,
+        "select *, upper(country) as country_code from batch",
+        "«select * from parquet.`/etc`»", "LG-2019", "not a dataset",
+    ),
+    Case(
+        "transform that writes", TARGET,
+        "select *, upper(country) as country_code from batch",
+        "«drop table batch»", "LG-2019", "one SELECT",
+    ),
+    Case(
+        "transform of nothing", TARGET,
+        "select *, upper(country) as country_code from batch",
+        "«select 1 as one»", "LG-2019", "reads batch",
+    ),
+    Case("partition twice", TARGET, "[country]", "[country, «country»]", "LG-2004", "twice"),
+    Case(
+        "source twice", TARGET, "description: Where", "  - {source: «crm»}\ndescription: Where",
+        "LG-2004", "mapped twice",
+    ),
+    Case("unknown mapping key", TARGET, "relationship", "«relation»", "LG-2002", "relationship?"),
+    Case("mapping is a list", TARGET, "description: Where", "  - «[crm]»\ndescription: Where",
+         "LG-2004", "write a mapping"),
+    Case("unknown key", JOB, "title:", "«titel»:", "LG-2002", "did you mean title?"),
+    Case("odd dataset", JOB, "bronze.customers", "«customers»", "LG-2004", "layer.name"),
+    Case("config is a list", JOB, "nightly", "«[nightly]»", "LG-2004", "single value"),
+    Case("config without a value", JOB, "schedule: 0 2 * * *", "«schedule»:", "LG-2004", "a value"),
+    Case("long external id", JOB, "J-1", f"«{'j' * 301}»", "LG-2004", "longer than 300"),
+    Case("long key", JOB, "schedule", f"{'k' * 301}", "LG-2004", ""),
+    Case("keys alike", JOB, "schedule: 0 2 * * *", "Status#activeConfig: «x»", "LG-2004",
+         "one key to many readers"),
+    Case("no flag", PROFILE, "true", "«yes»", "LG-2004", "true or false"),
+    Case("unknown key", PROFILE, "allow_column_drop", "«allow_column_drops»", "LG-2002", "drop?"),
+    Case("no expression", RULE, "expression: range({column}, min={low}, max={high})",
+         "«expression»:", "LG-2003", "'expression'"),
+    Case("unknown rule type", RULE, "range({column}, min={low}, max={high})",
+         "«rang({column})»", "LG-2015", "did you mean range?"),
+    Case("odd place to fill in", RULE, "range({column}, min={low}, max={high})",
+         "«range({Column})»", "LG-2015", "{column}"),
+    Case("open bracket", RULE, "range({column}, min={low}, max={high})",
+         "«range({column}»", "LG-2015", "not closed"),
+    Case("unknown severity", RULE, "WARN", "«LOW»", "LG-2004", "WARN or FAIL"),
+    Case("name and place", RULE, "rule: in_bounds", "rule: «bounds»", "LG-2004", "file's place"),
+]  # fmt: skip
+FILES = {text: file for file, text in EVERY_KIND.items()}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.good.split(':')[0]} {case}")
+def test_a_mistake_is_told_where_it_stands(case: Case, tmp_path: Path) -> None:
+    file = FILES[case.good]
+    errors = mistakes(tmp_path, {**EVERY_KIND, file: marked(case).text})
+    found = [error for error in errors if error.code == case.code]
+    assert found, [str(error) for error in errors]
+    assert case.says in str(found[0])
+    if "«" in case.marked:
+        assert (str(found[0].place), found[0].place.length) == marked(case).place(file)
