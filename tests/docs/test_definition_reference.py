@@ -8,18 +8,32 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry import columns, datasets, policies, rules, sources
-from lakeguard.registry.folder import FOLDERS
+from lakeguard.registry import (
+    catalogue,
+    columns,
+    datasets,
+    jobs,
+    loads,
+    policies,
+    profiles,
+    rules,
+    sources,
+    targets,
+)
+from lakeguard.registry.kinds import FOLDERS
 from lakeguard.settings import ENV_KEYS, ENV_VARIABLE, TOP_KEYS, load_settings
 from lakeguard_sdk.schema import TYPE_WORDS
 from lakeguard_sdk.words import (
+    BUILT_IN_PROFILES,
     CSV_ENCODINGS,
     Enforcement,
+    HashStrategy,
     Layer,
     LoadType,
     PolicyType,
     Severity,
     SourceFormat,
+    TargetFormat,
 )
 from tests.worlds.definition_folders import load
 
@@ -29,16 +43,21 @@ SETTINGS = (DOCS / "settings.md").read_text("utf-8")
 KEYS = {
     "Datasets": datasets.KEYS,
     "`build`": datasets.BUILD_KEYS,
-    "`load`": datasets.LOAD_KEYS,
+    "`source`": datasets.SOURCE_KEYS,
+    "`load`": loads.KEYS,
     "`rules`": rules.KEYS,
     "Sources": (*sources.KEYS, *sources.OPTIONS[SourceFormat.CSV]),
+    "Targets": targets.KEYS,
+    "`sources`": targets.MAPPING_KEYS,
+    "Jobs": jobs.KEYS,
+    "Schema profiles": profiles.KEYS,
+    "Catalogue rules": catalogue.KEYS,
     "Policies": policies.KEYS,
 }
-LATER = [
-    *datasets.LATER_KEYS, *datasets.LATER_BUILD_KEYS, *datasets.LATER_LOAD_KEYS,
-    *datasets.LATER_LOADS, *datasets.LOAD_ALIASES,
+LATER = [*datasets.LATER_BUILD_KEYS, *loads.ALIASES, *datasets.SCHEMA_KEYS, *BUILT_IN_PROFILES]
+WORDS = [
+    Layer, LoadType, HashStrategy, SourceFormat, TargetFormat, PolicyType, Enforcement, Severity,
 ]  # fmt: skip
-WORDS = [Layer, LoadType, SourceFormat, PolicyType, Enforcement, Severity]
 
 
 def section(text: str, heading: str) -> str:
@@ -74,7 +93,7 @@ def test_every_word_of_a_closed_set_is_named(words: type[Layer]) -> None:
     assert [word for word in words if f"`{word.value}`" not in DEFINITIONS] == []
 
 
-def test_what_is_not_available_yet_is_named() -> None:
+def test_other_words_are_named() -> None:
     assert [word for word in LATER if f"`{word}`" not in DEFINITIONS] == []
 
 
@@ -84,12 +103,16 @@ def test_every_folder_and_encoding_is_named() -> None:
 
 
 def test_the_examples_load(tmp_path: Path) -> None:
-    dataset, source, policy = examples(DEFINITIONS, "yaml")
+    dataset, source, target, job, profile, rule, policy = examples(DEFINITIONS, "yaml")
     load(
         tmp_path,
         {
             "definitions/silver/flights.yaml": dataset,
             "definitions/sources/orders.yaml": source,
+            "definitions/targets/raw_zone.yaml": target,
+            "definitions/jobs/load_orders.yaml": job,
+            "definitions/profiles/lenient.yaml": profile,
+            "definitions/rules/in_bounds.yaml": rule,
             "definitions/policies/no_pii.yaml": policy,
             "sql/flights.sql": "select * from bronze.flights\n",
         },

@@ -10,27 +10,33 @@ from lakeguard.registry.describing import PlanLine, describe
 from lakeguard_sdk.definition import Definitions
 from lakeguard_sdk.planning import Applied, Change, Plan
 
+_ALWAYS = {
+    "sources": ("source", "sources"),
+    "datasets": ("dataset", "datasets"),
+    "rules": ("rule", "rules"),
+    "policies": ("policy", "policies"),
+}
+_WHERE_THERE_ARE = {
+    "targets": ("target", "targets"),
+    "jobs": ("job", "jobs"),
+    "profiles": ("schema profile", "schema profiles"),
+    "catalogue": ("catalogue rule", "catalogue rules"),
+}
+
 
 def counts_of(definitions: Definitions) -> dict[str, int]:
-    return {
-        "sources": len(definitions.sources),
-        "datasets": len(definitions.datasets),
-        "rules": sum(len(dataset.rules) for dataset in definitions.datasets),
-        "policies": len(definitions.policies),
-    }
+    """Of each kind, and of the rules of datasets; kinds that many do without only if used."""
+    rules = sum(len(dataset.rules) for dataset in definitions.datasets)
+    counts = {key: len(getattr(definitions, key, ())) for key in (*_ALWAYS, *_WHERE_THERE_ARE)}
+    counts["rules"] = rules
+    return {key: count for key, count in counts.items() if count or key in _ALWAYS}
 
 
 def counted(definitions: Definitions) -> str:
     """``5 sources · 9 datasets · 31 rules · 4 policies``."""
+    words = _ALWAYS | _WHERE_THERE_ARE
     counts = counts_of(definitions)
-    return " · ".join(
-        (
-            plural(counts["sources"], "source"),
-            plural(counts["datasets"], "dataset"),
-            plural(counts["rules"], "rule"),
-            plural(counts["policies"], "policy", "policies"),
-        )
-    )
+    return " · ".join(plural(count, *words[key]) for key, count in counts.items())
 
 
 def plan_lines(
