@@ -1,0 +1,255 @@
+"""``docs/definitions.schema.json``, for editors: ``python -m lakeguard.registry.editor_schema``.
+
+Made from the keys and words that the readers of files accept. It knows the structure of a file
+and nothing of its meaning: what passes here may still be refused by ``lakeguard validate``, but
+no file that LakeGuard accepts is marked.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from lakeguard.registry import (
+    catalogue,
+    columns,
+    datasets,
+    jobs,
+    loads,
+    policies,
+    profiles,
+    rules,
+    sources,
+    targets,
+)
+from lakeguard_sdk.schema import TYPE_WORDS
+from lakeguard_sdk.words import (
+    BUILT_IN_PROFILES,
+    Enforcement,
+    HashStrategy,
+    Layer,
+    LoadType,
+    PolicyType,
+    Severity,
+    SourceFormat,
+    TargetFormat,
+)
+
+Schema = dict[str, Any]
+
+_NAME = "[a-z][a-z0-9_]{0,127}"
+_LAYERS = "|".join(layer.value for layer in Layer)
+_SCALARS = ["string", "number", "boolean"]
+_TEXT: Schema = {"type": _SCALARS}
+"""Text is what is written: an editor takes 101 for a number and no for a flag."""
+_FLAG: Schema = {"type": "boolean"}
+_WORD: Schema = {"type": ["string", "boolean"], "pattern": f"^{_NAME}$"}
+_DATASET: Schema = {"type": "string", "pattern": f"^({_LAYERS})\\.{_NAME}$"}
+_COLUMN_NAMES: Schema = {"type": "array", "items": _TEXT, "uniqueItems": True}
+_MAPPING: Schema = {"type": "object", "additionalProperties": _TEXT}
+_PROFILE: Schema = {"type": "string", "examples": list(BUILT_IN_PROFILES)}
+
+
+def editor_schema() -> str:
+    """The file's text, the same bytes each time for the same rules."""
+    kinds = {
+        "dataset": _dataset(),
+        "source": _source(),
+        "target": _target(),
+        "job": _job(),
+        "policy": _policy(),
+        "profile": _profile(),
+        "rule": _catalogue_rule(),
+    }
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "LakeGuard definition",
+        "description": "One definition file, of whatever kind.",
+        "type": "object",
+        "oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in kinds],
+        "$defs": kinds,
+    }
+    return json.dumps(schema, indent=2) + "\n"
+
+
+def _mapping(keys: Sequence[str], needed: Iterable[str], values: Mapping[str, Schema]) -> Schema:
+    """Exactly these keys; those that are not needed may stand without a value."""
+    if set(keys) != set(values):
+        raise ValueError(f"not described: {sorted(set(keys) ^ set(values))}")
+    required = list(needed)
+    described = {key: values[key] if key in required else _or_null(values[key]) for key in keys}
+    return {
+        "type": "object",
+        "properties": described,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _either(*schemas: Schema) -> Schema:
+    return {"anyOf": list(schemas)}
+
+
+def _one_of(words: type[StrEnum], *others: str) -> Schema:
+    return {"enum": [*(word.value for word in words), *others]}
+
+
+def _dataset() -> Schema:
+    values = {
+        "dataset": _DATASET,
+        "renamed_from": _DATASET,
+        **dict.fromkeys(("owner", "domain", "description", "external_id"), _TEXT),
+        "active": _FLAG,
+        "parents": {"type": "array", "items": _DATASET, "uniqueItems": True},
+        "source": _either(_WORD, _read_source()),
+        "build": _mapping(datasets.BUILD_KEYS, ["sql"], {"sql": {"type": "string",
+                                                               "pattern": "\\.sql$"}}),
+        "load": _load(),
+        "schema": _mapping(datasets.SCHEMA_KEYS, ["profile"], {"profile": _PROFILE}),
+        "target": _WORD,
+        "columns": {"type": "object", "minProperties": 1, "additionalProperties": _column()},
+        "rules": _rules(),
+        "details": _MAPPING,
+    }  # fmt: skip
+    schema = _mapping(datasets.KEYS, ["dataset", "owner", "domain", "columns"], values)
+    return {**schema, "oneOf": [{"required": ["source"]}, {"required": ["build"]}]}
+
+
+def _read_source() -> Schema:
+    values = {"name": _WORD, "object": _TEXT, "external_id": _TEXT}
+    return _mapping(datasets.SOURCE_KEYS, ["name"], values)
+
+
+def _load() -> Schema:
+    kinds = _one_of(LoadType, *loads.ALIASES)
+    values = {
+        "type": kinds,
+        "keys": _COLUMN_NAMES,
+        "hash": _one_of(HashStrategy),
+        "watermark": _TEXT,
+        "partition_by": _COLUMN_NAMES,
+    }
+    return _either(kinds, _mapping(loads.KEYS, ["type"], values))
+
+
+def _column() -> Schema:
+    written = [word for word in TYPE_WORDS if "(" not in word]
+    sized = r"^\s*[dD][eE][cC][iI][mM][aA][lL]\(\s*[0-9]{1,2}\s*,\s*[0-9]{1,2}\s*\)\s*$"
+    values = {
+        "type": _either(
+            {"enum": written},
+            {"type": "string", "pattern": sized},
+            {"type": "string", "pattern": rf"^\s*({'|'.join(map(_any_case, written))})\s*$"},
+        ),
+        "required": _FLAG,
+        "tags": {"type": "array", "items": _WORD, "uniqueItems": True},
+        "description": _TEXT,
+        "rules": _rules(),
+    }
+    return _mapping(columns.KEYS, ["type"], values)
+
+
+def _any_case(word: str) -> str:
+    return "".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in word)
+
+
+def _rules() -> Schema:
+    values = {
+        "rule": {"type": "string"},
+        "id": {"type": "string", "pattern": "^[a-z][a-z0-9_.-]{0,199}$"},
+        "severity": _one_of(Severity),
+        "active": _FLAG,
+    }
+    entry = _mapping(rules.KEYS, ["rule"], values)
+    return {"type": "array", "items": _either({"type": "string"}, entry)}
+
+
+def _source() -> Schema:
+    values = {
+        "source": _WORD,
+        "format": _one_of(SourceFormat),
+        "options": _MAPPING,
+        "details": _MAPPING,
+        "active": _FLAG,
+        **dict.fromkeys(("path", "owner", "description", "external_id"), _TEXT),
+    }
+    schema = _mapping(sources.KEYS, ["source", "format", "path"], values)
+    return {**schema, "allOf": [_options(form) for form in SourceFormat]}
+
+
+def _options(form: SourceFormat) -> Schema:
+    """Which options there are depends on the format."""
+    known = dict.fromkeys(sources.OPTIONS[form], _TEXT)
+    options = {"type": "object", "properties": known, "additionalProperties": False}
+    return {
+        "if": {"properties": {"format": {"const": form.value}}, "required": ["format"]},
+        "then": {"properties": {"options": _or_null(options)}},
+    }
+
+
+def _target() -> Schema:
+    mapping = _mapping(
+        targets.MAPPING_KEYS,
+        ["source"],
+        {"source": _WORD, "relationship": _WORD, "description": _TEXT, "active": _FLAG},
+    )
+    values = {
+        **dict.fromkeys(("target", "zone", "type"), _WORD),
+        **dict.fromkeys(("location", "transform", "description", "external_id"), _TEXT),
+        "format": _one_of(TargetFormat),
+        "partition_by": _COLUMN_NAMES,
+        "sources": {"type": "array", "items": _either(_WORD, mapping)},
+        "details": _MAPPING,
+        "active": _FLAG,
+    }
+    return _mapping(targets.KEYS, ["target", "location", "zone"], values)
+
+
+def _job() -> Schema:
+    values = {
+        **dict.fromkeys(("job", "type"), _WORD),
+        "dataset": _DATASET,
+        **dict.fromkeys(("title", "owner", "description", "external_id"), _TEXT),
+        **dict.fromkeys(("details", "config"), _MAPPING),
+        "active": _FLAG,
+    }
+    return _mapping(jobs.KEYS, ["job"], values)
+
+
+def _policy() -> Schema:
+    values = {
+        "policy": _WORD,
+        "applies_to": _one_of(Layer),
+        "type": _one_of(PolicyType),
+        "expression": _TEXT,
+        "enforcement": _one_of(Enforcement),
+        "active": _FLAG,
+    }
+    return _mapping(policies.KEYS, ["policy", "applies_to", "type", "expression"], values)
+
+
+def _profile() -> Schema:
+    values = {"profile": _WORD, "description": _TEXT, "active": _FLAG}
+    return _mapping(profiles.KEYS, ["profile"], {**values, **dict.fromkeys(profiles.FLAGS, _FLAG)})
+
+
+def _catalogue_rule() -> Schema:
+    values = {
+        "rule": _WORD,
+        "expression": _TEXT,
+        "severity": _one_of(Severity),
+        "description": _TEXT,
+        "active": _FLAG,
+    }
+    return _mapping(catalogue.KEYS, ["rule", "expression"], values)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(editor_schema())
