@@ -251,3 +251,30 @@ def test_facts_are_never_tables_of_definitions() -> None:
                   "schema_change_log", "data_quality_results", "data_profiling_results",
                   "run_audit", "tasks", "decisions", "dataset_registry_revisions"):  # fmt: skip
         assert is_fact(table), table
+
+
+SILVER = (
+    "INSERT INTO dataset_registry (dataset_id, dataset_name, layer, owner, domain, parents,"
+    " columns, sql_file, sql_text) VALUES ({}, '{}', 'silver', 'a', 'b', 'bronze.customers',"
+    ' \'[{{"name": "amount", "type": "double"}}]\', \'sql/x.sql\', \'{}\');'
+)
+
+
+def test_one_file_of_sql_holds_one_text() -> None:
+    text = "SELECT amount FROM bronze.customers"
+    same = OBJECT + SILVER.format(1, "a", text) + SILVER.format(2, "b", text)
+    found = good(same)
+    other = SILVER.format(2, "b", f"{text} WHERE amount > 0")
+    assert "sql/x.sql is the file of silver.a" in mistakes(other, found)[0]
+
+
+def test_sql_in_a_row_is_held_to_the_same_rules() -> None:
+    told = loaded(OBJECT + SILVER.format(1, "a", "DROP TABLE x"))[1]
+    assert [said.split()[1] for said in told] == ["LG-2019"]
+    assert told[0].startswith(f"{OBJECT.count(chr(10)) + 1}:")
+
+
+def test_ids_of_the_registry_are_no_ids_of_others() -> None:
+    rows = SOURCE.replace("(1, ", "('src_01M7G07JQD4G536H3FF12JM0HV', ")
+    (source,) = good(rows).sources
+    assert source.external_id == ""

@@ -15,7 +15,7 @@ from lakeguard.registry.rows.row import Row
 from lakeguard.registry.rows.tables import accepted
 from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard_sdk.definition import CatalogueRule, Definition, Definitions, FromSql
-from lakeguard_sdk.definition_errors import DefinitionError
+from lakeguard_sdk.definition_errors import DefinitionError, WrongValue
 
 
 def assemble(rows: Iterable[Row], registered: Definitions, findings: Findings) -> Definitions:
@@ -37,6 +37,7 @@ class Assembly:
             draft = drafts[key_of(item)]
             for error in definition_errors(item, draft.locate):
                 findings.add(_at_row(error, item, draft))
+        self._check_sql_files(held, findings)
 
     def _read(self) -> None:
         """What others refer to comes first; details after what they belong to."""
@@ -58,6 +59,22 @@ class Assembly:
         registry_rows.read_policies(sheet)
         control_rows.read_jobs(sheet)
         control_rows.read_job_settings(sheet)
+
+    def _check_sql_files(self, held: Mapping[Key, Definition], findings: Findings) -> None:
+        """One file never holds two texts: an export could not write both."""
+        defined = {key_of(item): item for item in every(self.definitions)}
+        first: dict[str, tuple[Key, str]] = {}
+        for key, item in {**held, **defined}.items():
+            build = getattr(item, "build", None)
+            if not isinstance(build, FromSql):
+                continue
+            owner, text = first.setdefault(build.file, (key, build.text))
+            changed = key if key in defined else owner
+            if text != build.text and changed in defined:
+                other = owner if changed == key else key
+                place = self._sheet.drafts.drafts[changed].place_of(("build", "file"))
+                problem = f"{build.file} is the file of {other[1]}, with another text"
+                findings.add(WrongValue(place, key="sql_file", problem=problem, hint=""))
 
     def _catalogue(self) -> dict[str, CatalogueRule]:
         """Rules by name, as they will be."""

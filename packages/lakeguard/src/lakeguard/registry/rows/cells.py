@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.rows.naming import clean_word, is_word
-from lakeguard.registry.rows.row import Now, Row
+from lakeguard.registry.rows.row import Cite, Now, Row
 from lakeguard.registry.rows.wording import shown
 from lakeguard_sdk.definition_errors import BadWord, DefinitionError, MissingKey, Place, WrongValue
 from lakeguard_sdk.spelling import did_you_mean
@@ -43,6 +43,9 @@ class Cells:
 
     def place(self, column: str) -> Place:
         return self.row.place_of(column)
+
+    def cite(self, column: str = "") -> Cite:
+        return Cite(self.row, column)
 
     def add(self, error: DefinitionError) -> None:
         self.findings.add(error)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from lakeguard.registry.rows.cells import Cells, flag_of
 from lakeguard.registry.rows.drafts import Draft
+from lakeguard.registry.rows.row import Row
 from lakeguard.registry.rows.wording import shown
 from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard.registry.sources import OPTIONS
-from lakeguard_sdk.definition_errors import DuplicateDefinition, Place
+from lakeguard_sdk.definition_errors import DuplicateDefinition
 from lakeguard_sdk.words import SourceFormat, TargetFormat
 
 ACTIVE_CONFIG = "status#ActiveConfig"
@@ -35,7 +36,7 @@ def read_source_details(sheet: Worksheet) -> None:
         name, detail = sheet.sources.resolve(cells, "source_id"), _name(cells, "detail_name")
         if name is None or detail is None or not _has_value(cells, "detail_value"):
             continue
-        draft = sheet.drafts.open("source", name, cells.row.place)
+        draft = sheet.drafts.open("source", name, cells.row)
         if detail.lower() == "format":
             form = cells.choice("detail_value", SourceFormat)
             sheet.say(draft, cells, ("format",), "detail_value", form and form.value)
@@ -70,7 +71,7 @@ def read_target_details(sheet: Worksheet) -> None:
         name, detail = sheet.targets.resolve(cells, "target_id"), _name(cells, "detail_name")
         if name is None or detail is None or not _has_value(cells, "detail_value"):
             continue
-        draft = sheet.drafts.open("target", name, cells.row.place)
+        draft = sheet.drafts.open("target", name, cells.row)
         match detail.lower():
             case "format":
                 form = cells.choice("detail_value", TargetFormat)
@@ -87,18 +88,18 @@ def read_target_details(sheet: Worksheet) -> None:
 
 
 def read_mappings(sheet: Worksheet) -> None:
-    first: dict[tuple[str, str], Place] = {}
+    first: dict[tuple[str, str], Row] = {}
     for cells in sheet.cells("md_src_tgt_ctrl"):
         source = sheet.sources.resolve(cells, "source_id")
         target = sheet.targets.resolve(cells, "target_id")
         if source is None or target is None:
             continue
-        place = first.setdefault((source, target), cells.row.place)
-        if place != cells.row.place:
+        row = first.setdefault((source, target), cells.row)
+        if row is not cells.row:
             said = f"the mapping from {source} to {target}"
-            cells.add(DuplicateDefinition(cells.row.place, name=said, first=place))
+            cells.add(DuplicateDefinition(cells.row.place, name=said, first=row.place))
             continue
-        draft = sheet.drafts.open("target", target, cells.row.place)
+        draft = sheet.drafts.open("target", target, cells.row)
         at = ("sources", source)
         sheet.say(draft, cells, (*at, "source"), "source_id", source)
         word = cells.word("relationship_type")
@@ -131,7 +132,7 @@ def read_job_settings(sheet: Worksheet) -> None:
             name, setting = sheet.jobs.resolve(cells, "job_id"), _name(cells, name_column)
             if name is None or setting is None or not _has_value(cells, value_column):
                 continue
-            draft = sheet.drafts.open("job", name, cells.row.place)
+            draft = sheet.drafts.open("job", name, cells.row)
             if field == "config":
                 _switch(draft, cells, setting)
                 setting = setting.removeprefix(AS_CONFIG)
@@ -148,7 +149,7 @@ def _switch(draft: Draft, cells: Cells, setting: str) -> None:
         cells.wrong("config_value", "write true or false")
     elif ("active",) not in draft.said or not active:
         draft.said.pop(("active",), None)
-        draft.say(("active",), active, cells.place("config_value"), cells.findings)
+        draft.say(("active",), active, cells.cite("config_value"), cells.findings)
 
 
 def _name(cells: Cells, column: str) -> str | None:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 from lakeguard.registry.kinds import Key
 from lakeguard.registry.rows.cells import Cells
+from lakeguard.registry.rows.row import Cite
 from lakeguard.registry.rows.wording import shown
 from lakeguard_sdk.definition import DatasetDefinition, Definition, FromSource
-from lakeguard_sdk.definition_errors import DuplicateDefinition, Place, UnknownReference
+from lakeguard_sdk.definition_errors import DuplicateDefinition, UnknownReference
 from lakeguard_sdk.spelling import did_you_mean
 
 
@@ -21,28 +22,29 @@ class Ids:
         """Registered ids of other systems, each with the name meant."""
         self._known = {**external, **{name: name for name in names}}
         """Of a name and an id that are one text, the name is meant."""
-        self._said: dict[str, tuple[str, Place]] = {}
-        self._rows: dict[tuple[str, str], Place] = {}
+        self._said: dict[str, tuple[str, Cite]] = {}
+        self._rows: dict[tuple[str, str], Cite] = {}
 
     def declare(self, cells: Cells, column: str, row_id: str, name: str) -> bool:
         """Whether the row is the first of its table for this id and this name."""
-        place = cells.place(column)
+        cite = cells.cite(column)
         for key in ((cells.row.table, f"id {row_id}"), (cells.row.table, f"name {name}")):
-            first = self._rows.setdefault(key, place)
-            if first != place:
-                cells.add(DuplicateDefinition(place, name=f"{self.kind} {name}", first=first))
+            first = self._rows.setdefault(key, cite)
+            if first.row is not cells.row:
+                said = f"{self.kind} {name}"
+                cells.add(DuplicateDefinition(cite.place, name=said, first=first.place))
                 return False
-        meant, first = self._said.setdefault(row_id, (name, place))
+        meant, first = self._said.setdefault(row_id, (name, cite))
         if meant != name:
-            said = f"{self.kind} {shown(row_id)}"
-            cells.add(DuplicateDefinition(place, name=said, first=f"{first}, as {meant}"))
+            said, before = f"{self.kind} {shown(row_id)}", f"{first.place}, as {meant}"
+            cells.add(DuplicateDefinition(cite.place, name=said, first=before))
             return False
-        self._said.setdefault(name, (name, place))
+        self._said.setdefault(name, (name, cite))
         return True
 
-    def mention(self, name: str, place: Place) -> None:
+    def mention(self, name: str, cite: Cite) -> None:
         """A name that rows give to something new."""
-        self._said.setdefault(name, (name, place))
+        self._said.setdefault(name, (name, cite))
 
     def find(self, row_id: str) -> str | None:
         if row_id in self._said:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.kinds import KINDS, Key
 from lakeguard.registry.nodes import Path
+from lakeguard.registry.rows.row import Cite, Row
 from lakeguard.registry.rows.wording import shown
 from lakeguard_sdk.definition import Definition, TargetDefinition
 from lakeguard_sdk.definition_errors import MissingKey, Place, WrongValue
@@ -36,34 +37,42 @@ _FREE = ("options", "details", "config")
 
 class Said(NamedTuple):
     value: Any
-    place: Place
+    cite: Cite
+
+    @property
+    def place(self) -> Place:
+        return self.cite.place
 
 
 class Draft:
     """One definition; ``before`` is the registered one."""
 
-    def __init__(self, key: Key, before: Definition | None, place: Place) -> None:
+    def __init__(self, key: Key, before: Definition | None, row: Row) -> None:
         self.key = key
         self.before = before
-        self.place = place
-        """Of the first row that spoke of it."""
+        self.row = row
+        """The first that spoke of it."""
         self.said: dict[Path, Said] = {}
 
     @property
     def name(self) -> str:
         return self.key[1]
 
-    def say(self, path: Path, value: Any, place: Place, findings: Findings) -> None:
+    @property
+    def place(self) -> Place:
+        return self.row.place
+
+    def say(self, path: Path, value: Any, cite: Cite, findings: Findings) -> None:
         """Takes a piece; None says nothing."""
         if value is None:
             return
-        first = self.said.setdefault(path, Said(value, place))
+        first = self.said.setdefault(path, Said(value, cite))
         if first.value != value:
             key = ".".join(map(str, path))
             problem = f"this contradicts {first.place}"
             if path[0] not in _FREE:
                 problem = f"{_short(value)} here, and {_short(first.value)} at {first.place}"
-            findings.add(WrongValue(place, key=key, problem=problem, hint=""))
+            findings.add(WrongValue(cite.place, key=key, problem=problem, hint=""))
 
     def value(self, *path: str) -> Any:
         """What is said of a piece, else what is registered, else None."""
@@ -134,10 +143,10 @@ class Drafts:
         self.registered = registered
         self.drafts: dict[Key, Draft] = {}
 
-    def open(self, kind: str, name: str, place: Place) -> Draft:
+    def open(self, kind: str, name: str, row: Row) -> Draft:
         key = (kind, name)
         if key not in self.drafts:
-            self.drafts[key] = Draft(key, self.registered.get(key), place)
+            self.drafts[key] = Draft(key, self.registered.get(key), row)
         return self.drafts[key]
 
     def names(self, kind: str) -> set[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
-from lakeguard.gate.rules import compile_rule, default_rule_id
+from lakeguard.gate.rules import compiler_for, default_rule_id
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard.registry.rules import rule_error
@@ -127,9 +127,10 @@ def _rules(sheet: Worksheet, draft: Draft, dropped: set[str]) -> list[dict[str, 
 def _check_rules(sheet: Worksheet, draft: Draft, dataset: DatasetDefinition) -> None:
     """Each rule over the columns, told where a row says it."""
     said = sheet.rules.get(draft.name, {})
+    compiled = compiler_for(dataset.declared)
     for rule in dataset.rules:
         try:
-            compile_rule(rule, dataset.declared)
+            compiled(rule)
         except GrammarError as error:
-            place = said[rule.rule_id].place if rule.rule_id in said else draft.place
+            place = said[rule.rule_id].cite.place if rule.rule_id in said else draft.place
             sheet.findings.add(rule_error(place, dataset.dataset, error))

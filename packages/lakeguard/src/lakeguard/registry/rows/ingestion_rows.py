@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
@@ -12,7 +11,8 @@ from lakeguard.registry.profiles import FLAGS
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.dataset_names import dataset_of, object_dataset
 from lakeguard.registry.rows.drafts import Draft
-from lakeguard.registry.rows.naming import clean_column
+from lakeguard.registry.rows.naming import clean_column, is_own_id
+from lakeguard.registry.rows.row import Cite
 from lakeguard.registry.rows.rule_forms import entry_text
 from lakeguard.registry.rows.vendor_types import SYNONYMS, column_type
 from lakeguard.registry.rows.wording import shown
@@ -23,7 +23,6 @@ from lakeguard_sdk.definition_errors import DuplicateDefinition, UnknownReferenc
 from lakeguard_sdk.schema import TYPE_WORDS
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import (
-    BUILT_IN_PROFILES,
     HashStrategy,
     LoadType,
     Severity,
@@ -95,8 +94,8 @@ def _once(sheet: Worksheet, cells: Cells, kind: str, column: str) -> Draft | Non
     name = cells.word(column)
     if name is None:
         return None
-    draft = sheet.drafts.open(kind, name, cells.row.place)
-    if draft.place != cells.row.place:
+    draft = sheet.drafts.open(kind, name, cells.row)
+    if draft.row is not cells.row:
         place = cells.place(column)
         cells.add(DuplicateDefinition(place, name=f"{kind} {name}", first=draft.place))
         return None
@@ -114,10 +113,11 @@ def read_objects(sheet: Worksheet) -> dict[str, Checking]:
             continue
         if not sheet.objects.declare(cells, "source_object_id", object_id, name):
             continue
-        sheet.datasets.mention(name, cells.place("source_object_id"))
-        draft = sheet.drafts.open("dataset", name, cells.row.place)
-        if cells.has("dataset_name") and cells.text("dataset_id") not in (None, name):
-            sheet.say(draft, cells, ("external_id",), "dataset_id", cells.text("dataset_id"))
+        sheet.datasets.mention(name, cells.cite("source_object_id"))
+        draft = sheet.drafts.open("dataset", name, cells.row)
+        dataset_id = cells.text("dataset_id") or name
+        if dataset_id != name and cells.has("dataset_name") and not is_own_id(dataset_id):
+            sheet.say(draft, cells, ("external_id",), "dataset_id", dataset_id)
         _say_build(sheet, draft, cells, source, object_id)
         _say_load(sheet, draft, cells)
         sheet.say_texts(draft, cells, "domain", "description", "owner")
@@ -145,7 +145,7 @@ def _say_build(sheet: Worksheet, draft: Draft, cells: Cells, source: str, object
     external: str | None = None
     if cells.has("external_id"):
         external = cells.text("external_id")
-    elif object_id not in (draft.name, draft.name.partition(".")[2]):
+    elif object_id not in (draft.name, draft.name.partition(".")[2]) and not is_own_id(object_id):
         external = object_id
     sheet.say(draft, cells, ("build", "external_id"), "source_object_id", external)
 
@@ -171,9 +171,8 @@ def say_load_words(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
 def say_profile(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
     column = "schema_compat_profile"
     name = cells.word(column)
-    known = sheet.drafts.names("profile") | set(BUILT_IN_PROFILES)
-    if name is not None and name not in known:
-        hint = did_you_mean(name, known)
+    if name is not None and name not in sheet.profiles:
+        hint = did_you_mean(name, sheet.profiles)
         place = cells.place(column)
         cells.add(UnknownReference(place, kind="profile", name=shown(name), hint=hint))
         return
@@ -207,24 +206,25 @@ def _checking(cells: Cells) -> Checking:
 def read_columns(
     sheet: Worksheet, checking: dict[str, Checking], catalogue: dict[str, CatalogueRule]
 ) -> None:
-    seen: dict[tuple[str, str], Any] = {}
+    seen: dict[tuple[str, str], Cite] = {}
     for cells in sheet.cells("source_object_columns"):
         dataset = sheet.objects.resolve(cells, "source_object_id")
         raw = cells.needed("column_name")
         if dataset is None or raw is None:
             continue
         name = cells.text("clean_name") or clean_column(raw)
-        place = cells.place("column_name")
-        first = seen.setdefault((dataset, name), place)
-        if first != place:
-            cells.add(DuplicateDefinition(place, name=f"{dataset} column {name}", first=first))
+        cite = cells.cite("column_name")
+        first = seen.setdefault((dataset, name), cite)
+        if first.row is not cells.row:
+            said = f"{dataset} column {name}"
+            cells.add(DuplicateDefinition(cite.place, name=said, first=first.place))
             continue
-        draft = sheet.drafts.open("dataset", dataset, cells.row.place)
+        draft = sheet.drafts.open("dataset", dataset, cells.row)
         _say_column(sheet, draft, cells, name)
         if cells.flag("active") is not False:
             rules = _column_rules(cells, dataset, name, checking.get(dataset), catalogue)
             for rule in rules:
-                sheet.say_rule(draft, rule, cells.place("dq_rule_set"))
+                sheet.say_rule(draft, rule, cells.cite("dq_rule_set"))
             if cells.has("dq_rule_set"):
                 sheet.spoken_columns.setdefault(dataset, set()).add(name)
 

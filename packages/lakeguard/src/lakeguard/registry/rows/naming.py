@@ -8,6 +8,7 @@ from lakeguard_sdk.errors import BadName
 from lakeguard_sdk.names import check_word
 
 _APART = re.compile(r"[^a-z0-9]+")
+_OWN_ID = re.compile(r"(?:ds|src|tgt|job)_[0-9A-HJKMNP-TV-Z]{26}")
 
 
 def is_word(text: str) -> bool:
@@ -29,6 +30,11 @@ def clean_word(text: str) -> str | None:
         return text
     name = _APART.sub("_", text.lower()).strip("_")
     return name if text.isascii() and is_word(name) else None
+
+
+def is_own_id(text: str) -> bool:
+    """Whether the registry itself gave this id, so that it is no other system's."""
+    return _OWN_ID.fullmatch(text) is not None
 
 
 def clean_column(text: str) -> str:

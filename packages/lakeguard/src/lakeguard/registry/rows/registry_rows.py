@@ -64,17 +64,17 @@ def read_registry(sheet: Worksheet) -> None:
 
 def read_registry_arrows(sheet: Worksheet) -> None:
     """What rows of datasets name of other kinds, once those are all known."""
+    known = sheet.drafts.names("dataset")
     for cells in sheet.cells("dataset_registry"):
         name = sheet.datasets.find(cells.text("dataset_id") or "")
         draft = sheet.drafts.drafts.get(("dataset", name or ""))
         if draft is not None:
             say_profile(sheet, draft, cells)
             say_target(sheet, draft, cells)
-            _check_parents(sheet, draft, cells)
+            _check_parents(draft, cells, known)
 
 
-def _check_parents(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
-    known = sheet.drafts.names("dataset")
+def _check_parents(draft: Draft, cells: Cells, known: set[str]) -> None:
     said = draft.said.get(("parents",))
     for parent in said.value if said else ():
         if parent not in known:
@@ -177,10 +177,10 @@ def read_rules(sheet: Worksheet) -> None:
         if layer is not None and layer.value != name.partition(".")[0]:
             cells.wrong("layer", f"the rule says {layer}, its dataset is {name}")
             continue
-        draft = sheet.drafts.open("dataset", name, cells.row.place)
+        draft = sheet.drafts.open("dataset", name, cells.row)
         rule = _rule(cells, name)
         if rule is not None:
-            sheet.say_rule(draft, rule, cells.place("rule_expression"))
+            sheet.say_rule(draft, rule, cells.cite("rule_expression"))
 
 
 def _rule_dataset(sheet: Worksheet, cells: Cells) -> str | None:
@@ -204,7 +204,7 @@ def _rule(cells: Cells, dataset: str) -> RuleDefinition | None:
         cells.missing("rule_expression")
         return None
     try:
-        read = read_rule(expression_text(kind, expression or ""), column=_under(column, expression))
+        read = read_rule(expression_text(kind, expression or ""), column=column)
         usual = default_rule_id(read.rule)
         rule_id = _rule_id(cells, usual)
         if rule_id is None:
@@ -215,11 +215,6 @@ def _rule(cells: Cells, dataset: str) -> RuleDefinition | None:
         where = "rule_expression" if cells.has("rule_expression") else "rule_type"
         cells.add(rule_error(cells.place(where), dataset, error))
         return None
-
-
-def _under(column: str | None, expression: str | None) -> str | None:
-    """A column stands for itself only where the expression does not name one."""
-    return column if column and column not in (expression or "") else None
 
 
 def _rule_id(cells: Cells, usual: str) -> str | None:
@@ -240,8 +235,8 @@ def read_policies(sheet: Worksheet) -> None:
     for cells in sheet.cells("policy_rules"):
         if cells.needed("policy_id") is None or (name := cells.word("policy_id")) is None:
             continue
-        draft = sheet.drafts.open("policy", name, cells.row.place)
-        if draft.place != cells.row.place:
+        draft = sheet.drafts.open("policy", name, cells.row)
+        if draft.row is not cells.row:
             place = cells.place("policy_id")
             cells.add(DuplicateDefinition(place, name=f"policy {name}", first=draft.place))
             continue

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
+from typing import NamedTuple
 
 from lakeguard.registry.rows.source_text import SourceText, Span
 from lakeguard_sdk.definition_errors import Place
@@ -53,6 +54,17 @@ class Row:
         if column not in self.values:
             return self.place
         return self.source.place(spans[list(self.values).index(column)])
+
+
+class Cite(NamedTuple):
+    """A value of a row, or the row itself; its place is looked up when somebody asks."""
+
+    row: Row
+    column: str = ""
+
+    @property
+    def place(self) -> Place:
+        return self.row.place_of(self.column)
 
 
 def table_name(text: str) -> str:

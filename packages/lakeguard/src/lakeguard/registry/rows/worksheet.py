@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from lakeguard.registry.findings import Findings
@@ -11,16 +12,17 @@ from lakeguard.registry.nodes import Path
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.directory import Ids, registered_ids, registered_objects
 from lakeguard.registry.rows.drafts import Draft, Drafts
-from lakeguard.registry.rows.naming import clean_word
-from lakeguard.registry.rows.row import Row
+from lakeguard.registry.rows.naming import clean_word, is_own_id
+from lakeguard.registry.rows.row import Cite, Row
 from lakeguard.registry.rows.wording import shown
 from lakeguard_sdk.definition import Definition, RuleDefinition
-from lakeguard_sdk.definition_errors import DuplicateRule, Place
+from lakeguard_sdk.definition_errors import DuplicateRule
+from lakeguard_sdk.words import BUILT_IN_PROFILES
 
 
 class SaidRule(NamedTuple):
     rule: RuleDefinition
-    place: Place
+    cite: Cite
 
 
 class Worksheet:
@@ -43,6 +45,11 @@ class Worksheet:
         self._rows: dict[str, list[Row]] = {}
         for row in rows:
             self._rows.setdefault(row.table, []).append(row)
+
+    @cached_property
+    def profiles(self) -> set[str]:
+        """Every profile that there is, once their rows are read."""
+        return self.drafts.names("profile") | set(BUILT_IN_PROFILES)
 
     def cells(self, table: str) -> Iterator[Cells]:
         for row in self._rows.get(table, ()):
@@ -76,24 +83,24 @@ class Worksheet:
             return None
         if not ids.declare(cells, id_column, row_id, name):
             return None
-        draft = self.drafts.open(ids.kind, name, cells.row.place)
+        draft = self.drafts.open(ids.kind, name, cells.row)
         if cells.has("external_id"):
             self.say(draft, cells, ("external_id",), "external_id", cells.text("external_id"))
-        elif row_id not in own:
+        elif row_id not in own and not is_own_id(row_id):
             self.say(draft, cells, ("external_id",), id_column, row_id)
         return draft
 
     def say(self, draft: Draft, cells: Cells, path: Path, column: str, value: Any) -> None:
-        draft.say(path, value, cells.place(column), self.findings)
+        draft.say(path, value, cells.cite(column), self.findings)
 
     def say_texts(self, draft: Draft, cells: Cells, *columns: str) -> None:
         """Columns whose names are those of the pieces."""
         for column in columns:
             self.say(draft, cells, (column,), column, cells.text(column))
 
-    def say_rule(self, draft: Draft, rule: RuleDefinition, place: Place) -> None:
+    def say_rule(self, draft: Draft, rule: RuleDefinition, cite: Cite) -> None:
         said = self.rules.setdefault(draft.name, {})
-        first = said.setdefault(rule.rule_id, SaidRule(rule, place))
+        first = said.setdefault(rule.rule_id, SaidRule(rule, cite))
         if first.rule != rule:
-            said_first = f"{first.rule.expression} at {first.place}"
-            self.findings.add(DuplicateRule(place, rule=rule.rule_id, first=said_first))
+            before = f"{first.rule.expression} at {first.cite.place}"
+            self.findings.add(DuplicateRule(cite.place, rule=rule.rule_id, first=before))
