@@ -29,8 +29,8 @@ def make_plan(definitions: Definitions, current: RegistryState) -> Plan:
     registry included.
     """
     differences = list(_differences(definitions, current))
-    check_definitions(definitions, current, [item.definition for item in differences])
     superseded = current.open_all(item.entry for item in differences if item.entry is not None)
+    check_definitions(definitions, current, [item.definition for item in differences])
     steps: list[Step] = []
     for definition, entry in _in_order(differences):
         if entry is None:
