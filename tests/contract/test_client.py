@@ -55,6 +55,17 @@ def decided_run(client: Client, numbers: list[int]) -> RunPlan:
     return plan
 
 
+# -- what is registered --------------------------------------------------------------------------
+
+
+def test_what_was_applied_can_be_asked_for(client: Client) -> None:
+    held = client.registry.definitions()
+    assert [item.dataset for item in held.datasets] == [NUMBERS]
+    assert held.datasets[0] == client.reader.definition(NUMBERS)
+    assert [item.source for item in held.sources] == ["numbers"]
+    assert client.registry.plan(held).steps == ()
+
+
 # -- what a run may do ---------------------------------------------------------------------------
 
 

@@ -70,6 +70,7 @@ def test_export_overwrites_nothing(shell: Shell, loaded: Path, form: str) -> Non
     said = shell("export", loaded / "out", "--format", form, "--project", loaded)
     assert said.code == 2
     assert said.err.startswith("LG-1009")
+    assert said.err.endswith("Next: lakeguard export ANOTHER-FOLDER\n")
     assert [path.name for path in (loaded / "out").iterdir()] == ["mine.txt"]
 
 

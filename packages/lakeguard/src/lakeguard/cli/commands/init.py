@@ -38,7 +38,7 @@ def command(call: Call, folder: Path, as_json: bool) -> None:
     A folder that already holds something is refused, and nothing in it is changed.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise AlreadyThere(place=str(folder))
+        raise AlreadyThere(place=str(folder), command="init")
     written = [str(path) for path in write_template(folder)]
     data = {"folder": str(folder), "files": written, "next": [f"cd {folder}", *NEXT]}
     answer(Call(json=as_json or call.json), data, _lines(folder, written))
