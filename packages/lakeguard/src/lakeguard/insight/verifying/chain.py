@@ -11,12 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lakeguard.insight.verifying.sides import LedgerSide
+from lakeguard.relay.catalogue import BATCH, ORDINAL
 from lakeguard.relay.chain import GENESIS, next_head
 from lakeguard.relay.stamping import Link
 from lakeguard_sdk.proof import Finding, FindingKind
 
 _DIGEST = 32
-_COLUMNS = {"batch": pa.int64(), "ordinal": pa.int64(), "digest": pa.binary(_DIGEST)}
+_COLUMNS = ["batch", "ordinal", "digest"]
 _NAMED_ROWS = 3
 
 
@@ -30,11 +31,9 @@ class Rechained:
         self._spans: dict[int, tuple[int, int]] = {}
 
     def add(self, side: LedgerSide) -> None:
-        columns = (side.batches, side.ordinals, side.digests)
-        arrays = [
-            pa.array(values, kind) for values, kind in zip(columns, _COLUMNS.values(), strict=True)
-        ]
-        self._parts.append(pa.Table.from_arrays(arrays, names=list(_COLUMNS)))
+        digests = pa.chunked_array([pa.array(side.digests, pa.binary(_DIGEST))])
+        arrays = [side.data[BATCH], side.data[ORDINAL], digests]
+        self._parts.append(pa.Table.from_arrays(arrays, names=_COLUMNS))
         self._by_table[side.table.name] = Counter(side.batches)
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, select, type_coerce
 from sqlalchemy.types import NullType
 
 from lakeguard.insight.verifying.digests import odd_digests, row_digests
-from lakeguard.relay.catalogue import BATCH, ORDINAL, LedgerTable
+from lakeguard.relay.catalogue import BATCH, LedgerTable
 from lakeguard.relay.rows import PlainRow, arrow_schema, from_arrow
 from lakeguard_sdk.canonical import format_instant
 
@@ -48,11 +48,6 @@ class LedgerSide:
     data: pa.Table
     batches: list[int]
     digests: list[bytes]
-
-    @property
-    def ordinals(self) -> list[int]:
-        found: list[int] = self.data[ORDINAL].to_pylist()
-        return found
 
     def rows(self, places: Sequence[int]) -> list[PlainRow]:
         return from_arrow(self.table, self.data.take(pa.array(places, pa.int64())))

@@ -5,9 +5,11 @@ Each check reads the State in a transaction of its own, so that others can go on
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from lakeguard.insight.verifying.agreement import StateSide, compare, state_side
@@ -51,7 +53,8 @@ def verify(
     """``head`` is one that somebody kept: it must be in the chain. The relay was drained before."""
     proof = _Proof(database, lake, org_id, tables, progress or (lambda _: None))
     owner = proof.read_owner()
-    links = proof.check_ledger()
+    with _uncollected():
+        links = proof.check_ledger()
     proof.tally.add(truncation_findings(links, owner, head))
     proof.check_tables()
     proof.check_state(replay=replay)
@@ -65,6 +68,18 @@ def verify(
         decisions=proof.decisions,
         head=links[-1].head if links else GENESIS,
     )
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Millions of rows make no cycles; looking for some among them takes a sixth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 @dataclass
