@@ -35,7 +35,8 @@ LakeGuardError
 │   ├── SourceUnreadable   LG-5003
 │   ├── BuildFailed        LG-5004
 │   ├── StagingFailed      LG-5005
-│   └── WorkerMissing      LG-5006
+│   ├── WorkerMissing      LG-5006
+│   └── DeliveryFailed     LG-5007
 └── StateError             the database is not what this version needs
     ├── StateMissing       LG-6001
     ├── StateMismatch      LG-6002
