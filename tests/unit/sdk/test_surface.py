@@ -27,6 +27,7 @@ def test_what_the_ports_offer() -> None:
         if inspect.isclass(port) and port.__module__ == ports.__name__
     }
     assert offered == {
+        "Ledger": ["sync", "verify"],
         "Reader": [
             "dataset",
             "datasets",
