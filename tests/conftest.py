@@ -40,9 +40,9 @@ def no_background_relay(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Tests deliver when they say so; what one of them leaves behind is no other's work."""
     from lakeguard.relay import background
 
-    monkeypatch.setattr(background.Keeper, "_schedule", lambda _: None)
+    monkeypatch.setattr(background, "_scheduled", lambda _: None)
     yield
-    background._keepers.clear()
+    background._behind.clear()
 
 
 @pytest.fixture(scope="session")

@@ -74,8 +74,6 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
     )
     reader = StateReader(database, settings.organisation, settings.lake)
     runs = PromotionRuns(heart)
-    relay = Relay(database, settings.lake, settings.organisation, _now)
-    keep_delivered(relay)
     if ticket is not None:
         holder = f"run {ticket.run_id}"
         return Client(
@@ -86,6 +84,8 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
             ledger=cast(Ledger, Refusing(holder, "ledger")),
             lake=settings.lake,
         )
+    relay = Relay(database, settings.lake, settings.organisation, _now)
+    keep_delivered(relay)
     return Client(
         reader=reader,
         runs=runs,

@@ -7,6 +7,7 @@ beside its work. Whatever a process could not deliver, the next one does.
 from __future__ import annotations
 
 import atexit
+import concurrent.futures.thread  # noqa: F401 - cannot be loaded any more when the process ends
 import threading
 import weakref
 from contextlib import suppress
@@ -16,74 +17,71 @@ from sqlalchemy import Connection, event
 
 from lakeguard.relay.relay import Relay
 from lakeguard.state.engines import is_reading
-from lakeguard_sdk.errors import LakeGuardError
 
 QUIET_SECONDS = 2.0
 """How long after a commit its rows wait for others to go with."""
 
-_keepers: weakref.WeakSet[Keeper] = weakref.WeakSet()
-
-
-class Keeper:
-    """Notices commits on a State and has them delivered."""
-
-    def __init__(self, relay: Relay) -> None:
-        self.relay = relay
-        self.behind = not relay.is_idle()
-        self._own = threading.local()
-        self._timer: threading.Timer | None = None
-        event.listen(relay.database.engine, "commit", self._committed)
-
-    def deliver(self, threads: int | None = None) -> None:
-        """Bring the ledger up to date, if anything was committed since."""
-        if not self.behind:
-            return
-        self._own.delivering = True
-        try:
-            self.behind = False
-            self.relay.drain() if threads is None else self.relay.drain(threads)
-        except BaseException:
-            self.behind = True
-            raise
-        finally:
-            self._own.delivering = False
-
-    def _committed(self, connection: Connection) -> None:
-        if is_reading(connection) or getattr(self._own, "delivering", False):
-            return
-        self.behind = True
-        self._schedule()
-
-    def _schedule(self) -> None:
-        if self._timer is None or not self._timer.is_alive():
-            self._timer = threading.Timer(QUIET_SECONDS, self._in_background)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _in_background(self) -> None:
-        """What fails here, for whatever reason, is tried again at the next commit and at the end;
-        there it is told."""
-        with suppress(Exception):
-            self.deliver()
+_behind: dict[Relay, threading.Timer | None] = {}
+"""Relays whose State has told something; they live until it is delivered."""
+_delivering = threading.local()
 
 
 def keep_delivered(relay: Relay) -> None:
-    _keepers.add(Keeper(relay))
+    """Deliver what is committed on the relay's State, for as long as somebody holds the relay."""
+    seen = weakref.ref(relay)
+    event.listen(relay.database.engine, "commit", lambda connection: _committed(seen, connection))
+    if not relay.is_idle():
+        _behind[relay] = None
 
 
 def get_ready() -> None:
     """Load what delivering needs while the caller does something else."""
-    threading.Thread(target=import_module, args=["lakeguard.relay.delivering"], daemon=True).start()
+    load = threading.Thread(target=import_module, args=["lakeguard.relay.delivering"], daemon=True)
+    load.start()
 
 
 def deliver_all(threads: int | None = None) -> None:
     """What this process committed and the ledger has not yet."""
-    for keeper in list(_keepers):
-        keeper.deliver(threads)
+    for relay in list(_behind):
+        _deliver(relay, threads)
+
+
+def _committed(seen: weakref.ref[Relay], connection: Connection) -> None:
+    relay = seen()
+    if relay is None or is_reading(connection) or getattr(_delivering, "now", False):
+        return
+    if _behind.get(relay) is None:
+        _behind[relay] = _scheduled(relay)
+
+
+def _scheduled(relay: Relay) -> threading.Timer | None:
+    timer = threading.Timer(QUIET_SECONDS, _in_background, [relay])
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def _in_background(relay: Relay) -> None:
+    """What fails here, for whatever reason, is tried again at the next commit and at the end;
+    there it is told."""
+    with suppress(Exception):
+        _deliver(relay, None)
+
+
+def _deliver(relay: Relay, threads: int | None) -> None:
+    _delivering.now = True
+    try:
+        if _behind.pop(relay, None) is not None or not relay.is_idle():
+            relay.drain() if threads is None else relay.drain(threads)
+    except BaseException:
+        _behind.setdefault(relay, None)
+        raise
+    finally:
+        _delivering.now = False
 
 
 @atexit.register
 def _at_exit() -> None:
     """No thread can be started any more, and nobody reads a complaint."""
-    with suppress(LakeGuardError, OSError):
+    with suppress(Exception):
         deliver_all(threads=1)

@@ -32,7 +32,7 @@ _PATIENCE_SECONDS = 60.0
 _THREADS = 4
 
 
-@dataclass
+@dataclass(eq=False)
 class Relay:
     """Of one organisation and its lake. Safe to call from many threads and processes."""
 
