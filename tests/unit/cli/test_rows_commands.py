@@ -117,3 +117,30 @@ def test_what_only_the_plan_sees_is_shown_at_its_row(
     (error,) = said.data["error"]["errors"]
     assert error["code"] == "LG-2030"
     assert error["place"]["file"] == "more.sql"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rows.sql", "INSERT INTO md_src_det (source_id, detail_name, detail_value) VALUES\n"
+         "    (101, 'password', 'hunter2'), (999, 'x', 'y');"),
+        ("more.sql", "INSERT INTO md_src_det (source_id, detail_name, detail_value) VALUES\n"
+         "    (999, 'api_key', 'hunter2');"),
+        ("md_src_det.csv", "source_id,detail_name,detail_value\n999,password,hunter2\n"),
+        ("md_src_det.json", '[{"source_id": 101, "detail_name": "token",\n'
+         '  "detail_value": "hunter2"}]'),
+        ("source_systems.csv", "source_system_id,source_name,secret_name\n101,x,hunter2\n"),
+        ("source_systems.csv", "source_system_id,secret_name,active\n7,hunter2,maybe\n"),
+        ("dataset_registry.csv", "dataset_id,details\n9,\"{\"\"pwd\"\": \"\"hunter2\"\"}\"\n"),
+        ("md_jobs_det.csv", "job_id,detail_name,detail_value\n401,a.b,AKIAIOSFODNN7EXAMPLE\n"),
+    ],
+)  # fmt: skip
+def test_a_secret_is_refused_and_never_shown(
+    shell: Shell, loaded: Path, name: str, text: str
+) -> None:
+    (loaded / name).write_text(text)
+    for extra in ((), ("--json",), ("--debug",)):
+        said = shell(*extra, "load", loaded / name, "--project", loaded)
+        assert said.code == 2
+        assert "hunter2" not in said.out + said.err
+        assert "AKIAIOSFODNN7EXAMPLE" not in said.out + said.err

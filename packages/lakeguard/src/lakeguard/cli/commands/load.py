@@ -13,11 +13,11 @@ from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
 from lakeguard.cli.views.plan import applied_lines, plan_lines
 from lakeguard.registry.findings import Findings
-from lakeguard.registry.rendering import render_errors
 from lakeguard.registry.rows import Row, read_rows
 from lakeguard.registry.rows.assembling import Assembly
+from lakeguard.registry.rows.rendering import render_row_errors
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.definition_errors import DefinitionError, InvalidDefinitions, InvalidRows
+from lakeguard_sdk.definition_errors import InvalidDefinitions, InvalidRows
 from lakeguard_sdk.planning import Plan
 
 
@@ -71,9 +71,5 @@ def _shown_at_rows() -> Iterator[None]:
         yield
     except InvalidDefinitions as invalid:
         told = InvalidRows(invalid.errors)
-        told.add_note("\n".join(_rendered(invalid.errors)))
+        told.add_note("\n".join(render_row_errors(invalid.errors)))
         raise told from None
-
-
-def _rendered(errors: Iterable[DefinitionError]) -> Iterator[str]:
-    return render_errors(errors, Path.cwd())

@@ -15,7 +15,15 @@ from lakeguard.registry.findings import Findings
 from lakeguard.registry.rows.naming import clean_word, is_word
 from lakeguard.registry.rows.row import Cite, Now, Row
 from lakeguard.registry.rows.wording import shown
-from lakeguard_sdk.definition_errors import BadWord, DefinitionError, MissingKey, Place, WrongValue
+from lakeguard_sdk.definition_errors import (
+    BadWord,
+    DefinitionError,
+    MissingKey,
+    Place,
+    SecretValue,
+    WrongValue,
+)
+from lakeguard_sdk.secret_values import is_reference, is_sensitive_key, looks_secret
 from lakeguard_sdk.spelling import did_you_mean
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -37,6 +45,20 @@ class Cells:
     def __init__(self, row: Row, findings: Findings) -> None:
         self.row = row
         self.findings = findings
+
+    def refuse_secret(self, column: str, key: str) -> bool:
+        """Whether the value is a secret, written out where ``key`` wants a reference. Told at
+        once, whatever else is wrong with the row, so that its line is never shown."""
+        value = self.row.values.get(column)
+        return isinstance(value, str) and self.refuse_secret_text(column, key, value)
+
+    def refuse_secret_text(self, column: str, key: str, value: str) -> bool:
+        if not value or is_reference(value):
+            return False
+        if not is_sensitive_key(key) and not looks_secret(value):
+            return False
+        self.add(SecretValue(self.place(column), key=shown(key)))
+        return True
 
     def has(self, column: str) -> bool:
         return self.row.values.get(column) is not None

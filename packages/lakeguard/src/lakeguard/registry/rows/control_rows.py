@@ -33,8 +33,9 @@ def read_source_details(sheet: Worksheet) -> None:
     """The format first: what an option is depends on it."""
     found: list[tuple[Draft, Cells, str]] = []
     for cells in sheet.cells("md_src_det"):
-        name, detail = sheet.sources.resolve(cells, "source_id"), _name(cells, "detail_name")
-        if name is None or detail is None or not _has_value(cells, "detail_value"):
+        detail = _setting(cells, "detail_name", "detail_value")
+        name = sheet.sources.resolve(cells, "source_id")
+        if name is None or detail is None:
             continue
         draft = sheet.drafts.open("source", name, cells.row)
         if detail.lower() == "format":
@@ -68,8 +69,9 @@ def read_targets(sheet: Worksheet) -> None:
 
 def read_target_details(sheet: Worksheet) -> None:
     for cells in sheet.cells("md_tgt_det"):
-        name, detail = sheet.targets.resolve(cells, "target_id"), _name(cells, "detail_name")
-        if name is None or detail is None or not _has_value(cells, "detail_value"):
+        detail = _setting(cells, "detail_name", "detail_value")
+        name = sheet.targets.resolve(cells, "target_id")
+        if name is None or detail is None:
             continue
         draft = sheet.drafts.open("target", name, cells.row)
         match detail.lower():
@@ -129,8 +131,9 @@ def read_job_settings(sheet: Worksheet) -> None:
         name_column = "detail_name" if field == "details" else "config_name"
         value_column = "detail_value" if field == "details" else "config_value"
         for cells in sheet.cells(table):
-            name, setting = sheet.jobs.resolve(cells, "job_id"), _name(cells, name_column)
-            if name is None or setting is None or not _has_value(cells, value_column):
+            setting = _setting(cells, name_column, value_column)
+            name = sheet.jobs.resolve(cells, "job_id")
+            if name is None or setting is None:
                 continue
             draft = sheet.drafts.open("job", name, cells.row)
             if field == "config":
@@ -152,13 +155,12 @@ def _switch(draft: Draft, cells: Cells, setting: str) -> None:
         draft.say(("active",), active, cells.cite("config_value"), cells.findings)
 
 
-def _name(cells: Cells, column: str) -> str | None:
-    return cells.needed(column)
-
-
-def _has_value(cells: Cells, column: str) -> bool:
-    if cells.has(column):
-        return True
-    name = cells.text("detail_name") or cells.text("config_name") or ""
-    cells.wrong(column, f"{shown(name)} has no value; write '' for an empty one")
-    return False
+def _setting(cells: Cells, name_column: str, value_column: str) -> str | None:
+    """The name of a detail whose value can be taken."""
+    name = cells.needed(name_column)
+    if name is None or cells.refuse_secret(value_column, name):
+        return None
+    if not cells.has(value_column):
+        cells.wrong(value_column, f"{shown(name)} has no value; write '' for an empty one")
+        return None
+    return name

@@ -54,6 +54,8 @@ def severity_of(column: Severity | None, behaviour: Severity) -> Severity:
 
 def read_source_systems(sheet: Worksheet) -> None:
     for cells in sheet.cells("source_systems"):
+        for column in SYSTEM_DETAILS:
+            cells.refuse_secret(column, column)
         column = "source_name" if cells.has("source_name") else "system_name"
         draft = sheet.named(sheet.sources, cells, "source_system_id", column)
         if draft is None:

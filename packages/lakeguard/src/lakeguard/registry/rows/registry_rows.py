@@ -43,6 +43,9 @@ COLUMN_KEYS = ("name", "type", "tags", "description")
 def read_registry(sheet: Worksheet) -> None:
     for cells in sheet.cells("dataset_registry"):
         before = cells.text("renamed_from") or ""
+        details = cells.mapping("details") or {}
+        for key, value in details.items():
+            cells.refuse_secret_text("details", key, value)
         draft = _dataset(sheet, cells, ("dataset_name", "layer"), before)
         if draft is None:
             continue
@@ -55,7 +58,6 @@ def read_registry(sheet: Worksheet) -> None:
         sheet.say(draft, cells, ("parents",), "parents", cells.names("parents"))
         _say_sql(sheet, draft, cells)
         say_load_words(sheet, draft, cells)
-        details = cells.mapping("details") or {}
         for key, value in details.items():
             sheet.say(draft, cells, ("details", key), "details", value)
         if cells.has("columns"):
