@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
+from lakeguard.cli.progress import working
 from lakeguard.cli.running import LONGEST_PAUSE, run_to_end
 from lakeguard_sdk.run import Failure, RunResult
 from lakeguard_sdk.words import RunStatus
@@ -70,3 +73,11 @@ def test_pauses_stay_short() -> None:
     tasks = Tasks([BUSY] * 9 + [DONE], attempts=10)
     tasks.run()
     assert max(tasks.pauses) == LONGEST_PAUSE
+
+
+def test_a_version_without_its_files_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with working("running bronze.orders") as tell:
+        tell("deliver", {"format": "csv"})
+        tell("undelivered", {"format": "csv", "reason": "the disk is full"})
+    said = capsys.readouterr().err
+    assert "published, but its csv files were not written: the disk is full" in said

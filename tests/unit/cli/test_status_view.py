@@ -6,7 +6,7 @@ import click
 
 from lakeguard.cli.views.status import Badge, Health, badge_of, status_lines, worst_first
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import MoveKind, RunStatus
+from lakeguard_sdk.words import RunStatus
 from tests.unit.cli import nouns
 
 GOLD = DatasetName("gold.daily")

@@ -53,6 +53,6 @@ def test_what_the_ports_offer() -> None:
             "submit_evidence",
             "submit_schema",
         ],
-        "Registry": ["apply", "plan"],
+        "Registry": ["apply", "definitions", "plan"],
         "Operations": ["reap", "requeue", "rollback", "submit"],
     }

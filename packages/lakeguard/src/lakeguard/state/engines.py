@@ -18,7 +18,6 @@ READING: dict[str, dict[str, Any]] = {
 """Execution options of a connection that reads one snapshot."""
 
 
-
 def is_reading(connection: Connection) -> bool:
     """Whether the connection reads a snapshot and can write nothing."""
     options = connection.get_execution_options()
