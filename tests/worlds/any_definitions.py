@@ -122,7 +122,7 @@ def _sources(draw: st.DrawFn) -> tuple[SourceDefinition, ...]:
     found = []
     for name, external in zip(names, _external(draw, len(names)), strict=True):
         form = draw(st.sampled_from(SourceFormat))
-        options = {"delimiter": draw(st.sampled_from(",; ")), "null_value": draw(TEXTS)}
+        options = {"delimiter": draw(st.sampled_from(",;\t ")), "null_value": draw(TEXTS)}
         details = draw(DETAILS)
         found.append(
             SourceDefinition(

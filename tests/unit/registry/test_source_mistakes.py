@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.definition_folders import POLICY, SOURCE
+from tests.worlds.definition_folders import POLICY, SOURCE, load
 from tests.worlds.marked_mistakes import Case, check
 
 SOURCES = [
@@ -93,3 +93,9 @@ def test_a_mistake_in_a_source_is_told_where_it_stands(case: Case, tmp_path: Pat
 @pytest.mark.parametrize("case", POLICIES, ids=str)
 def test_a_mistake_in_a_policy_is_told_where_it_stands(case: Case, tmp_path: Path) -> None:
     check(case, "definitions/policies/no_pii.yaml", tmp_path)
+
+
+def test_values_may_be_separated_by_tabs(tmp_path: Path) -> None:
+    text = SOURCE + 'options: {delimiter: "\\t"}\n'
+    (source,) = load(tmp_path, {"definitions/sources/orders.yaml": text}).sources
+    assert source.options == {"delimiter": "\t"}

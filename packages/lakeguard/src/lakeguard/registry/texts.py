@@ -132,6 +132,8 @@ def _problem(field: str, path: Path, text: str) -> str | None:
         return f"longer than {limit:,} characters"
     if forbidden_character(text) or "\0" in text:
         return "holds a character that cannot be seen"
+    if field == "options":  # a tab between values is as good as a comma
+        text = text.replace("\t", " ")
     if field not in _MANY_LINES and text and not text.isprintable():
         return "write it on one line"
     return None
