@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk.words import Severity
-from tests.unit.registry.rows.loads import OBJECT, good, mistakes, rules_of
+from tests.unit.registry.rows.loads import OBJECT, good, loaded, mistakes, rules_of
 
 CATALOGUE = """
 INSERT INTO dq_rule_catalog (rule_name, rule_expression, active) VALUES
@@ -153,3 +153,9 @@ def test_a_rule_set_lists_the_rules_of_its_column() -> None:
     )
     now = rules_of(good(row.format('[{"rule": "RANGE_CHECK", "min": 5}]'), first))
     assert {rule.expression for rule in now.values()} == {"range(total, min=5)"}
+
+
+def test_a_wrong_type_is_told_at_the_type() -> None:
+    row = QUALITY.format("UNIQE", "amount", "NULL")
+    (told,) = loaded(OBJECT + "\n" + row)[1]
+    assert told.startswith(f"{OBJECT.count(chr(10)) + 2}:{row.index(chr(39) + 'UNIQE') + 1} ")

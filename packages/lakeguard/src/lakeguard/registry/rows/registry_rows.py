@@ -214,7 +214,9 @@ def _rule(cells: Cells, dataset: str) -> RuleDefinition | None:
         said = active is not False
         return define_rule(read.rule, rule_id=rule_id, severity=severity, active=said)
     except GrammarError as error:
-        where = "rule_expression" if cells.has("rule_expression") else "rule_type"
+        of_type = error.kind == "rule_type" and error.word == kind
+        named = not of_type and cells.has("rule_expression")
+        where = "rule_expression" if named else "rule_type"
         cells.add(rule_error(cells.place(where), dataset, error))
         return None
 
