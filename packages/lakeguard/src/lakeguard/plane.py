@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -22,8 +23,10 @@ from lakeguard.relay.relay import Relay
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard_sdk.client import Client
+from lakeguard_sdk.errors import StateMissing
+from lakeguard_sdk.ledger_errors import LedgerUnreadable, StateForked, StateOlder
 from lakeguard_sdk.ports import Ledger, Operations, Registry
-from lakeguard_sdk.proof import Rebuilt
+from lakeguard_sdk.proof import Rebuilt, VerifyReport
 from lakeguard_sdk.run import RunTicket
 
 
@@ -51,6 +54,27 @@ def rebuild_embedded(
     database = open_state(settings)
     rebuild = Rebuild(database, settings.lake, settings.organisation, _now, progress)
     return rebuild.run(replace=replace)
+
+
+def verify_embedded(
+    folder: Path,
+    *,
+    env: str | None,
+    replay: bool,
+    head: str | None,
+    progress: Callable[[str], None],
+) -> VerifyReport:
+    """The proof, also of a State that no other command would open: it tells why."""
+    settings = load_settings(folder, env)
+    database = open_state(settings)
+    if database.revision() is None:
+        raise StateMissing(place=database.place)
+    database.migrate()
+    client = wire(settings, database)
+    with suppress(StateOlder, StateForked, LedgerUnreadable):
+        attach(database, settings.lake, settings.organisation, _now)
+        client.ledger.sync()
+    return client.ledger.verify(replay=replay, head=head, progress=progress)
 
 
 def open_state(settings: Settings) -> Database:

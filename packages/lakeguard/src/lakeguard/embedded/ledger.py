@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from lakeguard.promotion.heart import Heart
 from lakeguard.relay.relay import Relay
+from lakeguard_sdk.ledger_errors import LedgerUnreadable
 from lakeguard_sdk.proof import Synced, VerifyReport
 
 
@@ -25,10 +27,11 @@ class EmbeddedLedger:
         head: str | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> VerifyReport:
-        """Both sides are complete first: what is told but not delivered is no difference."""
+        """What is told and not delivered yet is no difference, so that it is delivered first."""
         from lakeguard.insight.verifying import verify
 
-        self.relay.drain()
+        with suppress(LedgerUnreadable):
+            self.relay.drain()
         heart = self.heart
         return verify(
             heart.database,

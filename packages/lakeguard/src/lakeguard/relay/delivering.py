@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -20,12 +20,12 @@ from lakeguard.relay.catalogue import (
 )
 from lakeguard.relay.ledger_table import LedgerFiles
 from lakeguard.relay.rows import PlainRow, arrow_schema, payload_maker, state_rows, to_arrow
-from lakeguard.relay.stamping import Link, Told, rows_of
+from lakeguard.relay.stamping import Link, Told
 from lakeguard.state import facts
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.storage import join
 
-_AT_ONCE = 400
+_AT_ONCE = 5_000
 """Ids in one IN list."""
 
 
@@ -50,11 +50,11 @@ class Ledger:
     def files(self, table: LedgerTable) -> LedgerFiles:
         return LedgerFiles(join(self.root, table.name), arrow_schema(table))
 
-    def ensure_tables(self) -> None:
-        missing = [
-            files for files in map(self.files, ledger_tables().values()) if not files.exists()
-        ]
-        self._side_by_side([files.ensure for files in missing])
+    def create_tables(self, known: Collection[str]) -> list[str]:
+        """Every table that is not known yet, empty; answers their names."""
+        new = {name: table for name, table in ledger_tables().items() if name not in known}
+        self._side_by_side([self.files(table).ensure for table in new.values()])
+        return list(new)
 
     def send(self, shipments: Sequence[Shipment], link: Link, org_id: str) -> None:
         """All of the batch's rows, then its link: a batch with a link is whole."""
@@ -74,9 +74,8 @@ class Ledger:
                 done.result()
 
 
-def collect(connection: Connection, org_id: str, batch: int) -> list[Shipment]:
+def collect(connection: Connection, org_id: str, told: Sequence[Told]) -> list[Shipment]:
     """What a batch brings to each table: rows told, and those of views that follow from them."""
-    told = rows_of(connection, org_id, batch)
     return [*_fact_shipments(told), *_derived_shipments(connection, org_id, told)]
 
 

@@ -92,8 +92,10 @@ class LedgerFiles:
             paths = [path.removeprefix("file://") for path in handle.file_uris()]
             if not paths:
                 return self.schema.empty_table()
-            tables = [pq.read_table(path, schema=self.schema, memory_map=True) for path in paths]
-            return pa.concat_tables(tables)
+            return pa.concat_tables([self._read_file(path) for path in paths])
+
+    def _read_file(self, path: str) -> pa.Table:
+        return pq.read_table(path, schema=self.schema, page_checksum_verification=True)
 
     def forget_after(self, batch: int, column: str) -> int:
         """Take out rows of batches that were never finished; answers how many."""
@@ -135,7 +137,7 @@ class LedgerFiles:
         """The name tells the batch, so that a second try writes over the first."""
         name = f"batch-{batch:012d}.parquet"
         file = Path(local_path(join(self.location, name)))
-        pq.write_table(rows, file, compression="zstd")
+        pq.write_table(rows, file, compression="zstd", write_page_checksum=True)
         storage_for(self.location).make_durable(join(self.location, name))
         stats = canonical_json({"numRecords": rows.num_rows})
         return AddAction(name, file.stat().st_size, {}, int(time.time() * 1000), True, stats)

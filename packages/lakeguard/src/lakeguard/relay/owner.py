@@ -26,6 +26,8 @@ class Ownership(Noun):
     since: Instant
     batch: int
     head: str
+    tables: tuple[str, ...] = ()
+    """The ledger's tables that exist: one of them that is missing was taken away."""
 
 
 def ledger_root(lake: str, org_id: str) -> str:

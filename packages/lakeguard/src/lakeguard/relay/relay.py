@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from lakeguard.relay import owner
 from lakeguard.relay.chain import GENESIS
-from lakeguard.relay.owner import ledger_root
+from lakeguard.relay.owner import Ownership, ledger_root
 from lakeguard.relay.stamping import (
-    Link,
+    Stamped,
     delivered,
     has_waiting,
     last_link,
     links_after,
     mark_delivered,
+    rows_of,
     stamp,
 )
 from lakeguard.state.database import Database
@@ -54,10 +55,10 @@ class Relay:
         with self._turn, self.database.sole(f"relay-{self.org_id}", _PATIENCE_SECONDS) as alone:
             ledger = Ledger(self.root, threads)
             if alone:
-                ledger.ensure_tables()
-            while alone and (link := self._next()) is not None:
-                self._deliver(ledger, link)
-                batches, rows = batches + 1, rows + link.rows
+                self._create_tables(ledger)
+            while alone and (stamped := self._next()) is not None:
+                self._deliver(ledger, stamped)
+                batches, rows = batches + 1, rows + stamped.link.rows
         with self.database.read() as connection:
             last = last_link(connection, self.org_id)
         return Synced(batches=batches, rows=rows, head=last.head if last else GENESIS)
@@ -67,27 +68,41 @@ class Relay:
         with self.database.read() as connection:
             return not has_waiting(connection, self.org_id)
 
-    def _next(self) -> Link | None:
-        """The first batch that the ledger has not whole; a new one where rows wait for it."""
-        with self.database.read() as connection:
-            known = links_after(connection, self.org_id, delivered(connection, self.org_id))
-            if known or not has_waiting(connection, self.org_id):
-                return known[0] if known else None
-        with self.database.write() as connection:
-            link = stamp(connection, self.org_id, self.clock())
-        reached("relay.stamped")
-        return link
+    def _create_tables(self, ledger: Ledger) -> None:
+        """Tables that the ledger has not yet; one that it had is not made anew in silence."""
+        known = self._owner()
+        made = ledger.create_tables(known.tables)
+        if made:
+            owner.replace(self.root, known.model_copy(update={"tables": (*known.tables, *made)}))
 
-    def _deliver(self, ledger: Ledger, link: Link) -> None:
-        from lakeguard.relay.delivering import collect
-
-        with self.database.read() as connection:
-            shipments = collect(connection, self.org_id, link.batch)
-        ledger.send(shipments, link, self.org_id)
-        reached("relay.sent")
+    def _owner(self) -> Ownership:
         known = owner.read_owner(self.root)
         if known is None:
             raise LedgerGone(location=self.root)
+        return known
+
+    def _next(self) -> Stamped | None:
+        """The first batch that the ledger has not whole; a new one where rows wait for it."""
+        with self.database.read() as connection:
+            known = links_after(connection, self.org_id, delivered(connection, self.org_id))
+            if known:
+                return Stamped(known[0], rows_of(connection, self.org_id, known[0].batch))
+            if not has_waiting(connection, self.org_id):
+                return None
+        with self.database.write() as connection:
+            stamped = stamp(connection, self.org_id, self.clock())
+        reached("relay.stamped")
+        return stamped
+
+    def _deliver(self, ledger: Ledger, stamped: Stamped) -> None:
+        from lakeguard.relay.delivering import collect
+
+        link = stamped.link
+        with self.database.read() as connection:
+            shipments = collect(connection, self.org_id, stamped.told)
+        ledger.send(shipments, link, self.org_id)
+        reached("relay.sent")
+        known = self._owner()
         if known.batch < link.batch:
             owner.replace(
                 self.root, known.model_copy(update={"batch": link.batch, "head": link.head})

@@ -6,8 +6,10 @@ next batch.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import starmap
 from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select, update
@@ -37,30 +39,36 @@ class Told(NamedTuple):
     payload: str
 
 
-def stamp(connection: Connection, org_id: str, at: datetime) -> Link | None:
+class Stamped(NamedTuple):
+    """A new link, and what its batch tells."""
+
+    link: Link
+    told: Sequence[Told]
+
+
+def stamp(connection: Connection, org_id: str, at: datetime) -> Stamped | None:
     """Number every committed row that has no batch yet; None where there is none."""
     hold(connection, f"relay:{org_id}")
     last = last_link(connection, org_id)
     batch = (last.batch if last else 0) + 1
     waiting = select(outbox.c.outbox_id).where(outbox.c.org_id == org_id, outbox.c.batch.is_(None))
     chosen = waiting.order_by(outbox.c.outbox_id).limit(_LARGEST_BATCH)
-    stamped = connection.execute(
+    returned = connection.execute(
         update(outbox)
         .where(outbox.c.outbox_id.in_(chosen.scalar_subquery()))
         .values(batch=batch)
         .returning(outbox.c.outbox_id, outbox.c.topic, outbox.c.payload)
-    ).all()
+    )
+    stamped = [tuple(row) for row in returned]
     if not stamped:
         return None
-    rows = sorted(stamped, key=lambda row: row.outbox_id)
-    tables: dict[str, int] = {}
-    for row in rows:
-        tables[row.topic] = tables.get(row.topic, 0) + 1
+    stamped.sort()
+    told = [Told(topic, payload) for _, topic, payload in stamped]
+    tables = canonical_json(Counter(row.topic for row in told))
     previous = last.head if last else GENESIS
-    head = next_head(previous, batch, (row_digest(row.topic, row.payload) for row in rows))
-    return add_link(
-        connection, org_id, Link(batch, len(rows), canonical_json(tables), previous, head, at)
-    )
+    head = next_head(previous, batch, starmap(row_digest, told))
+    link = Link(batch, len(told), tables, previous, head, at)
+    return Stamped(add_link(connection, org_id, link), told)
 
 
 def add_link(connection: Connection, org_id: str, link: Link) -> Link:

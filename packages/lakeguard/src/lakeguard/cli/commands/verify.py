@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from lakeguard.cli.opening import client_of
+from lakeguard.cli.opening import project_of
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
 from lakeguard.cli.progress import working
 from lakeguard.cli.views.verify import verify_lines
+from lakeguard.plane import verify_embedded
 
 
 @click.command("verify")
@@ -24,9 +25,14 @@ def command(call: Call, replay: bool, head: str | None) -> int:
     decision, every published file its content. Nothing is changed. Exit 0 if nothing was found,
     otherwise the code of the first kind of finding, from 10.
     """
-    ledger = client_of(call).ledger
     with working("verifying") as tell:
-        report = ledger.verify(replay=replay, head=head, progress=lambda said: tell(said, {}))
+        report = verify_embedded(
+            project_of(call),
+            env=call.env,
+            replay=replay,
+            head=head,
+            progress=lambda said: tell(said, {}),
+        )
     data = {**report.to_data(), "exit_code": report.exit_code}
     answer(call, data, verify_lines(report, replayed=replay))
     return report.exit_code

@@ -35,7 +35,7 @@ from lakeguard.relay.stamping import Link, last_link, links_after
 from lakeguard.state.database import Database
 from lakeguard_sdk.ledger_errors import LedgerUnreadable
 from lakeguard_sdk.proof import Finding, FindingKind, VerifyReport
-from lakeguard_sdk.storage import join
+from lakeguard_sdk.storage import located
 
 Progress = Callable[[str], None]
 
@@ -186,7 +186,7 @@ class _Proof:
         with self.database.read() as connection:
             governed = governed_table(connection, dataset_id)
         self.tell(f"checking {governed.location}")
-        location = join(self.lake, governed.location)
+        location = located(self.lake, governed.location)
         reading = LogReading(location, governed)
         found = list(reading.findings(self.governed))
         if found:
