@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 from bench.figures import SCRATCH, Figure
 from bench.history import ORG, History, make_history
@@ -15,33 +13,18 @@ from lakeguard.lake.delta import DeltaTables
 from lakeguard.relay.rebuilding import Rebuild
 from lakeguard.state.database import Database
 
-NAME = "proof"
 RUNS = 100_000
 DATASETS = 10
-RELAY_RUNS = 14_000
-"""Enough for 200,000 rows."""
-RELAY_BAR_US = 50.0
 VERIFY_BAR_S = 60.0
 REBUILD_BAR_S = 120.0
 
 
-def run() -> list[Figure]:
-    shutil.rmtree(SCRATCH, ignore_errors=True)
-    try:
-        print(f"{NAME}: {RELAY_RUNS:,} runs to relay, {RUNS:,} to prove", flush=True)
-        relayed = relay(SCRATCH / "relay")
-        history = make_history(_fresh(SCRATCH / "proof"), RUNS, DATASETS)
-        return [*relayed, *proof(history), *rebuilt(history)]
-    finally:
-        shutil.rmtree(SCRATCH, ignore_errors=True)
-
-
-def relay(folder: Path) -> list[Figure]:
-    """What a drain costs per row that was told."""
-    history = make_history(_fresh(folder), RELAY_RUNS, DATASETS)
-    each = history.relay_seconds / history.rows * 1_000_000
-    print(f"  {history.rows:,} rows relayed in {history.relay_seconds:.1f} s", flush=True)
-    return [Figure(f"relay of {history.rows:,} rows, per row", each, "us", RELAY_BAR_US)]
+def proved() -> list[Figure]:
+    folder = SCRATCH / "proof"
+    folder.mkdir(parents=True)
+    history = make_history(folder, RUNS, DATASETS)
+    print(f"  a history of {RUNS:,} runs is told", flush=True)
+    return [*proof(history), *rebuilt(history)]
 
 
 def proof(history: History) -> list[Figure]:
@@ -74,11 +57,6 @@ def rebuilt(history: History) -> list[Figure]:
         Figure(f"rebuild, {RUNS:,} runs", seconds, "s", REBUILD_BAR_S),
         Figure(f"rebuild, {RUNS:,} runs, CPU", cpu, "s"),
     ]
-
-
-def _fresh(folder: Path) -> Path:
-    folder.mkdir(parents=True)
-    return folder
 
 
 def _timed(call: Callable[[], object]) -> tuple[float, float]:

@@ -1,4 +1,5 @@
-"""A registry of 5,000 datasets: applied at once, listed, changed in one place, read from files."""
+"""A registry of 5,000 datasets: applied, listed, changed, read from files. What it tells: relayed,
+proved, and the State made again from it."""
 
 from __future__ import annotations
 
@@ -7,8 +8,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.command_exit import command_exit
 from bench.figures import SCRATCH, Figure
 from bench.many_datasets import changed, many_definitions, write_changed, write_folder
+from bench.proof import proved
+from bench.relayed import relayed
 from lakeguard.registry.loading import load_folder
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.definition import Definitions
@@ -32,6 +36,9 @@ def run() -> list[Figure]:
             *listing(client),
             *one_change(client, definitions),
             *folder_load(folder),
+            *relayed(),
+            *command_exit(),
+            *proved(),
         ]
     finally:
         shutil.rmtree(SCRATCH, ignore_errors=True)

@@ -1,0 +1,132 @@
+"""200,000 rows over six tables, from the State's queue to the ledger on the lake."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Table
+
+from bench.figures import SCRATCH, Figure
+from lakeguard.relay.attaching import attach
+from lakeguard.relay.relay import Relay
+from lakeguard.state import facts, tables
+from lakeguard.state.database import Database
+
+ROWS = 200_000
+ROUNDS = 5
+BAR_US = 50.0
+"""20,000 rows a second."""
+ORG = "default"
+
+
+def relayed() -> list[Figure]:
+    folder = SCRATCH / "relayed"
+    shutil.rmtree(folder, ignore_errors=True)
+    database = Database(f"sqlite:///{folder}/.lakeguard/state.db")
+    database.migrate()
+    attach(database, str(folder), ORG, _now)
+    relay = Relay(database, str(folder), ORG, _now)
+    relay.drain()
+    walls, cpus = zip(*(_round(database, relay, number) for number in range(ROUNDS)), strict=True)
+    print(f"  relay: {1e6 / min(walls):,.0f} rows/s", flush=True)
+    return [
+        Figure(f"relay of {ROWS:,} rows over six tables, per row", min(walls), "us", BAR_US),
+        Figure(f"relay of {ROWS:,} rows over six tables, per row, CPU", min(cpus), "us"),
+    ]
+
+
+def _round(database: Database, relay: Relay, number: int) -> tuple[float, float]:
+    for table, rows in _told(f"{number}-", ROWS // 6):
+        with database.write() as connection:
+            facts.record(connection, table, rows, _now())
+    wall, cpu = time.perf_counter(), time.process_time()
+    rows = relay.drain().rows
+    spent = time.perf_counter() - wall, time.process_time() - cpu
+    return spent[0] / rows * 1e6, spent[1] / rows * 1e6
+
+
+def _told(mark: str, count: int) -> Iterator[tuple[Table, list[dict[str, Any]]]]:
+    """Rows as runs and records make them; none refers to another."""
+    at, numbers = _now(), [f"{mark}{number:06d}" for number in range(count)]
+    own = {"org_id": ORG}
+    body = '{"note":"' + "x" * 300 + '"}'
+    yield tables.documents, [{**own, "content_hash": n, "body": body} for n in numbers]
+    yield (
+        tables.tasks,
+        [
+            {
+                **own,
+                "task_id": n,
+                "kind": "build",
+                "dataset_id": "ds",
+                "dedupe_key": n,
+                "parameters": "{}",
+                "triggered_by": "bench",
+                "created_at": at,
+                "max_attempts": 3,
+                "state": "queued",
+                "attempt": 0,
+            }
+            for n in numbers
+        ],
+    )
+    yield (
+        tables.governed_tables,
+        [
+            {**own, "dataset_id": n, "location": f"bronze/{n}", "table_id": n, "created_at": at}
+            for n in numbers
+        ],
+    )
+    yield (
+        tables.version_inputs,
+        [
+            {
+                **own,
+                "dataset_id": n,
+                "version": 1,
+                "input_dataset_id": "ds",
+                "input_dataset_name": "bronze.orders",
+                "input_version": 7,
+            }
+            for n in numbers
+        ],
+    )
+    yield (
+        tables.invalidations,
+        [
+            {
+                **own,
+                "invalidation_id": n,
+                "dataset_id": "ds",
+                "scope": "{}",
+                "reason": "manual",
+                "created_at": at,
+                "created_by": "bench",
+            }
+            for n in numbers
+        ],
+    )
+    yield (
+        tables.metadata_records,
+        [
+            {
+                **own,
+                "record_id": n,
+                "kind": "ingestion_volume",
+                "target": "{}",
+                "payload": body,
+                "produced_at": at,
+                "producer_id": "bench",
+                "context": "{}",
+            }
+            for n in numbers
+        ],
+    )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
