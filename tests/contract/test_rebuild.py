@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from lakeguard.registry.planning import make_plan
+from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.relay.attaching import attach
-from lakeguard.relay.catalogue import fact_tables
+from lakeguard.relay.catalogue import derived_tables, fact_tables
 from lakeguard.relay.rebuilding import Rebuild
-from lakeguard.relay.rows import state_rows
+from lakeguard.relay.rows import from_arrow, state_rows
 from lakeguard.state.database import Database
 from lakeguard_sdk.ledger_errors import LakeOwned, LedgerUnreadable, RebuildRefused
+from tests.faults.mortal_apply import owned_by
 from tests.worlds.databases import discard, fresh_database
 from tests.worlds.deaths import dying_at
 from tests.worlds.ledgers import ORG, assert_in_step, heard, ledger_of, now, relay_of, tell
@@ -125,6 +128,73 @@ def test_a_batch_that_never_became_whole_is_dropped(database: Database, tmp_path
     relay_of(database, tmp_path).drain()
     assert heard(tmp_path) == ["next", "whole"]
     assert_in_step(database, tmp_path)
+
+
+def test_a_relay_that_was_attached_before_is_refused(database: Database, tmp_path: Path) -> None:
+    """Somebody rebuilt elsewhere while this process went on: it may not tell its story any more."""
+    before = fresh_database("sqlite", tmp_path)
+    relay = relay_of(before, tmp_path)
+    tell(before, ["a"])
+    relay.drain()
+    rebuild(database, tmp_path)
+    tell(before, ["from the old State"])
+    with pytest.raises(LakeOwned):
+        relay.drain()
+    tell(database, ["from the new State"])
+    relay_of(database, tmp_path).drain()
+    assert heard(tmp_path) == ["a", "from the new State"]
+    assert_in_step(database, tmp_path)
+    discard(before)
+
+
+def test_definitions_are_shown_again_after_a_batch_was_dropped(
+    database: Database, tmp_path: Path
+) -> None:
+    """The batch had replaced what the ledger's tables of current definitions show."""
+    before = fresh_database("sqlite", tmp_path)
+    relay = relay_of(before, tmp_path)
+    apply_numbers(before, owner="first")
+    relay.drain()
+    apply_numbers(before, owner="second")
+    with dying_at("ledger.rows_sent"):
+        relay.drain()
+    discard(before)
+    rebuild(database, tmp_path)
+    table = derived_tables()["dataset_registry"]
+    shown = from_arrow(table, ledger_of(tmp_path).files(table).read())
+    with database.read() as connection:
+        held = state_rows(connection, table, table.source.c.org_id == ORG)
+    assert shown == held
+    assert [row[table.columns.index("owner")] for row in shown] == ["first"]
+
+
+def test_a_lake_that_was_only_claimed_can_be_rebuilt(database: Database, tmp_path: Path) -> None:
+    """The first command was killed before it delivered, and its State was lost."""
+    before = fresh_database("sqlite", tmp_path)
+    relay_of(before, tmp_path)
+    discard(before)
+    assert rebuild(database, tmp_path) == 0
+    tell(database, ["a"])
+    relay_of(database, tmp_path).drain()
+    assert heard(tmp_path) == ["a"]
+
+
+def test_a_folder_of_any_name(database: Database, tmp_path: Path) -> None:
+    folder = tmp_path / "with space #ü?"
+    before = fresh_database("sqlite", tmp_path)
+    relay = relay_of(before, folder)
+    tell(before, ["a"])
+    relay.drain()
+    discard(before)
+    assert rebuild(database, folder) == 2
+    assert_in_step(database, folder)
+
+
+def apply_numbers(database: Database, owner: str) -> None:
+    definitions = owned_by(owner)
+    with database.write() as connection:
+        plan = make_plan(definitions, read_state(connection, ORG))
+        apply_plan(connection, plan, ORG, "tester", now())
 
 
 def test_both_kinds_get_the_same(lost: dict[str, list[str]], tmp_path: Path) -> None:

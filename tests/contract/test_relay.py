@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
+from lakeguard.relay import background
 from lakeguard.relay.attaching import attach
 from lakeguard.relay.catalogue import fact_tables, ledger_tables
-from lakeguard.relay.owner import OWNER_FILE, ledger_root, read_owner
+from lakeguard.relay.owner import OWNER_FILE, alone_on_lake, ledger_root, read_owner
 from lakeguard.state import facts
 from lakeguard.state.database import Database
 from lakeguard.state.tables import documents
+from lakeguard_sdk import faultpoints
+from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.faultpoints import POINTS
 from lakeguard_sdk.ledger_errors import LakeOwned, LedgerGone, StateForked, StateOlder
 from tests.worlds.databases import discard, fresh_database
@@ -204,6 +208,53 @@ def test_of_two_states_that_meet_a_new_lake_one_gets_it(tmp_path: Path) -> None:
     assert sorted(outcomes) == [False, False, False, True]
     for state in states:
         discard(state)
+
+
+def test_two_processes_that_introduce_one_state(schema: Database, tmp_path: Path) -> None:
+    """Each has its own connections; one of them names the State, and nothing is told twice."""
+    schema.migrate()
+    tell(schema, ["old"])
+    others = [Database(schema.url, schema.schema) for _ in range(4)]
+    with ThreadPoolExecutor(len(others)) as pool:
+        owners = list(pool.map(lambda state: attach(state, str(tmp_path), ORG, now), others))
+    assert len({owner.state_id for owner in owners}) == 1
+    relay_of(schema, tmp_path).drain()
+    assert heard(tmp_path) == ["old"]
+    for state in others:
+        state.close()
+
+
+def test_whoever_cannot_have_its_turn_says_so(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakeguard.relay.relay._PATIENCE_SECONDS", 0.1)
+    relay = relay_of(database, tmp_path)
+    tell(database, ["a"])
+    with alone_on_lake(relay.root, 0), pytest.raises(StateUnavailable, match="writing"):
+        relay.drain()
+    relay.drain()
+    assert heard(tmp_path) == ["a"]
+
+
+def test_the_end_of_a_process_waits_for_a_delivery_under_way(
+    database: Database, tmp_path: Path
+) -> None:
+    relay = relay_of(database, tmp_path)
+    background.keep_delivered(relay)
+    tell(database, ["a"])
+    slow, ended = threading.Event(), threading.Event()
+    stop = faultpoints.listen(lambda point: slow.wait(5) if point == "relay.stamped" else None)
+    under_way = threading.Thread(target=background.deliver_all)
+    under_way.start()
+    end = threading.Thread(target=lambda: (background.deliver_all(), ended.set()))
+    end.start()
+    assert not ended.wait(0.3)
+    slow.set()
+    under_way.join()
+    end.join()
+    stop()
+    assert heard(tmp_path) == ["a"]
+    assert not background._behind
 
 
 def _without_guard(database: Database, table: str) -> list[str]:

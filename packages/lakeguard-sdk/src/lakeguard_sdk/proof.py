@@ -73,3 +73,5 @@ class Rebuilt(Noun):
     head: str
     dropped_rows: int = 0
     """Of a batch that the ledger never had whole."""
+    undelivered_rows: int = 0
+    """That the State had told before and the ledger never got."""

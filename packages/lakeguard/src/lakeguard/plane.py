@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -24,7 +23,6 @@ from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import StateMissing
-from lakeguard_sdk.ledger_errors import LedgerUnreadable, StateForked, StateOlder
 from lakeguard_sdk.ports import Ledger, Operations, Registry
 from lakeguard_sdk.proof import Rebuilt, VerifyReport
 from lakeguard_sdk.run import RunTicket
@@ -70,11 +68,9 @@ def verify_embedded(
     if database.revision() is None:
         raise StateMissing(place=database.place)
     database.migrate()
-    client = wire(settings, database)
-    with suppress(StateOlder, StateForked, LedgerUnreadable):
-        attach(database, settings.lake, settings.organisation, _now)
-        client.ledger.sync()
-    return client.ledger.verify(replay=replay, head=head, progress=progress)
+    relay = Relay(database, settings.lake, settings.organisation, _now)
+    ledger = EmbeddedLedger(_heart(settings, database), relay)
+    return ledger.verify(replay=replay, head=head, progress=progress)
 
 
 def open_state(settings: Settings) -> Database:
@@ -88,14 +84,7 @@ def open_state(settings: Settings) -> Database:
 
 def wire(settings: Settings, database: Database, ticket: RunTicket | None = None) -> Client:
     """All ports over one State; with a ticket, those that a run does not hold refuse."""
-    heart = Heart(
-        database=database,
-        tables=DeltaTables(),
-        org_id=settings.organisation,
-        lake=settings.lake,
-        clock=_now,
-        actor=_person(),
-    )
+    heart = _heart(settings, database)
     reader = StateReader(database, settings.organisation, settings.lake)
     runs = PromotionRuns(heart)
     if ticket is not None:
@@ -117,6 +106,17 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         operations=EmbeddedOperations(heart),
         ledger=EmbeddedLedger(heart, relay),
         lake=settings.lake,
+    )
+
+
+def _heart(settings: Settings, database: Database) -> Heart:
+    return Heart(
+        database=database,
+        tables=DeltaTables(),
+        org_id=settings.organisation,
+        lake=settings.lake,
+        clock=_now,
+        actor=_person(),
     )
 
 

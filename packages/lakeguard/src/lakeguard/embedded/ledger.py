@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lakeguard.promotion.heart import Heart
 from lakeguard.relay.relay import Relay
-from lakeguard_sdk.ledger_errors import LedgerUnreadable
+from lakeguard_sdk.ledger_errors import LedgerGone, LedgerUnreadable, StateForked, StateOlder
 from lakeguard_sdk.proof import Synced, VerifyReport
 
 
@@ -30,7 +30,7 @@ class EmbeddedLedger:
         """What is told and not delivered yet is no difference, so that it is delivered first."""
         from lakeguard.insight.verifying import verify
 
-        with suppress(LedgerUnreadable):
+        with suppress(StateOlder, StateForked, LedgerGone, LedgerUnreadable):  # it is in the proof
             self.relay.drain()
         heart = self.heart
         return verify(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select, text
 
 from lakeguard.relay.catalogue import fact_tables
 from lakeguard.relay.chain import GENESIS
@@ -13,6 +13,7 @@ from lakeguard.relay.owner import Ownership, claim, ledger_root, read_owner
 from lakeguard.relay.stamping import Link, last_link, links_after
 from lakeguard.state import facts
 from lakeguard.state.database import Database
+from lakeguard.state.locking import hold
 from lakeguard.state.tables import organizations, outbox, plane_identity
 from lakeguard_sdk.canonical import format_instant
 from lakeguard_sdk.faultpoints import reached
@@ -23,16 +24,23 @@ from lakeguard_sdk.ledger_errors import LakeOwned, LedgerGone, StateForked, Stat
 def attach(database: Database, lake: str, org_id: str, clock: Callable[[], datetime]) -> Ownership:
     """The lake's owner, if that is this State; a lake that nobody owns becomes its own."""
     root = ledger_root(lake, org_id)
+    if read_owner(root) is None:
+        with database.read() as connection:
+            if last_link(connection, org_id) is not None:
+                raise LedgerGone(location=root)
+        claim(root, _introduce(database, org_id, clock()))
+    return owned(database, lake, org_id)
+
+
+def owned(database: Database, lake: str, org_id: str) -> Ownership:
+    """What ``plane.json`` says, if it names this State and tells nothing that is not known here."""
+    root = ledger_root(lake, org_id)
     owner = read_owner(root)  # before the State is read: it can only be ahead of what is told
+    if owner is None:
+        raise LedgerGone(location=root)
     with database.read() as connection:
         state_id, last = identity(connection, org_id), last_link(connection, org_id)
-        link = _link_at(connection, org_id, owner.batch) if owner else None
-    if owner is None:
-        if last is not None:
-            raise LedgerGone(location=root)
-        owner = claim(root, _introduce(database, org_id, clock()))
-        with database.read() as connection:
-            state_id = identity(connection, org_id)
+        link = _link_at(connection, org_id, owner.batch)
     if owner.state_id != state_id:
         raise LakeOwned(
             place=database.place,
@@ -42,7 +50,7 @@ def attach(database: Database, lake: str, org_id: str, clock: Callable[[], datet
         )
     if owner.batch > (last.batch if last else 0):
         raise StateOlder(place=database.place, known=last.batch if last else 0, told=owner.batch)
-    if link is not None and link.head != owner.head:
+    if owner.batch and (link is None or link.head != owner.head):
         raise StateForked(place=database.place, batch=owner.batch)
     return owner
 
@@ -64,9 +72,11 @@ def give_identity(connection: Connection, org_id: str, at: datetime) -> str:
 def _introduce(database: Database, org_id: str, at: datetime) -> Ownership:
     """Name the State; what it holds already is queued, so that the ledger begins whole."""
     with database.write() as connection:
+        hold(connection, f"relay:{org_id}")
         state_id = identity(connection, org_id)
         if state_id is None:
             state_id = give_identity(connection, org_id, at)
+            _stop_telling(connection)
             connection.execute(delete(outbox).where(outbox.c.org_id == org_id))
             for table in fact_tables().values():
                 held = select(table.source).where(table.source.c.org_id == org_id)
@@ -77,6 +87,12 @@ def _introduce(database: Database, org_id: str, at: datetime) -> Ownership:
             facts.record_once(connection, organizations, row, at)
     reached("state.named")
     return Ownership(organisation=org_id, state_id=state_id, since=at, batch=0, head=GENESIS)
+
+
+def _stop_telling(connection: Connection) -> None:
+    """Who is about to tell of a row waits: it is told once, by them or by us."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("LOCK TABLE outbox IN SHARE ROW EXCLUSIVE MODE"))
 
 
 def _link_at(connection: Connection, org_id: str, batch: int) -> Link | None:

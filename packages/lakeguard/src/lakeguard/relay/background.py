@@ -69,15 +69,15 @@ def _in_background(relay: Relay) -> None:
 
 
 def _deliver(relay: Relay, threads: int | None) -> None:
+    """It stays behind until all is delivered: who ends the process waits for whoever delivers."""
+    _behind[relay] = None
     _delivering.now = True
     try:
-        if _behind.pop(relay, None) is not None or not relay.is_idle():
-            relay.drain() if threads is None else relay.drain(threads)
-    except BaseException:
-        _behind.setdefault(relay, None)
-        raise
+        relay.drain() if threads is None else relay.drain(threads)
     finally:
         _delivering.now = False
+    if _behind.get(relay) is None:  # else somebody committed meanwhile
+        _behind.pop(relay, None)
 
 
 @atexit.register

@@ -79,6 +79,11 @@ def collect(connection: Connection, org_id: str, told: Sequence[Told]) -> list[S
     return [*_fact_shipments(told), *_derived_shipments(connection, org_id, told)]
 
 
+def collect_current(connection: Connection, org_id: str) -> list[Shipment]:
+    """What every view of definitions shows now."""
+    return [_current(connection, org_id, derived_tables()[name]) for name in CURRENT]
+
+
 def link_payload(org_id: str, link: Link) -> str:
     return facts.payload({**link._asdict(), "org_id": org_id}, chain_table().columns)
 
@@ -107,14 +112,17 @@ def _derived_shipments(
     topics = {row.topic for row in told}
     for name, sources in CURRENT.items():
         if topics & set(sources):
-            table = derived_tables()[name]
-            rows = state_rows(connection, table, table.source.c.org_id == org_id)
-            yield _shipment(table, rows, whole=True)
+            yield _current(connection, org_id, derived_tables()[name])
     ids = [json.loads(payload)["run_id"] for topic, payload in told if topic == "run_history"]
     for name, key in BY_RUN.items() if ids else ():
         rows = list(_rows_of_runs(connection, derived_tables()[name], key, ids))
         if rows:
             yield _shipment(derived_tables()[name], rows)
+
+
+def _current(connection: Connection, org_id: str, table: LedgerTable) -> Shipment:
+    rows = state_rows(connection, table, table.source.c.org_id == org_id)
+    return _shipment(table, rows, whole=True)
 
 
 def _shipment(table: LedgerTable, rows: Sequence[PlainRow], whole: bool = False) -> Shipment:

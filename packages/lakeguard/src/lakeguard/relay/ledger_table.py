@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -68,9 +69,6 @@ class LedgerFiles:
             )
         self._make_durable(0)
 
-    def seen(self, batch: int) -> bool:
-        return self._last_batch(self._open()) >= batch
-
     def last_batch(self) -> int:
         return self._last_batch(self._open())
 
@@ -89,13 +87,14 @@ class LedgerFiles:
         """All rows, from the files that the latest version names."""
         handle = self._open()
         with _readable(self.location):
-            paths = [path.removeprefix("file://") for path in handle.file_uris()]
+            paths = handle.get_add_actions(flatten=True)["path"].to_pylist()
             if not paths:
                 return self.schema.empty_table()
-            return pa.concat_tables([self._read_file(path) for path in paths])
+            return pa.concat_tables([self._read_file(unquote(path)) for path in paths])
 
     def _read_file(self, path: str) -> pa.Table:
-        return pq.read_table(path, schema=self.schema, page_checksum_verification=True)
+        file = local_path(join(self.location, path))
+        return pq.read_table(file, schema=self.schema, page_checksum_verification=True)
 
     def forget_after(self, batch: int, column: str) -> int:
         """Take out rows of batches that were never finished; answers how many."""

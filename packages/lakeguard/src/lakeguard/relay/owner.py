@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from lakeguard.state.locking import sole_by_file
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ledger_errors import LedgerUnreadable
 from lakeguard_sdk.noun import Instant, Noun
@@ -32,6 +33,11 @@ class Ownership(Noun):
 
 def ledger_root(lake: str, org_id: str) -> str:
     return join(lake, LEDGER_FOLDER, org_id)
+
+
+def alone_on_lake(root: str, wait_seconds: float) -> AbstractContextManager[bool]:
+    """Whether no other State writes to the ledger; two that think they own it take turns."""
+    return sole_by_file(Path(local_path(join(root, ".writing.lock"))), wait_seconds)
 
 
 def read_owner(root: str) -> Ownership | None:

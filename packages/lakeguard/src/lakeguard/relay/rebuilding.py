@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from lakeguard.relay import owner as owners
 from lakeguard.relay.attaching import give_identity
-from lakeguard.relay.catalogue import BATCH, LedgerTable, chain_table, fact_tables, ledger_tables
+from lakeguard.relay.catalogue import (
+    BATCH,
+    CHAIN,
+    LedgerTable,
+    chain_table,
+    fact_tables,
+    ledger_tables,
+)
 from lakeguard.relay.chain import GENESIS, next_head
-from lakeguard.relay.delivering import Ledger
+from lakeguard.relay.delivering import Ledger, collect_current
 from lakeguard.relay.owner import Ownership, ledger_root, read_owner
 from lakeguard.relay.recounting import Recount, links_in
 from lakeguard.relay.refilling import fill, forget
@@ -20,6 +27,7 @@ from lakeguard.relay.rows import PlainRow, from_arrow
 from lakeguard.relay.stamping import Link, add_link, mark_delivered
 from lakeguard.relay.task_states import with_states
 from lakeguard.state.database import Database
+from lakeguard.state.tables import outbox
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ledger_errors import LedgerUnreadable, RebuildRefused
 from lakeguard_sdk.proof import Rebuilt
@@ -46,24 +54,28 @@ class Rebuild:
         if owner is None:
             raise RebuildRefused(reason=f"there is no ledger at {root}", fix="lakeguard apply")
         self.database.migrate()
-        with self.database.sole(f"relay-{self.org_id}", _PATIENCE_SECONDS) as alone:
-            if not alone:
+        with (
+            self.database.sole(f"relay-{self.org_id}", _PATIENCE_SECONDS) as here,
+            owners.alone_on_lake(root, _PATIENCE_SECONDS) as there,
+        ):
+            if not (here and there):
                 reason = "another process is writing to the ledger"
                 raise RebuildRefused(reason=reason, fix="lakeguard rebuild")
-            return self._restore(Ledger(root, _THREADS), owner, replace)
+            return self._restore(Ledger(root, _THREADS), read_owner(root) or owner, replace)
 
     def _restore(self, ledger: Ledger, owner: Ownership, replace: bool) -> Rebuilt:
-        links = links_in(ledger.files(chain_table()).read())
+        told = {name: table for name, table in ledger_tables().items() if name in owner.tables}
+        links = links_in(ledger.files(chain_table()).read()) if CHAIN in told else []
         _check_chain(links, owner)
         last = links[-1].batch if links else 0
         with self.database.write() as connection:
-            self._empty(connection, replace)
-            rows = self._fill(connection, ledger, links)
+            undelivered = self._empty(connection, replace)
+            rows = self._fill(connection, ledger, links, owner.tables)
             for link in links:
                 add_link(connection, self.org_id, link)
             mark_delivered(connection, self.org_id, last)
-            ahead = max(ledger.files(table).last_batch() for table in ledger_tables().values())
-            dropped = self._drop_unfinished(ledger, last) if ahead > last else 0
+            ahead = max((ledger.files(table).last_batch() for table in told.values()), default=0)
+            dropped = self._drop_unfinished(ledger, told.values(), last) if ahead > last else 0
             if ahead > last:
                 links.append(self._bridge(connection, ledger, links, ahead + 1))
             head = links[-1].head if links else GENESIS
@@ -73,9 +85,16 @@ class Rebuild:
             reached("rebuild.filled")
             owners.replace(ledger.root, owner.model_copy(update=now))
             reached("rebuild.owner_told")
-        return Rebuilt(rows=rows, batches=len(links), head=head, dropped_rows=dropped)
+        return Rebuilt(
+            rows=rows,
+            batches=len(links),
+            head=head,
+            dropped_rows=dropped,
+            undelivered_rows=undelivered,
+        )
 
-    def _empty(self, connection: Connection, replace: bool) -> None:
+    def _empty(self, connection: Connection, replace: bool) -> int:
+        """Nothing of the organisation is left; answers how many rows the ledger never had."""
         held = [
             table.name
             for table in fact_tables().values()
@@ -88,15 +107,21 @@ class Rebuild:
                 reason=f"{self.database.place} is not empty: it has rows in {held[0]}",
                 fix="lakeguard rebuild --replace",
             )
+        waiting = select(func.count()).select_from(outbox).where(outbox.c.org_id == self.org_id)
+        undelivered = connection.scalar(waiting)
         forget(connection, self.org_id)
+        return int(undelivered or 0)
 
-    def _fill(self, connection: Connection, ledger: Ledger, links: list[Link]) -> int:
+    def _fill(
+        self, connection: Connection, ledger: Ledger, links: list[Link], told: Collection[str]
+    ) -> int:
         """Every row of a finished batch, table after table; all of them hash to the chain."""
         finished, recount, count = {link.batch for link in links}, Recount(), 0
         kept: dict[str, list[PlainRow]] = {}
         waiting: list[LedgerTable] = []
         for name, table in fact_tables().items():
-            data = ledger.files(table).read()
+            files = ledger.files(table)
+            data = files.read() if name in told else files.schema.empty_table()
             batches = data[BATCH].to_pylist()
             if not finished.issuperset(batches):
                 data = data.filter([batch in finished for batch in batches])
@@ -114,10 +139,10 @@ class Rebuild:
                 kept[table.name] = []
         return count
 
-    def _drop_unfinished(self, ledger: Ledger, last: int) -> int:
+    def _drop_unfinished(self, ledger: Ledger, tables: Iterable[LedgerTable], last: int) -> int:
         """A batch whose link was never written is told by nobody: its rows go."""
         dropped = 0
-        for table in ledger_tables().values():
+        for table in tables:
             files = ledger.files(table)
             if files.last_batch() > last:
                 dropped += files.forget_after(last, BATCH)
@@ -126,12 +151,14 @@ class Rebuild:
     def _bridge(
         self, connection: Connection, ledger: Ledger, links: list[Link], batch: int
     ) -> Link:
-        """An empty link, so that no later batch has a number that a table has seen."""
+        """A link without rows, so that no later batch has a number that a table has seen. With it
+        the views of definitions are shown anew: the batch that was dropped may have changed them.
+        """
         previous = links[-1].head if links else GENESIS
         head = next_head(previous, batch, ())
         link = Link(batch, 0, "{}", previous, head, self.clock())
         add_link(connection, self.org_id, link)
-        ledger.send((), link, self.org_id)
+        ledger.send(collect_current(connection, self.org_id), link, self.org_id)
         mark_delivered(connection, self.org_id, batch)
         return link
 

@@ -31,9 +31,6 @@ class Recount:
     def batches(self) -> Iterable[int]:
         return self._digests.keys()
 
-    def rows_in(self, batch: int) -> int:
-        return len(self._digests.get(batch, ()))
-
     def head(self, link: Link) -> str:
         """What the link's head must be, by the rows that are there."""
         rows = sorted(self._digests.get(link.batch, ()))

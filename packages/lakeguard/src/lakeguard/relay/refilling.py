@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Table, delete, func, select, text
 
 from lakeguard.relay.rows import PlainRow
 from lakeguard.state.guards import guard_statements
-from lakeguard.state.tables import metadata
+from lakeguard.state.tables import metadata, users
 
 
 def fill(
@@ -28,8 +28,9 @@ def fill(
 
 
 def forget(connection: Connection, org_id: str) -> None:
-    """Take every row of an organisation out of the State; what others put there stays."""
-    tables = metadata.sorted_tables
+    """Take every row of an organisation out of the State; its people, and what others put there,
+    stay."""
+    tables = [table for table in metadata.sorted_tables if table is not users]
     for table in reversed(tables):
         _unguard(connection, table)
         connection.execute(delete(table).where(table.c.org_id == org_id))

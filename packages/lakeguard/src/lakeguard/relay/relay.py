@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lakeguard.relay import owner
+from lakeguard.relay.attaching import owned
 from lakeguard.relay.chain import GENESIS
 from lakeguard.relay.owner import Ownership, ledger_root
 from lakeguard.relay.stamping import (
@@ -22,8 +24,8 @@ from lakeguard.relay.stamping import (
     stamp,
 )
 from lakeguard.state.database import Database
+from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.ledger_errors import LedgerGone
 from lakeguard_sdk.proof import Synced
 
 if TYPE_CHECKING:
@@ -52,16 +54,27 @@ class Relay:
         from lakeguard.relay.delivering import Ledger  # Arrow takes its time to load
 
         batches = rows = 0
-        with self._turn, self.database.sole(f"relay-{self.org_id}", _PATIENCE_SECONDS) as alone:
+        with self._turn, self._alone():
             ledger = Ledger(self.root, threads)
-            if alone:
-                self._create_tables(ledger)
-            while alone and (stamped := self._next()) is not None:
+            self._create_tables(ledger)
+            while (stamped := self._next()) is not None:
                 self._deliver(ledger, stamped)
                 batches, rows = batches + 1, rows + stamped.link.rows
         with self.database.read() as connection:
             last = last_link(connection, self.org_id)
         return Synced(batches=batches, rows=rows, head=last.head if last else GENESIS)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Of all processes on this State, and of all States on this lake, one delivers."""
+        with (
+            self.database.sole(f"relay-{self.org_id}", _PATIENCE_SECONDS) as here,
+            owner.alone_on_lake(self.root, _PATIENCE_SECONDS if here else 0.0) as there,
+        ):
+            if not (here and there):
+                reason = "another process has been writing to the ledger for a minute"
+                raise StateUnavailable(place=self.database.place, reason=reason)
+            yield
 
     def is_idle(self) -> bool:
         """Whether the ledger has all that the State has told."""
@@ -76,10 +89,8 @@ class Relay:
             owner.replace(self.root, known.model_copy(update={"tables": (*known.tables, *made)}))
 
     def _owner(self) -> Ownership:
-        known = owner.read_owner(self.root)
-        if known is None:
-            raise LedgerGone(location=self.root)
-        return known
+        """Asked before every write: another State may have taken the lake over meanwhile."""
+        return owned(self.database, self.lake, self.org_id)
 
     def _next(self) -> Stamped | None:
         """The first batch that the ledger has not whole; a new one where rows wait for it."""
@@ -97,12 +108,11 @@ class Relay:
     def _deliver(self, ledger: Ledger, stamped: Stamped) -> None:
         from lakeguard.relay.delivering import collect
 
-        link = stamped.link
+        link, known = stamped.link, self._owner()
         with self.database.read() as connection:
             shipments = collect(connection, self.org_id, stamped.told)
         ledger.send(shipments, link, self.org_id)
         reached("relay.sent")
-        known = self._owner()
         if known.batch < link.batch:
             owner.replace(
                 self.root, known.model_copy(update={"batch": link.batch, "head": link.head})

@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import Connection, Table, insert
 from sqlalchemy.dialects import postgresql, sqlite
 
-from lakeguard.state.column_types import UtcTime
 from lakeguard.state.metadata import MUTABLE_COLUMNS
 from lakeguard.state.relay_tables import outbox
 from lakeguard_sdk.canonical import format_instant
@@ -69,10 +68,6 @@ def told_columns(table: Table) -> tuple[str, ...]:
 def payload(row: Row, columns: Sequence[str]) -> str:
     values = {name: _plain(row[name]) for name in columns if row.get(name) is not None}
     return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-
-
-def is_time(table: Table, column: str) -> bool:
-    return isinstance(table.columns[column].type, UtcTime)
 
 
 def _plain(value: Any) -> Any:

@@ -27,4 +27,7 @@ def command(call: Call, replace: bool) -> None:
     lines = [f"{number(rebuilt.rows)} rows of {number(rebuilt.batches)} batches restored"]
     if rebuilt.dropped_rows:
         lines.append(f"{number(rebuilt.dropped_rows)} rows of an unfinished batch were dropped")
+    if rebuilt.undelivered_rows:
+        lost = number(rebuilt.undelivered_rows)
+        lines.append(f"{lost} rows that the ledger never got were in the database, and are gone")
     answer(call, rebuilt.to_data(), [*lines, f"head {rebuilt.head}", "Next: lakeguard verify"])
