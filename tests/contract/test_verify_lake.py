@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from lakeguard.relay.catalogue import BATCH
+from lakeguard.relay.catalogue import BATCH, CHAIN, ORDINAL
 from lakeguard.state.database import Database
 from lakeguard_sdk.commits import log_file
 from lakeguard_sdk.proof import FindingKind as Kind
@@ -110,6 +110,20 @@ def test_rows_slipped_into_a_batch(lake: ProvenLake) -> None:
     lake.append_to_ledger("decisions", set_value(row, "decision_id", 0, "dec_mine"))
     found = lake.found()
     assert found == {Kind.ROW: ["decisions dec_mine"], Kind.CHAIN: [f"batch {batch}"]}
+
+
+@pytest.mark.parametrize("name", ["documents", "dataset_registry", CHAIN])
+@pytest.mark.parametrize("column", [BATCH, ORDINAL])
+def test_rows_that_say_no_batch_or_no_place(lake: ProvenLake, name: str, column: str) -> None:
+    row = lake.ledger_rows(name).slice(0, 1)
+    lake.append_to_ledger(name, set_value(row, column, 0, None))
+    assert lake.found() == {Kind.LEDGER: [name]}
+
+
+def test_a_link_that_says_no_number(lake: ProvenLake) -> None:
+    row = lake.ledger_rows(CHAIN).slice(0, 1)
+    lake.append_to_ledger(CHAIN, set_value(row, "batch", 0, None))
+    assert lake.found() == {Kind.LEDGER: [CHAIN]}
 
 
 def test_a_row_twice(lake: ProvenLake) -> None:

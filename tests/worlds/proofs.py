@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable, write_deltalake
+from sqlalchemy import insert
 
 from lakeguard.embedded.ledger import EmbeddedLedger
 from lakeguard.embedded.operations import EmbeddedOperations
@@ -29,6 +30,7 @@ from lakeguard.relay.recounting import Recount, links_in
 from lakeguard.relay.relay import Relay
 from lakeguard.relay.rows import from_arrow
 from lakeguard.state.database import Database
+from lakeguard.state.tables import outbox
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.proof import FindingKind, VerifyReport
 from lakeguard_sdk.words import LoadType
@@ -99,6 +101,12 @@ class ProvenLake:
             for statement in statements:
                 assert connection.exec_driver_sql(statement).rowcount != 0, statement
 
+    def queue(self, topic: str, payload: str, batch: int) -> None:
+        """A row into the queue, as if the relay had stamped it."""
+        row = {"org_id": ORG, "topic": topic, "payload": payload, "batch": batch}
+        with self.database.write() as connection:
+            connection.execute(insert(outbox).values(**row, created_at=datetime.now(UTC)))
+
     def value(self, query: str) -> Any:
         with self.database.read() as connection:
             return connection.exec_driver_sql(query).scalar_one()
@@ -128,7 +136,7 @@ class ProvenLake:
         write_deltalake(str(self.ledger_folder(name)), rows, mode="append")
 
     def forget_last_batch(self) -> str:
-        """On both sides, plane.json aside; answers the head that is gone."""
+        """On both sides, the mark included, plane.json aside; answers the head that is gone."""
         last = self.value("SELECT max(batch) FROM audit_chain")
         head = str(self.value(f"SELECT head FROM audit_chain WHERE batch = {last}"))
         for name, table in fact_tables().items():
@@ -138,6 +146,7 @@ class ProvenLake:
                 same = " AND ".join(f"{key} = '{named[key]}'" for key in keys)
                 self.sql(name, f"DELETE FROM {name} WHERE {same}")
         self.sql(CHAIN, f"DELETE FROM {CHAIN} WHERE batch = {last}")
+        self.sql("relay_cursors", f"UPDATE relay_cursors SET batch = {last - 1}")
         for name in (*fact_tables(), CHAIN):
             if _of_batch(self.ledger_rows(name), last).num_rows:
                 DeltaTable(str(self.ledger_folder(name))).delete(f"{BATCH} = {last}")

@@ -11,7 +11,6 @@ from sqlalchemy import ColumnElement, Connection, Text, select
 from lakeguard.insight.verifying.sides import LedgerSide, state_digests, state_rows_with
 from lakeguard.insight.verifying.view_keys import key_columns
 from lakeguard.insight.verifying.waiting import (
-    settled_batch,
     waiting_digests,
     waiting_runs,
     waiting_topics,
@@ -48,16 +47,17 @@ class Compared:
     """By batch, the places of rows in the ledger that the State does not have."""
 
 
-def state_side(database: Database, org_id: str, table: LedgerTable) -> StateSide:
-    """Taken before the ledger is read, which then can only have more."""
+def state_side(database: Database, org_id: str, table: LedgerTable, settled: int) -> StateSide:
+    """Taken before the ledger is read, which then can only have more; and after ``settled`` was
+    known, so that all of those batches are in it."""
     with database.read() as connection:
-        expected = _expected(connection, org_id, table)
+        expected = _expected(connection, org_id, table, settled)
         return StateSide(
             table=table,
             expected=expected,
-            settled=settled_batch(connection, org_id),
+            settled=settled,
             held=set() if expected is None else set(state_digests(connection, table, expected)),
-            waiting=waiting_digests(connection, org_id, table.name),
+            waiting=waiting_digests(connection, org_id, table.name, settled),
         )
 
 
@@ -80,19 +80,19 @@ def compare(database: Database, state: StateSide, ledger: LedgerSide) -> Compare
 
 
 def _expected(
-    connection: Connection, org_id: str, table: LedgerTable
+    connection: Connection, org_id: str, table: LedgerTable, settled: int
 ) -> ColumnElement[bool] | None:
     """Which rows of the State the ledger must have; None where it cannot have them yet."""
     columns = table.source.c
     ours: ColumnElement[bool] = columns.org_id == org_id
     if table.name in CURRENT:
-        behind = waiting_topics(connection, org_id) & set(CURRENT[table.name])
+        behind = waiting_topics(connection, org_id, settled) & set(CURRENT[table.name])
         return None if behind else ours
     if table.name in BY_RUN:
         run = columns[BY_RUN[table.name]]
         ended = select(run_history.c.run_id).where(run_history.c.org_id == org_id)
         ours &= run.in_(ended)
-        coming = waiting_runs(connection, org_id)
+        coming = waiting_runs(connection, org_id, settled)
         if coming:
             ours &= run.not_in(coming)
     return ours

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from pathlib import Path
 from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from lakeguard.insight.verifying.sides import LedgerSide, ledger_side
-from lakeguard.relay.catalogue import LedgerTable
+from lakeguard.relay.catalogue import BATCH, CHAIN, ORDINAL, LedgerTable
 from lakeguard.relay.ledger_table import LedgerFiles
 from lakeguard_sdk.ledger_errors import LedgerUnreadable
 from lakeguard_sdk.proof import Finding, FindingKind
@@ -31,10 +33,23 @@ def read_side(files: LedgerFiles, table: LedgerTable) -> LedgerReading:
         return None, (_finding(table.name, "expected a Delta table, found none"),)
     found = tuple(_damages(files, table, pq.read_metadata))
     try:
-        return ledger_side(table, files.read()), found
+        data, nobodys = _placed(files.read(), table)
+        return ledger_side(table, data), (*found, *nobodys)
     except (LedgerUnreadable, pa.ArrowException, ValueError) as error:
         found = found or tuple(_damages(files, table, _read_whole))
         return None, found or (_finding(table.name, f"not readable: {_first_line(error)}"),)
+
+
+def _placed(data: pa.Table, table: LedgerTable) -> tuple[pa.Table, tuple[Finding, ...]]:
+    """Rows that say where in the chain they were told, and of a link all that it says."""
+    needed = (BATCH, ORDINAL, *(table.columns if table.name == CHAIN else ()))
+    if not any(data[name].null_count for name in needed):
+        return data, ()
+    placed = reduce(pc.and_, (pc.is_valid(data[name]) for name in needed))
+    kept = data.filter(placed)
+    lost, named = data.num_rows - kept.num_rows, " and ".join((BATCH, ORDINAL))
+    said = f"expected {named} in every row, found {lost:,} without: no batch has told them"
+    return kept, (_finding(table.name, said),)
 
 
 def beyond(table: str, batch: int, rows: int, last: int) -> Finding:

@@ -24,14 +24,14 @@ from lakeguard.insight.verifying.replays import replay_findings
 from lakeguard.insight.verifying.sides import LedgerSide
 from lakeguard.insight.verifying.tally import Tally
 from lakeguard.insight.verifying.truncation import truncation_findings
-from lakeguard.insight.verifying.waiting import settled_batch
+from lakeguard.insight.verifying.waiting import queue_findings, settled_batch
 from lakeguard.lake.port import GovernedTables
 from lakeguard.relay.catalogue import chain_table, derived_tables, fact_tables
 from lakeguard.relay.chain import GENESIS
 from lakeguard.relay.delivering import Ledger
 from lakeguard.relay.owner import OWNER_FILE, Ownership, ledger_root, read_owner
 from lakeguard.relay.recounting import links_in
-from lakeguard.relay.stamping import Link, last_link, links_after
+from lakeguard.relay.stamping import Link, delivered, last_link, links_after
 from lakeguard.state.database import Database
 from lakeguard_sdk.ledger_errors import LedgerUnreadable
 from lakeguard_sdk.proof import Finding, FindingKind, VerifyReport
@@ -54,7 +54,7 @@ def verify(
     proof = _Proof(database, lake, org_id, tables, progress or (lambda _: None))
     owner = proof.read_owner()
     with _uncollected():
-        links = proof.check_ledger()
+        links = proof.check_ledger(owner)
     proof.tally.add(truncation_findings(links, owner, head))
     proof.check_tables()
     proof.check_state(replay=replay)
@@ -112,14 +112,23 @@ class _Proof:
             self._found(FindingKind.LEDGER, OWNER_FILE, "expected the owner's file, found none")
         return owner
 
-    def check_ledger(self) -> list[Link]:
-        """ROW, LEDGER and CHAIN; answers the State's chain."""
+    def check_ledger(self, owner: Ownership | None) -> list[Link]:
+        """ROW, LEDGER and CHAIN; answers the State's chain.
+
+        Each is read after those that can only be behind it: the mark, the ledger's chain, the
+        State's.
+        """
         with self.database.read() as connection:
-            settled = settled_batch(connection, self.org_id)
-            links = links_after(connection, self.org_id, 0)
+            marked = delivered(connection, self.org_id)
+        told = self._ledger_links()
+        settled = settled_batch(told, owner, marked)
+        with self.database.read() as connection:
+            links, org_id = links_after(connection, self.org_id, 0), self.org_id
+            marked = delivered(connection, org_id)
+            self.tally.add(queue_findings(connection, org_id, links, settled, marked))
         rechained, strange, later = Rechained(), dict[int, list[str]](), dict[str, list[int]]()
         unread: set[str] = set()
-        for state, ledger, damages in self._both_sides():
+        for state, ledger, damages in self._both_sides(settled):
             name = state.table.name
             self.tally.add(damages)
             self.rows += len(state.held)
@@ -139,7 +148,7 @@ class _Proof:
         rechained.close()
         chains = Chains(
             state=links,
-            ledger=self._ledger_links(),
+            ledger=told,
             rechained=rechained,
             settled=settled,
             unread=frozenset(unread),
@@ -149,13 +158,15 @@ class _Proof:
         self.tally.add(self._beyond(later))
         return links
 
-    def _both_sides(self) -> Iterator[tuple[StateSide, LedgerSide | None, Sequence[Finding]]]:
+    def _both_sides(
+        self, settled: int
+    ) -> Iterator[tuple[StateSide, LedgerSide | None, Sequence[Finding]]]:
         """Table by table; the ledger's side of one is read beside the State's of the next."""
         waiting: deque[tuple[StateSide, Future[LedgerReading]]] = deque()
         with ThreadPoolExecutor(1) as pool:
             for name, table in {**fact_tables(), **derived_tables()}.items():
                 self.tell(f"comparing {name}")
-                state = state_side(self.database, self.org_id, table)
+                state = state_side(self.database, self.org_id, table, settled)
                 reading = pool.submit(read_side, self.ledger.files(table), table)
                 if waiting:
                     before, read = waiting.popleft()
