@@ -8,7 +8,9 @@ from sqlalchemy import Connection, Table, delete, func, select, text
 
 from lakeguard.relay.rows import PlainRow
 from lakeguard.state.guards import guard_statements
-from lakeguard.state.tables import metadata, users
+from lakeguard.state.tables import metadata
+
+_PEOPLE = "users"
 
 
 def fill(
@@ -30,7 +32,7 @@ def fill(
 def forget(connection: Connection, org_id: str) -> None:
     """Take every row of an organisation out of the State; its people, and what others put there,
     stay."""
-    tables = [table for table in metadata.sorted_tables if table is not users]
+    tables = [table for table in metadata.sorted_tables if table.name != _PEOPLE]
     for table in reversed(tables):
         _unguard(connection, table)
         connection.execute(delete(table).where(table.c.org_id == org_id))
