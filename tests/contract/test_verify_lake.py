@@ -14,8 +14,13 @@ from deltalake import DeltaTable, write_deltalake
 
 from lakeguard.relay.catalogue import BATCH, CHAIN, ORDINAL
 from lakeguard.state.database import Database
-from lakeguard_sdk.commits import log_file
+from lakeguard_sdk.commits import PUBLISH_APP, log_file
+from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.proof import FindingKind as Kind
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.words import RunStatus
+from tests.worlds.hand_work import evidence_of
+from tests.worlds.lakes import DeltaLake
 from tests.worlds.planes import NUMBERS
 from tests.worlds.proofs import TABLE, ProvenLake, make_proven_lake, set_value, write_rows
 
@@ -41,6 +46,18 @@ def published_file(lake: ProvenLake) -> Path:
     """The data file of the first version."""
     (name,) = DeltaTable(str(lake.table), version=1).file_uris()
     return Path(name.removeprefix("file://"))
+
+
+def write_commit(lake: ProvenLake, *actions: dict[str, object]) -> None:
+    """The next of the table's commits, by nobody's leave."""
+    commit = Path(log_file(str(lake.table), DeltaTable(str(lake.table)).version() + 1))
+    commit.write_text("\n".join(map(json.dumps, actions)))
+
+
+def edit_commit(lake: ProvenLake, version: int, before: str, after: str) -> None:
+    commit = Path(log_file(str(lake.table), version))
+    assert before in commit.read_text()
+    commit.write_text(commit.read_text().replace(before, after))
 
 
 # ------------------------------------------------------------------------------------- the ledger
@@ -181,8 +198,7 @@ def test_a_table_that_is_gone(lake: ProvenLake) -> None:
 
 
 def test_a_commit_that_was_edited(lake: ProvenLake) -> None:
-    commit = Path(log_file(str(lake.table), 2))
-    commit.write_text(commit.read_text().replace("publish", "pub1ish"))
+    edit_commit(lake, 2, "publish", "pub1ish")
     assert lake.found() == {Kind.COMMIT: [f"{TABLE} commit 2"]}
 
 
@@ -223,6 +239,108 @@ def test_a_rewrite_that_drops_a_row(lake: ProvenLake) -> None:
     (finding,) = lake.verify().findings
     assert (finding.kind, finding.place) == (Kind.COMMIT, f"{TABLE} commit 6")
     assert "expected 5 rows, found 4" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("said", "neutral"),
+    [
+        (None, True),
+        ({"numRecords": 2, "minValues": {"n": 1}, "maxValues": {"n": 2}}, True),
+        ({"numRecords": 2, "nullCount": {"n": 0}}, True),
+        ({"numRecords": 3}, False),
+        ({"numRecords": 2, "minValues": {"n": 2}}, False),
+        ({"numRecords": 2, "maxValues": {"n": 1}}, False),
+        ({"numRecords": 2, "nullCount": {"n": 2}}, False),
+    ],
+)
+def test_a_rewrite_that_says_something_of_its_rows(
+    lake: ProvenLake, said: dict[str, object] | None, neutral: bool
+) -> None:
+    """The rows are the same, but a reader who believes it skips some."""
+    file = published_file(lake)
+    shutil.copy(file, lake.table / "again.parquet")
+    facts = {"dataChange": False, "partitionValues": {}, "size": file.stat().st_size}
+    path = str(file.relative_to(lake.table))
+    stats = {} if said is None else {"stats": json.dumps(said)}
+    write_commit(
+        lake,
+        {"commitInfo": {"operation": "OPTIMIZE"}},
+        {"remove": {**facts, "path": path, "deletionTimestamp": 0}},
+        {"add": {**facts, "path": "again.parquet", "modificationTime": 0, **stats}},
+    )
+    assert lake.found() == ({} if neutral else {Kind.COMMIT: [f"{TABLE} commit 6"]})
+
+
+def test_columns_altered_in_the_first_commit(lake: ProvenLake) -> None:
+    edit_commit(lake, 0, '\\"n\\"', '\\"m\\"')
+    assert lake.found() == {Kind.COMMIT: [f"{TABLE} commit 0"]}
+
+
+def test_partitions_altered_in_the_first_commit(lake: ProvenLake) -> None:
+    edit_commit(lake, 0, '"partitionColumns":[]', '"partitionColumns":["n"]')
+    assert lake.found() == {Kind.COMMIT: [f"{TABLE} commit 0"]}
+
+
+def test_a_checkpoint_of_another_engine_is_no_finding(lake: ProvenLake) -> None:
+    DeltaTable(str(lake.table)).create_checkpoint()
+    assert lake.found() == {}
+
+
+@pytest.mark.parametrize(
+    ("action", "key", "before", "after"),
+    [
+        ("metaData", "schemaString", '"n"', '"m"'),
+        ("metaData", "schemaString", '"long"', '"integer"'),
+        ("add", "stats", "}", ',"minValues":{"n":900}}'),
+        ("add", "stats", '"numRecords":', '"numRecords":1'),
+        ("add", "path", "runs/", "ruins/"),
+    ],
+)
+def test_a_checkpoint_that_was_altered(
+    lake: ProvenLake, action: str, key: str, before: str, after: str
+) -> None:
+    """Readers begin there; the commits are as they were."""
+    DeltaTable(str(lake.table)).create_checkpoint()
+    log = lake.table / "_delta_log"
+    (file,) = log.glob("*.checkpoint.parquet")
+    data = pq.read_table(file)
+    rows = data.to_pylist()
+    for row in rows:
+        if row[action]:
+            assert before in row[action][key], row[action][key]
+            row[action][key] = row[action][key].replace(before, after)
+    pq.write_table(pa.Table.from_pylist(rows, schema=data.schema), file)
+    told = json.loads((log / "_last_checkpoint").read_text())
+    told = {**told, "sizeInBytes": file.stat().st_size}
+    (log / "_last_checkpoint").write_text(json.dumps(told))
+    assert lake.found() == {Kind.COMMIT: [f"{TABLE} commit 5"]}
+
+
+def test_a_commit_that_took_the_number_of_a_move(lake: ProvenLake) -> None:
+    """It is recorded, with its hash, as what it is: not what was approved."""
+    runs, hand = lake.client.runs, DeltaLake()
+    task = lake.client.operations.submit(NUMBERS, "by hand")
+    plan = runs.open_run(task, this_process("by hand"))
+    assert isinstance(plan, RunPlan)
+    runs.submit_schema(plan.ticket, plan.declared)
+    runs.submit_evidence(plan.ticket, evidence_of(hand, plan, [8]))
+    intent = runs.begin_move(plan.ticket)
+    file = published_file(lake)
+    path = str(file.relative_to(lake.table))
+    facts = {"dataChange": False, "partitionValues": {}, "path": path}
+    write_commit(
+        lake,
+        {"commitInfo": {"operation": "OPTIMIZE"}},
+        {"txn": {"appId": PUBLISH_APP, "version": intent.seq}},
+        {"remove": {**facts, "size": file.stat().st_size, "deletionTimestamp": 0}},
+    )
+    result = runs.complete_move(plan.ticket, 6)
+    assert result.status is RunStatus.FAILED
+    assert lake.value("SELECT count(*) FROM intent_outcomes WHERE outcome = 'foreign'") == 1
+    lake.relay.drain()
+    (finding,) = lake.verify().findings
+    assert (finding.kind, finding.place) == (Kind.COMMIT, f"{TABLE} commit 6")
+    assert "OPTIMIZE without a decision" in finding.message
 
 
 def test_a_file_replaced_by_one_of_the_same_size(lake: ProvenLake) -> None:

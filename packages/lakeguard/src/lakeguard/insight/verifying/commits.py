@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from lakeguard.insight.verifying.claims import why_not_true
 from lakeguard.insight.verifying.moves import Governed, Move
 from lakeguard.insight.verifying.neutrality import why_not_neutral
+from lakeguard.insight.verifying.showing import (
+    Columns,
+    Shown,
+    ShownFile,
+    as_shown,
+    columns_of,
+    differing,
+    read_head,
+)
 from lakeguard.insight.verifying.side_by_side import side_by_side
 from lakeguard.lake.port import GovernedTables
 from lakeguard_sdk.canonical import hash_bytes
@@ -27,7 +38,9 @@ class LogReading:
     commits: int = 0
     moving: bool = False
     """A move is under way: what the head shows is about to be recorded."""
-    shown: set[str] = field(default_factory=set)
+    shown: dict[str, ShownFile] = field(default_factory=dict)
+    schema: str = ""
+    """As the commits that are known have set it last."""
     foreign: list[tuple[Commit, str]] = field(default_factory=list)
 
     def findings(self, tables: GovernedTables) -> Iterator[Finding]:
@@ -43,12 +56,14 @@ class LogReading:
         yield from found
         if not found and not self.moving:
             yield from self._pointer()
-            yield from self._head(tables)
+            yield from self._head()
 
     def _commits(self) -> Iterator[Finding]:
         known = self.governed.by_commit
         restored = {m.target_commit for m in self.governed.moves if m.target_commit is not None}
-        seen: dict[int, set[str]] = {}
+        seen: dict[int, dict[str, ShownFile]] = {}
+        first = self.governed.first
+        self.schema = first.schema if first else ""
         for version, data in self._log(max(known, default=0)):
             self.commits += 1
             move = known.get(version)
@@ -56,30 +71,22 @@ class LogReading:
                 yield self._finding(version, "expected in the log, found no file")
             elif version == 0:
                 yield from self._creation(data)
-            elif move is not None and hash_bytes(data) == move.sha256:
-                self._show(move, seen)
-            elif move is not None:
+            elif move is not None and hash_bytes(data) == move.sha256 and move.committed:
+                self._show(move, data, seen)
+            elif move is not None and hash_bytes(data) != move.sha256:
                 said = f"expected {move.sha256}, found {hash_bytes(data)}"
                 yield self._finding(version, f"the commit file was altered: {said}")
             else:
                 yield from self._unknown(version, data)
             if version in restored:
-                seen[version] = set(self.shown)
+                seen[version] = dict(self.shown)
 
     def _log(self, recorded: int) -> Iterator[tuple[int, bytes | None]]:
         """Every commit file; None for one that is missing below a later one."""
-        log, start = local_path(join(self.location, "_delta_log")), 0
-
-        def read(version: int) -> bytes | None:
-            try:
-                with open(f"{log}/{version:020d}.json", "rb") as file:
-                    return file.read()
-            except FileNotFoundError:
-                return None
-
+        start = 0
         while True:
             part = range(start, start + _PART)
-            found = list(side_by_side(read, part))
+            found = list(side_by_side(self._read, part))
             last = max((version for version, data in found if data is not None), default=-1)
             ends = last < part[-1] and recorded <= part[-1]
             upto = max(last, recorded) if ends else part[-1]
@@ -87,6 +94,17 @@ class LogReading:
             if ends:
                 return
             start += _PART
+
+    def _read(self, version: int) -> bytes | None:
+        try:
+            with open(f"{self._folder}/{version:020d}.json", "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+
+    @cached_property
+    def _folder(self) -> str:
+        return local_path(join(self.location, "_delta_log"))
 
     def _creation(self, data: bytes) -> Iterator[Finding]:
         try:
@@ -101,9 +119,23 @@ class LogReading:
             yield self._finding(0, f"expected {expected}, found {found}")
         elif first.added or first.seq != 0:
             yield self._finding(0, "expected an empty table at number 0, found data")
+        else:
+            yield from self._created_as(first)
+
+    def _created_as(self, created: Commit) -> Iterator[Finding]:
+        """As the first version was approved, unless that one set its columns itself."""
+        first = self.governed.first
+        if first is None:
+            self.schema = created.table_schema or ""
+        elif created.partition_by != first.partition_by:
+            yield self._finding(0, _partitioned(first.partition_by, created.partition_by or ()))
+        elif not _sets_schema(self._read(first.commit) or b""):
+            expected, found = columns_of(first.schema), columns_of(created.table_schema or "")
+            if expected != found:
+                yield self._finding(0, _columns_said(expected, found))
 
     def _unknown(self, version: int, data: bytes) -> Iterator[Finding]:
-        """A commit that no outcome records: a fence's kin, a move under way, or a stranger."""
+        """A commit that no version came of: a fence, a move under way, or a stranger."""
         try:
             commit = parse_commit(version, data)
         except (ValueError, KeyError) as error:
@@ -114,21 +146,28 @@ class LogReading:
         if commit.author is not None and commit.author.intent_id in self.governed.under_way:
             self.moving = True
             return
-        why = why_not_neutral(self.location, version, data, frozenset(self.shown))
+        adds = [ShownFile(f.path, f.size, f.stats, f.partition) for f in commit.added]
+        shown = frozenset(self.shown)
+        why = why_not_neutral(self.location, version, data, shown)
+        why = why or why_not_true(self.location, self.schema, adds)
         if why is not None:
             self.foreign.append((commit, why))
             return
-        self.shown -= set(commit.removes)
-        self.shown |= set(commit.adds)
+        self._change(commit.removes, adds)
 
-    def _show(self, move: Move, seen: dict[int, set[str]]) -> None:
-        if not move.committed:
-            return
+    def _show(self, move: Move, data: bytes, seen: dict[int, dict[str, ShownFile]]) -> None:
+        if _sets_schema(data):
+            commit = parse_commit(move.commit, data)
+            self.schema = commit.table_schema or self.schema
         if move.target_commit is not None:
-            self.shown = set(seen.get(move.target_commit, self.shown))
+            self.shown = dict(seen.get(move.target_commit, self.shown))
         else:
-            self.shown -= set(move.removes)
-            self.shown |= {file.path for file in move.adds}
+            self._change(move.removes, [file.shown for file in move.adds])
+
+    def _change(self, removes: Iterable[str], adds: Iterable[ShownFile]) -> None:
+        for path in removes:
+            self.shown.pop(path, None)
+        self.shown.update((file.path, file) for file in adds)
 
     def _pointer(self) -> Iterator[Finding]:
         moved = [move.commit for move in self.governed.moves if move.committed]
@@ -137,27 +176,49 @@ class LogReading:
             said = f"commit {self.governed.published}, the last move made commit {expected}"
             yield self._table_finding(f"the published pointer names {said}")
 
-    def _head(self, tables: GovernedTables) -> Iterator[Finding]:
+    def _head(self) -> Iterator[Finding]:
+        """What readers get, who begin at the last checkpoint."""
         try:
-            head = tables.head_version(self.location)
-            found = tables.files_at(self.location, head)
-            kept = tables.keeps_properties(self.location, head)
+            head = read_head(self.location)
         except TableUnreadable as error:
             yield self._table_finding(f"not readable: {error}")
             return
-        if head >= self.commits:
+        if head.version >= self.commits:
             self.moving = True
             return
-        more, less = sorted(found - self.shown), sorted(self.shown - found)
+        for said in self._differences(head):
+            yield self._finding(head.version, said)
+
+    def _differences(self, head: Shown) -> Iterator[str]:
+        if not head.keeps_properties:
+            expected = ", ".join(sorted(TABLE_PROPERTIES))
+            yield f"expected the properties set at creation ({expected})"
+        if not head.plain:
+            yield "the table asks its readers for a feature that can hide rows"
+        more, less = sorted(head.paths - self.shown.keys()), sorted(self.shown.keys() - head.paths)
         if more or less:
             named = (more + less)[0]
-            said = (
-                f"{len(more)} files more and {len(less)} less than were published, such as {named}"
+            yield (
+                f"the table shows {len(more)} files more and {len(less)} less than were published,"
+                f" such as {named}"
             )
-            yield self._finding(head, f"the table shows {said}")
-        if not kept:
-            expected = ", ".join(sorted(TABLE_PROPERTIES))
-            yield self._finding(head, f"expected the properties set at creation ({expected})")
+            return
+        first = self.governed.first
+        if first is None:
+            return
+        expected_columns = columns_of(self.schema)
+        if head.columns != expected_columns:
+            yield f"the table shows {_columns_said(expected_columns, head.columns)}"
+        elif head.partition_by != first.partition_by:
+            yield f"the table shows {_partitioned(first.partition_by, head.partition_by)}"
+        else:
+            approved = as_shown(self.schema, head.partition_by, self.shown.values())
+            paths, names = differing(approved, head.files)
+            if paths:
+                yield (
+                    f"the table says of {len(paths)} files another {', '.join(names[:3])} than was"
+                    f" approved, such as of {paths[0]}"
+                )
 
     def _finding(self, version: int, message: str) -> Finding:
         place = f"{self.governed.location} commit {version}"
@@ -174,3 +235,18 @@ def _restores(move: Move) -> bool:
 
 def _said(commit: Commit, why: str) -> str:
     return f"{commit.operation or 'an unknown operation'} without a decision: {why}"
+
+
+def _sets_schema(data: bytes) -> bool:
+    return b'"metaData"' in data
+
+
+def _columns_said(expected: Columns, found: Columns) -> str:
+    lost, new = (
+        [f"{name} {kind}" for name, kind in sorted(c)] for c in (expected - found, found - expected)
+    )
+    return f"other columns than were approved: expected {', '.join(lost)}, found {', '.join(new)}"
+
+
+def _partitioned(expected: Iterable[str], found: Iterable[str]) -> str:
+    return f"partitions by ({', '.join(found)}), approved were ({', '.join(expected)})"

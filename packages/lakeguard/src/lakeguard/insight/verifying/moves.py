@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
+from lakeguard.insight.verifying.showing import ShownFile
 from lakeguard.ledger.intents import IntentOutcome
 from lakeguard.state.tables import dataset_pointers, governed_tables, intent_outcomes, intents
 
@@ -20,6 +21,12 @@ class PublishedFile(NamedTuple):
     path: str
     size: int
     sha256: str
+    stats: str
+    partition: Mapping[str, str | None]
+
+    @property
+    def shown(self) -> ShownFile:
+        return ShownFile(self.path, self.size, self.stats, self.partition)
 
 
 class Move(NamedTuple):
@@ -32,10 +39,24 @@ class Move(NamedTuple):
     adds: tuple[PublishedFile, ...]
     removes: tuple[str, ...]
     target_commit: int | None
+    columns: tuple[Mapping[str, str], ...]
+    """None where the intent cannot be read."""
+    partition_by: tuple[str, ...]
 
     @property
     def committed(self) -> bool:
         return self.outcome == IntentOutcome.COMMITTED.value
+
+    @property
+    def schema(self) -> str:
+        """As Delta writes it."""
+        fields = [{**column, "nullable": True, "metadata": {}} for column in self.columns]
+        return json.dumps({"type": "struct", "fields": fields})
+
+    @property
+    def recorded(self) -> bool:
+        """Its commit is one that somebody decided on: it was carried out, or fenced."""
+        return self.committed or self.outcome == IntentOutcome.FENCED.value
 
 
 @dataclass(frozen=True)
@@ -51,7 +72,12 @@ class Governed:
 
     @property
     def by_commit(self) -> Mapping[int, Move]:
-        return {move.commit: move for move in self.moves if move.outcome and move.commit >= 0}
+        return {move.commit: move for move in self.moves if move.recorded and move.commit >= 0}
+
+    @property
+    def first(self) -> Move | None:
+        """The first version's; before it the table was empty."""
+        return next((move for move in self.moves if move.committed and move.columns), None)
 
     @property
     def under_way(self) -> frozenset[str]:
@@ -111,8 +137,9 @@ def _move(
         told = json.loads(body)
         adds = tuple(map(_file, told["adds"]))
         removes, target = tuple(told["removes"]), told["target_commit"]
+        columns, partition_by = tuple(told["schema"]["columns"]), tuple(told["partition_by"])
     except (ValueError, KeyError, TypeError):
-        adds, removes, target = (), (), None
+        adds, removes, target, columns, partition_by = (), (), None, (), ()
     return Move(
         intent_id=intent_id,
         outcome=outcome,
@@ -121,8 +148,11 @@ def _move(
         adds=adds,
         removes=removes,
         target_commit=target,
+        columns=columns,
+        partition_by=partition_by,
     )
 
 
 def _file(told: dict[str, Any]) -> PublishedFile:
-    return PublishedFile(told["path"], told["size"], told.get("sha256") or "")
+    sha256, partition = told.get("sha256") or "", told.get("partition") or {}
+    return PublishedFile(told["path"], told["size"], sha256, told["stats"], partition)
