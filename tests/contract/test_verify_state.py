@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
+from lakeguard.insight.replaying import Replayer
 from lakeguard.state import facts
 from lakeguard.state.database import Database
 from lakeguard.state.tables import documents
+from lakeguard_sdk.decision import CaseHashes, Ruling
 from lakeguard_sdk.proof import FindingKind as Kind
 from tests.worlds.ledgers import document_rows, now
 from tests.worlds.planes import NUMBERS
@@ -93,6 +97,23 @@ def test_a_definition_changed_behind_the_registry(lake: ProvenLake) -> None:
     assert set(found) == {Kind.ROW}
     tables = {place.partition(" ")[0] for place in found[Kind.ROW]}
     assert tables == {"dataset_registry_revisions", "dataset_registry"}
+
+
+def test_nobody_waits_for_a_decision_to_be_made_again(
+    lake: ProvenLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A SQLite State has its writers wait for whoever is reading."""
+    decide_again, written = Replayer.decide_again, itertools.count()
+
+    def decide_and_write(self: Replayer, case: CaseHashes, at: datetime) -> Ruling:
+        with lake.database.write() as connection:
+            names = [f"sha256:{next(written)}"]
+            facts.record(connection, documents, document_rows(names), now())
+        return decide_again(self, case, at)
+
+    monkeypatch.setattr(Replayer, "decide_again", decide_and_write)
+    assert lake.found(replay=True) == {}
+    assert next(written) == 5
 
 
 def test_an_altered_document(lake: ProvenLake) -> None:

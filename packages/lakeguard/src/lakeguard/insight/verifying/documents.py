@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from sqlalchemy import Column, Connection, Table, and_, select
 
+from lakeguard.insight.verifying.pages import in_pages
+from lakeguard.state.database import Database
 from lakeguard.state.tables import (
     data_versions,
     decisions,
@@ -17,7 +19,7 @@ from lakeguard.state.tables import (
 from lakeguard_sdk.canonical import format_instant, hash_bytes
 from lakeguard_sdk.proof import Finding, FindingKind
 
-_AT_ONCE = 20_000
+_AT_ONCE = 5_000
 _NAMING: dict[Table, tuple[str, ...]] = {
     decisions: ("facts_hash", "evidence_hash", "ruleset_hash", "policies_hash", "history_hash"),
     run_openings: ("plan_hash", "pinned_hash", "bundle_hash"),
@@ -27,18 +29,20 @@ _NAMING: dict[Table, tuple[str, ...]] = {
 """Columns that name a document."""
 
 
-def document_findings(connection: Connection, org_id: str) -> Iterator[Finding]:
-    yield from _altered(connection, org_id)
+def document_findings(database: Database, org_id: str) -> Iterator[Finding]:
+    yield from _altered(database, org_id)
     for table, names in _NAMING.items():
         for name in names:
-            yield from _missing(connection, org_id, table, table.c[name])
-    yield from _rulings(connection, org_id)
+            with database.read() as connection:
+                missing = list(_missing(connection, org_id, table, table.c[name]))
+            yield from missing
+    yield from _rulings(database, org_id)
 
 
-def _altered(connection: Connection, org_id: str) -> Iterator[Finding]:
+def _altered(database: Database, org_id: str) -> Iterator[Finding]:
     table = documents.c
     asked = select(table.content_hash, table.body).where(table.org_id == org_id)
-    for content_hash, body in connection.execute(asked.execution_options(yield_per=_AT_ONCE)):
+    for content_hash, body in in_pages(database, asked, table.content_hash, _AT_ONCE):
         found = hash_bytes(body.encode())
         if found != content_hash:
             yield _finding(f"documents {content_hash}", f"its content hashes to {found}")
@@ -58,11 +62,13 @@ def _missing(
         yield _finding(place, f"{column.name} names {content_hash}, which is not there")
 
 
-def _rulings(connection: Connection, org_id: str) -> Iterator[Finding]:
+def _rulings(database: Database, org_id: str) -> Iterator[Finding]:
     table = decisions.c
     named = (table.decision_id, table.verdict, table.semantics, table.decided_at, table.ruling)
-    asked = select(*named).where(table.org_id == org_id).execution_options(yield_per=_AT_ONCE)
-    for decision_id, verdict, semantics, decided_at, ruling in connection.execute(asked):
+    asked = select(*named).where(table.org_id == org_id)
+    for decision_id, verdict, semantics, decided_at, ruling in in_pages(
+        database, asked, table.decision_id, _AT_ONCE
+    ):
         expected = (verdict, semantics, format_instant(decided_at))
         try:
             told = json.loads(ruling)

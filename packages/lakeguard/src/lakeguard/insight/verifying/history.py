@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Select, Table, and_, func, or_, select
+from sqlalchemy import Column, ColumnElement, Select, Table, and_, func, or_, select
 
 from lakeguard.ledger.intents import IntentOutcome
+from lakeguard.state.database import Database
 from lakeguard.state.tables import (
     data_versions,
     dataset_pointers,
@@ -64,33 +66,35 @@ _ONCE = (
 )
 
 
-def history_findings(connection: Connection, org_id: str) -> Iterator[Finding]:
+def history_findings(database: Database, org_id: str) -> Iterator[Finding]:
+    """Each question is a transaction of its own: none depends on the answer to another."""
     for table, number, word in _NUMBERED:
-        yield from _gaps(connection, org_id, table, number, word)
+        yield from _gaps(database, org_id, table, number, word)
     for table, pairs, other, said in _REFERENCES:
-        yield from _told(connection, table, _dangling(org_id, table, pairs, other), said)
+        yield from _told(database, table, _dangling(org_id, table, pairs, other), said)
     for table, names, said in _ONCE:
-        yield from _told(connection, table, _doubles(org_id, table, names), said)
-    yield from _open_intents(connection, org_id)
-    yield from _told(connection, task_attempts, _unended(org_id), "has no end, and does not run")
+        yield from _told(database, table, _doubles(org_id, table, names), said)
+    yield from _open_intents(database, org_id)
+    yield from _told(database, task_attempts, _unended(org_id), "has no end, and does not run")
     yield from _told(
-        connection, intents, _undecided(org_id), "moves a table, but its decision is not ALLOWED"
+        database, intents, _undecided(org_id), "moves a table, but its decision is not ALLOWED"
     )
     yield from _told(
-        connection, data_versions, _uncommitted(org_id), "has no intent that committed it"
+        database, data_versions, _uncommitted(org_id), "has no intent that committed it"
     )
 
 
 def _gaps(
-    connection: Connection, org_id: str, table: Table, number: Column[int], word: str
+    database: Database, org_id: str, table: Table, number: Column[int], word: str
 ) -> Iterator[Finding]:
     counted = (func.count(), func.min(number), func.max(number))
-    rows = connection.execute(
+    rows = _asked(
+        database,
         select(table.c.dataset_id, *counted)
         .where(table.c.org_id == org_id)
         .group_by(table.c.dataset_id)
         .having(or_(func.min(number) != 1, func.max(number) != func.count()))
-        .order_by(table.c.dataset_id)
+        .order_by(table.c.dataset_id),
     )
     for dataset_id, count, least, most in rows:
         said = f"expected {word} 1 to {count:,} without a gap, found {least:,} to {most:,}"
@@ -110,13 +114,14 @@ def _doubles(org_id: str, table: Table, names: Sequence[str]) -> Select[tuple[st
     return grouped.having(func.count() > 1)
 
 
-def _open_intents(connection: Connection, org_id: str) -> Iterator[Finding]:
-    rows = connection.execute(
+def _open_intents(database: Database, org_id: str) -> Iterator[Finding]:
+    rows = _asked(
+        database,
         select(intents.c.dataset_id, func.count())
         .join(intent_outcomes, intent_outcomes.c.intent_id == intents.c.intent_id, isouter=True)
         .where(intents.c.org_id == org_id, intent_outcomes.c.intent_id.is_(None))
         .group_by(intents.c.dataset_id)
-        .having(func.count() > 1)
+        .having(func.count() > 1),
     )
     for dataset_id, count in rows:
         yield _finding(f"intents {dataset_id}", f"expected one open intent at most, found {count}")
@@ -159,10 +164,15 @@ def _keys(table: Table) -> Select[tuple[str, ...]]:
 
 
 def _told(
-    connection: Connection, table: Table, rows: Select[tuple[str, ...]], said: str
+    database: Database, table: Table, rows: Select[tuple[str, ...]], said: str
 ) -> Iterator[Finding]:
-    for key in connection.execute(rows):
+    for key in _asked(database, rows):
         yield _finding(f"{table.name} {', '.join(map(str, key))}", said)
+
+
+def _asked(database: Database, question: Select[Any]) -> Sequence[Sequence[Any]]:
+    with database.read() as connection:
+        return connection.execute(question).all()
 
 
 def _finding(place: str, message: str) -> Finding:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, Row, select
 
 from lakeguard.insight.replaying import Replayer
-from lakeguard.ledger.documents import get_document
+from lakeguard.state.database import Database
 from lakeguard.state.tables import decisions, documents
 from lakeguard_sdk.decision import CaseHashes
 from lakeguard_sdk.proof import Finding, FindingKind
@@ -20,40 +20,36 @@ _AT_ONCE = 400
 class Library:
     """Documents by hash: those of the decisions at hand are fetched together."""
 
-    def __init__(self, connection: Connection, org_id: str) -> None:
-        self._connection = connection
+    def __init__(self, org_id: str) -> None:
         self._org_id = org_id
         self._texts: dict[str, str] = {}
 
-    def fetch(self, hashes: set[str]) -> None:
+    def fetch(self, connection: Connection, hashes: set[str]) -> None:
         """Forget what is not wanted any more, and get what is new."""
         self._texts = {key: text for key, text in self._texts.items() if key in hashes}
         missing, table = sorted(hashes - self._texts.keys()), documents.c
         for start in range(0, len(missing), _AT_ONCE):
             some = table.content_hash.in_(missing[start : start + _AT_ONCE])
             asked = select(table.content_hash, table.body).where(table.org_id == self._org_id, some)
-            self._texts.update(
-                (row.content_hash, row.body) for row in self._connection.execute(asked)
-            )
+            self._texts.update((row.content_hash, row.body) for row in connection.execute(asked))
 
     def __call__(self, content_hash: str) -> str:
-        known = self._texts.get(content_hash)
-        return (
-            get_document(self._connection, self._org_id, content_hash) if known is None else known
-        )
+        return self._texts[content_hash]
 
 
-def replay_findings(connection: Connection, org_id: str) -> Iterator[Finding]:
-    library = Library(connection, org_id)
+def replay_findings(database: Database, org_id: str) -> Iterator[Finding]:
+    """Decided again between the readings, never within one."""
+    library = Library(org_id)
     replayer = Replayer(library)
     asked = select(decisions).where(decisions.c.org_id == org_id)
     last = ""
     while True:
         later = asked.where(decisions.c.decision_id > last).order_by(decisions.c.decision_id)
-        rows = connection.execute(later.limit(_AT_ONCE)).all()
+        with database.read() as connection:
+            rows = connection.execute(later.limit(_AT_ONCE)).all()
+            library.fetch(connection, _hashes(rows))
         if not rows:
             return
-        library.fetch(_hashes(rows))
         for row in rows:
             if said := _difference(replayer, row):
                 place = f"decisions {row.decision_id}"
