@@ -26,12 +26,15 @@ class EmbeddedRegistry:
 
     def plan(self, definitions: Definitions) -> Plan:
         with self.heart.database.read() as connection:
-            return make_plan(definitions, read_state(connection, self.heart.org_id))
+            current = read_state(connection, self.heart.org_id)
+            return make_plan(definitions, current, self.heart.lake)
 
     def apply(self, plan: Plan) -> Applied:
         heart = self.heart
         with heart.database.write() as connection:
-            applied = apply_plan(connection, plan, heart.org_id, heart.actor, heart.clock())
+            applied = apply_plan(
+                connection, plan, heart.org_id, heart.actor, heart.clock(), heart.lake
+            )
             reached("apply.written")
         reached("apply.committed")
         return applied

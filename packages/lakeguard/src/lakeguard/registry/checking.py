@@ -20,7 +20,13 @@ from lakeguard.registry.locating import by_file, file_of
 from lakeguard.registry.look_alikes import look_alike_errors
 from lakeguard.registry.references import dependent_errors, reference_errors
 from lakeguard.registry.renames import Renames
-from lakeguard.registry.table_places import nested_places, table_place
+from lakeguard.registry.table_places import (
+    lake_problem,
+    location_problem,
+    nested_places,
+    root_of,
+    table_place,
+)
 from lakeguard.registry.whole import Whole
 from lakeguard_sdk.definition import (
     DatasetDefinition,
@@ -35,21 +41,30 @@ from lakeguard_sdk.definition_errors import (
     LayerChanged,
     NestedTable,
     SecondJob,
+    WrongValue,
 )
 from lakeguard_sdk.names import DatasetName
 
 
 def check_definitions(
-    definitions: Definitions, current: RegistryState, changed: Collection[Definition]
+    definitions: Definitions,
+    current: RegistryState,
+    changed: Collection[Definition],
+    lake: str | None = None,
 ) -> None:
-    """InvalidDefinitions with every mistake; those not ``changed`` equal what is registered."""
-    findings = Findings()
-    for error in _all_errors(definitions, Whole(definitions, current, changed)):
+    """InvalidDefinitions with every mistake; those not ``changed`` equal what is registered.
+
+    Where places lie to each other is only fully known with the ``lake`` that they lie in.
+    """
+    findings, whole = Findings(), Whole(definitions, current, changed)
+    for error in _all_errors(definitions, whole, None if lake is None else root_of(lake)):
         findings.add(error)
     findings.raise_if_any()
 
 
-def _all_errors(definitions: Definitions, whole: Whole) -> Iterator[DefinitionError]:
+def _all_errors(
+    definitions: Definitions, whole: Whole, root: str | None
+) -> Iterator[DefinitionError]:
     yield from _duplicates(definitions)
     renames = Renames(whole)
     for item in whole.changed:
@@ -61,8 +76,9 @@ def _all_errors(definitions: Definitions, whole: Whole) -> Iterator[DefinitionEr
             yield from renames.errors(item)
         elif isinstance(item, TargetDefinition):
             yield from dependent_errors(item, whole)
+            yield from _location_errors(item, root)
     yield from look_alike_errors(whole)
-    yield from _place_errors(whole)
+    yield from _place_errors(whole, root)
     yield from _job_errors(whole)
     yield from _cycle_errors(whole)
 
@@ -82,7 +98,14 @@ def _layer_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[Definiti
         yield LayerChanged(place, name=dataset.dataset, layer=layer, at=["dataset"])
 
 
-def _place_errors(whole: Whole) -> Iterator[DefinitionError]:
+def _location_errors(target: TargetDefinition, root: str | None) -> Iterator[DefinitionError]:
+    problem = None if root is None else lake_problem(target.location, root)
+    if problem and location_problem(target.location) is None:
+        place = by_file(target, ("location",))
+        yield WrongValue(place, key="location", problem=problem, hint="", at=["location"])
+
+
+def _place_errors(whole: Whole, root: str | None) -> Iterator[DefinitionError]:
     """Tables that would lie inside each other; only new ones get a place."""
     new: dict[DatasetName, DatasetDefinition] = {
         item.dataset: item
@@ -99,7 +122,7 @@ def _place_errors(whole: Whole) -> Iterator[DefinitionError]:
         place = table_place(item.dataset, target if isinstance(target, TargetDefinition) else None)
         places[place] = item.dataset
     held = whole.current.library.locations()
-    for place, name in nested_places(places, held):
+    for place, name in nested_places(places, held, root):
         item = new[DatasetName(places[place])]
         yield NestedTable(
             by_file(item, ()), name=item.dataset, location=place, other=name, at=["target"]

@@ -21,7 +21,7 @@ class Difference(NamedTuple):
     entry: Entry | None
 
 
-def make_plan(definitions: Definitions, current: RegistryState) -> Plan:
+def make_plan(definitions: Definitions, current: RegistryState, lake: str | None = None) -> Plan:
     """The steps, kind by kind: what others refer to comes first, parents before children.
 
     The same input gives the same plan, in whatever order it came. What is registered and not
@@ -30,7 +30,7 @@ def make_plan(definitions: Definitions, current: RegistryState) -> Plan:
     """
     differences = list(_differences(definitions, current))
     superseded = current.open_all(item.entry for item in differences if item.entry is not None)
-    check_definitions(definitions, current, [item.definition for item in differences])
+    check_definitions(definitions, current, [item.definition for item in differences], lake)
     steps: list[Step] = []
     for definition, entry in _in_order(differences):
         if entry is None:

@@ -118,7 +118,12 @@ def current_catalogue(connection: Connection, org_id: str) -> tuple[CatalogueRul
 
 
 def apply_plan(
-    connection: Connection, plan: Plan, org_id: str, actor: str, at: datetime
+    connection: Connection,
+    plan: Plan,
+    org_id: str,
+    actor: str,
+    at: datetime,
+    lake: str | None = None,
 ) -> Applied:
     """Add the revisions that the plan's steps say. An empty plan writes nothing.
 
@@ -132,7 +137,7 @@ def apply_plan(
         raise RegistryMoved(planned=plan.registry_head, now=current.head)
     if not plan.steps:
         return Applied(apply_id=None, steps=0, registry_head=current.head, applied_at=at)
-    if make_plan(gathered(step.definition for step in plan.steps), current) != plan:
+    if make_plan(gathered(step.definition for step in plan.steps), current, lake) != plan:
         raise PlanChanged()
     apply_id = new_id("apl")
     revisions = Revisions(current, org_id, actor, apply_id, at)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from lakeguard.registry.kinds import LAYER_FOLDERS
 from lakeguard_sdk.definition import TargetDefinition
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.storage import local_path
 
 LONGEST_LOCATION = 160
 """A table's place, with layer and name, has a column of 300 characters."""
@@ -26,28 +28,77 @@ def location_problem(location: str) -> str | None:
     scheme = urlsplit(location).scheme if ":" in location else ""
     if scheme not in ("", "file"):
         return f"{scheme[:20]}: is not available yet"
-    parts = location.removeprefix("file:").strip("/").split("/")
-    if "\\" in location or any(part in ("", ".", "..") for part in parts):
+    if scheme == "file" and not location.startswith("file:///"):
+        return "write file:/// and then the folder from the root on"
+    folder = unquote(location.removeprefix("file://")) if scheme else location
+    parts = folder.strip("/").split("/")
+    hidden = "\\" in folder or not folder.isprintable() or folder.startswith("//")
+    if hidden or any(part in ("", ".", "..") for part in parts):
         return "write a folder such as zones/raw, without . or .. or empty parts"
-    relative = not location.startswith(("/", "file:"))
-    if relative and parts[0] in (*LAYER_FOLDERS, "definitions", "sql"):
-        return f"{parts[0]}/ holds something else; write a folder of its own"
-    if relative and parts[0].startswith((".", "_")):
+    return None if folder.startswith("/") else _reserved(parts[0])
+
+
+def lake_problem(location: str, root: str) -> str | None:
+    """The same of an absolute location that lies in the lake, whose root is known."""
+    if not _is_absolute(location):
+        return None
+    found = on_disk(location, root)
+    return _reserved(found[len(root) + 1 :].split("/")[0]) if _is_below(found, root) else None
+
+
+def on_disk(place: str, root: str | None) -> str:
+    """The one spelling of a place; without the lake's root, relative ones stay as they are."""
+    if _is_absolute(place):
+        return os.path.realpath(local_path(place))
+    return place if root is None else f"{root}/{place}"
+
+
+def root_of(lake: str) -> str:
+    return os.path.realpath(local_path(lake))
+
+
+def nested_places(
+    new: Mapping[str, str], held: Mapping[str, str], root: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Each new place that lies at, in or around another, with the name that is there; all of
+    them below the lake's root, where that is known."""
+    there, mine = _by_disk(held, root), _by_disk(new, root)
+    for place, name in new.items():
+        found = on_disk(place, root)
+        if root is not None and _is_below(f"{root}/", found):
+            yield place, "the lake itself"
+        for above in _above(found):
+            others = {*there.get(above, {}).values(), *mine.get(above, {}).values()} - {name}
+            yield from ((place, other) for other in sorted(others))
+    for found, names in there.items():
+        for above in _above(found.rpartition("/")[0]):
+            for place in mine.get(above, ()):
+                yield from ((place, name) for name in names.values())
+
+
+def _reserved(folder: str) -> str | None:
+    """Why a folder of the lake is not for tables of a target, if it is not."""
+    if folder in (*LAYER_FOLDERS, "definitions", "sql"):
+        return f"{folder}/ holds something else; write a folder of its own"
+    if folder.startswith((".", "_")):
         return "a folder that begins with . or _ is not for tables"
     return None
 
 
-def nested_places(new: Mapping[str, str], held: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Each new place that lies at, in or around another, with the name that is there."""
-    for place, name in new.items():
-        for above in _above(place):
-            for other in (held.get(above), new.get(above)):
-                if other not in (None, name):
-                    yield place, str(other)
-    for place, name in held.items():
-        for above in _above(place):
-            if above in new and above != place:
-                yield above, name
+def _by_disk(places: Mapping[str, str], root: str | None) -> dict[str, dict[str, str]]:
+    """Places and names, by where they lie: the same place can be written in many ways."""
+    found: dict[str, dict[str, str]] = {}
+    for place, name in places.items():
+        found.setdefault(on_disk(place, root), {})[place] = name
+    return found
+
+
+def _is_absolute(place: str) -> bool:
+    return place.startswith(("/", "file:"))
+
+
+def _is_below(place: str, folder: str) -> bool:
+    return place.startswith(f"{folder}/")
 
 
 def _above(place: str) -> Iterator[str]:
