@@ -12,10 +12,17 @@ from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.relay.attaching import attach
 from lakeguard.relay.catalogue import derived_tables, fact_tables
+from lakeguard.relay.owner import OWNER_FILE, ledger_root
 from lakeguard.relay.rebuilding import Rebuild
 from lakeguard.relay.rows import from_arrow, state_rows
 from lakeguard.state.database import Database
-from lakeguard_sdk.ledger_errors import LakeOwned, LedgerUnreadable, RebuildRefused
+from lakeguard.state.guards import missing_guards
+from lakeguard_sdk.ledger_errors import (
+    LakeOwned,
+    LedgerOrphaned,
+    LedgerUnreadable,
+    RebuildRefused,
+)
 from tests.faults.mortal_apply import owned_by
 from tests.worlds.databases import discard, fresh_database
 from tests.worlds.deaths import dying_at
@@ -188,6 +195,44 @@ def test_a_folder_of_any_name(database: Database, tmp_path: Path) -> None:
     discard(before)
     assert rebuild(database, folder) == 2
     assert_in_step(database, folder)
+
+
+def test_a_ledger_without_its_owner_file_is_rebuilt_and_never_written_over(
+    database: Database, lost: dict[str, list[str]], tmp_path: Path
+) -> None:
+    (Path(ledger_root(str(tmp_path), ORG)) / OWNER_FILE).unlink()
+    database.migrate()
+    with pytest.raises(LedgerOrphaned):
+        attach(database, str(tmp_path), ORG, now)
+    rebuild(database, tmp_path)
+    assert contents(database) == lost
+    tell(database, ["d"])
+    relay_of(database, tmp_path).drain()
+    assert_in_step(database, tmp_path)
+
+
+def test_a_state_that_can_still_deliver_is_not_emptied(database: Database, tmp_path: Path) -> None:
+    relay = relay_of(database, tmp_path)
+    relay.drain()
+    tell(database, ["not told yet"])
+    with pytest.raises(RebuildRefused, match="the ledger has not yet"):
+        rebuild(database, tmp_path, replace=True)
+    relay.drain()
+    rebuild(database, tmp_path, replace=True)
+    assert heard(tmp_path) == ["not told yet"]
+    assert_in_step(database, tmp_path)
+
+
+@pytest.mark.usefixtures("lost")
+def test_guards_that_were_taken_away_come_back(database: Database, tmp_path: Path) -> None:
+    database.migrate()
+    with database.write() as connection:
+        on = " ON documents" if connection.dialect.name == "postgresql" else ""
+        connection.exec_driver_sql(f"DROP TRIGGER documents_no_update{on}")
+        assert list(missing_guards(connection)) == ["documents_no_update"]
+    rebuild(database, tmp_path, replace=True)
+    with database.read() as connection:
+        assert missing_guards(connection) == {}
 
 
 def apply_numbers(database: Database, owner: str) -> None:

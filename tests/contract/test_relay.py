@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +20,7 @@ from lakeguard.state.tables import documents
 from lakeguard_sdk import faultpoints
 from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.faultpoints import POINTS
-from lakeguard_sdk.ledger_errors import LakeOwned, LedgerGone, StateForked, StateOlder
+from lakeguard_sdk.ledger_errors import LakeOwned, LedgerGone, LedgerOlder, StateForked, StateOlder
 from tests.worlds.databases import discard, fresh_database
 from tests.worlds.deaths import dying_at
 from tests.worlds.ledgers import (
@@ -175,6 +176,24 @@ def test_a_ledger_that_vanished_is_told_and_not_begun_again(
     (Path(ledger_root(str(tmp_path), ORG)) / OWNER_FILE).unlink()
     with pytest.raises(LedgerGone):
         attach(database, str(tmp_path), ORG, now)
+
+
+def test_a_ledger_from_a_backup_is_not_written_on(database: Database, tmp_path: Path) -> None:
+    relay = relay_of(database, tmp_path)
+    tell(database, ["a"])
+    relay.drain()
+    root, copy = Path(relay.root), tmp_path / "copy"
+    shutil.copytree(root, copy)
+    tell(database, ["b"])
+    relay.drain()
+    shutil.rmtree(root)
+    copy.rename(root)
+    with pytest.raises(LedgerOlder):
+        attach(database, str(tmp_path), ORG, now)
+    tell(database, ["c"])
+    with pytest.raises(LedgerOlder):
+        relay.drain()
+    assert heard(tmp_path) == ["a"]
 
 
 def test_the_owner_file_tells_how_far_the_ledger_is(database: Database, tmp_path: Path) -> None:

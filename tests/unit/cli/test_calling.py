@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 import pytest
 
-from lakeguard.cli import catalogue, main
+from lakeguard.cli import catalogue, failures, main
 from lakeguard.cli.catalogue import COMMANDS
+from lakeguard.cli.commands.verify import checked_head
 from lakeguard_sdk.errors import NotRegistered, RollbackBlocked, TableBusy
 from tests.unit.cli.conftest import Shell
 
@@ -167,3 +168,23 @@ def test_a_terminal_that_cannot_show_a_character_gets_another() -> None:
     )
     assert b"UnicodeEncodeError" not in done.stderr
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "env", "told"),
+    [
+        ("lakeguard rebuild", None, "lakeguard rebuild"),
+        ("lakeguard rebuild", "prod", "lakeguard --env prod rebuild"),
+        ("fix it, then: lakeguard apply", "b", "fix it, then: lakeguard --env b apply"),
+    ],
+)
+def test_the_next_command_is_about_the_same_environment(
+    command: str, env: str | None, told: str
+) -> None:
+    assert failures.with_env(command, env) == told
+
+
+def test_a_head_that_is_none_is_a_wrong_call() -> None:
+    with pytest.raises(click.BadParameter):
+        checked_head("zzz")
+    assert checked_head("sha256:" + "0" * 64) == "sha256:" + "0" * 64

@@ -13,6 +13,7 @@ LakeGuardError
 │   ├── AlreadyThere       LG-1009
 │   ├── AlreadyPublished   LG-1010
 │   ├── ReasonNeeded       LG-1011
+│   ├── SecretReason       LG-1012
 │   ├── InvalidDefinitions LG-2000, carries all of the next
 │   ├── DefinitionError    LG-20xx, one code per kind of mistake, with file, line, column
 │   ├── RegistryMoved      LG-2100
@@ -171,6 +172,14 @@ class ReasonNeeded(UsageError):
     code = "LG-1011"
     what = "a rollback needs a reason"
     next_command = 'lakeguard rollback {dataset} --to v{version} --reason "…"'
+
+
+class SecretReason(UsageError):
+    """What is written to the ledger stays there, and everybody reads it."""
+
+    code = "LG-1012"
+    what = "the reason holds what looks like a secret; nothing was written"
+    next_command = "lakeguard rollback --help"
 
 
 class RegistryMoved(UsageError):

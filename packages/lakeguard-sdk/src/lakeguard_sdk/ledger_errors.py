@@ -37,12 +37,28 @@ class LedgerUnreadable(StateError):
     next_command = "lakeguard verify"
 
 
+class LedgerOlder(StateError):
+    """The ledger on the lake was put back from a backup: it lost what it had been told."""
+
+    code = "LG-6107"
+    what = "the ledger at {location} is older than the State: batch {told} there, {known} here"
+    next_command = "put a newer copy of {location} back, then: lakeguard verify"
+
+
 class LedgerGone(StateError):
     """The State has told of rows, and the ledger that held them is no more."""
 
     code = "LG-6105"
     what = "the ledger of this State is gone from {location}"
     next_command = "put {location} back from a backup, then: lakeguard verify"
+
+
+class LedgerOrphaned(StateError):
+    """There is a ledger, and its owner's file is no more: a new State would write over it."""
+
+    code = "LG-6108"
+    what = "{location} holds a ledger without its plane.json"
+    next_command = "lakeguard rebuild"
 
 
 class RebuildRefused(StateError):

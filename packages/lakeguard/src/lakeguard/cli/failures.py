@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from lakeguard.cli.inert import inert, inert_lines
@@ -15,10 +17,11 @@ DEFECT = LakeGuardError.code
 """What no part of LakeGuard foresaw."""
 
 
-def failure_data(error: BaseException) -> dict[str, object]:
+def failure_data(error: BaseException, env: str | None = None) -> dict[str, object]:
     """The JSON of an error: always ``code``, ``message``, ``next`` and ``retryable``."""
     if isinstance(error, LakeGuardError):
-        return error.to_data()
+        data = error.to_data()
+        return {**data, "next": with_env(str(data["next"]), env)}
     if isinstance(error, click.ClickException):
         return {
             "code": WRONG_CALL,
@@ -34,9 +37,9 @@ def failure_data(error: BaseException) -> dict[str, object]:
     }
 
 
-def failure_lines(error: BaseException) -> list[str]:
+def failure_lines(error: BaseException, env: str | None = None) -> list[str]:
     """Its notes first, then ``LG-code what``, then ``Next: command``."""
-    data = failure_data(error)
+    data = failure_data(error, env)
     first, *more = inert_lines(data["message"])
     return [
         *(line for note in getattr(error, "__notes__", ()) for line in (*inert_lines(note), "")),
@@ -44,6 +47,13 @@ def failure_lines(error: BaseException) -> list[str]:
         *more,
         f"Next: {inert(data['next'])}",
     ]
+
+
+def with_env(command: str, env: str | None) -> str:
+    """Every ``lakeguard`` of a next command, in the environment of the call before."""
+    if env is None:
+        return command
+    return re.sub(r"\blakeguard (?=[a-z])", f"lakeguard --env {env} ", command)
 
 
 def exit_code_of(error: BaseException) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -70,6 +71,8 @@ def deliver() -> None:
     sys.stdout.flush()
     try:
         background.deliver_all()
+    except KeyboardInterrupt:
+        click.echo("interrupted; the next command delivers the rest", err=True)
     except Exception as error:  # noqa: BLE001 - whatever it is, it does not undo the command
         from lakeguard.cli import failures, output
 
@@ -80,13 +83,24 @@ def told(error: Exception, arguments: Sequence[str]) -> int:
     """Says the error on standard error, or as JSON on standard output where that was asked."""
     from lakeguard.cli import failures, output
 
+    env = named_env(arguments)
     if "--debug" in arguments:
         click.echo("".join(traceback.format_exception(error)), err=True)
     if "--json" in arguments:
-        output.write_json({"error": failures.failure_data(error)})
+        output.write_json({"error": failures.failure_data(error, env)})
     else:
-        output.write_lines(failures.failure_lines(error), err=True)
+        output.write_lines(failures.failure_lines(error, env), err=True)
     return failures.exit_code_of(error)
+
+
+def named_env(arguments: Sequence[str]) -> str | None:
+    """The environment that the call named: the next command is about the same one."""
+    for before, after in pairwise([*arguments, ""]):
+        if before == "--env":
+            return after
+        if before.startswith("--env="):
+            return before.removeprefix("--env=")
+    return None
 
 
 def main() -> None:

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 from lakeguard.promotion.heart import Heart
 from lakeguard.relay.relay import Relay
-from lakeguard_sdk.ledger_errors import LedgerGone, LedgerUnreadable, StateForked, StateOlder
+from lakeguard_sdk.ledger_errors import (
+    LedgerGone,
+    LedgerOlder,
+    LedgerUnreadable,
+    StateForked,
+    StateOlder,
+)
 from lakeguard_sdk.proof import Synced, VerifyReport
 
 
@@ -27,10 +33,11 @@ class EmbeddedLedger:
         head: str | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> VerifyReport:
-        """What is told and not delivered yet is no difference, so that it is delivered first."""
+        """What is told and not delivered yet is no difference, so that it is delivered first; where
+        it cannot be, the proof itself says why."""
         from lakeguard.insight.verifying import verify
 
-        with suppress(StateOlder, StateForked, LedgerGone, LedgerUnreadable):  # it is in the proof
+        with suppress(StateOlder, StateForked, LedgerGone, LedgerOlder, LedgerUnreadable):
             self.relay.drain()
         heart = self.heart
         return verify(

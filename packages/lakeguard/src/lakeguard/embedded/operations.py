@@ -13,11 +13,12 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.reaping import reap
 from lakeguard.promotion.rollback import roll_back
 from lakeguard.registry.store import job_id_of_dataset, require_dataset
-from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked
+from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretReason
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reading import PointerMove
 from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.secret_values import holds_secret
 from lakeguard_sdk.words import RunStatus
 
 
@@ -59,6 +60,8 @@ class EmbeddedOperations:
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove:
         if not reason.strip():
             raise ReasonNeeded(dataset=name, version=to)
+        if holds_secret(reason):
+            raise SecretReason()
         reap(self.heart)
         result = roll_back(self.heart, name, to, reason)
         if result.status is not RunStatus.SUCCESS:

@@ -80,7 +80,10 @@ def _from_sql(
     if dataset.definition.load.type is LoadType.APPEND and published is not None:
         before = inputs_of(connection, dataset.dataset_id, published.version)
         incremental = dataset.definition.parents[0]
-        recorded = {item.dataset: item.version for item in before if item.dataset == incremental}
+        registered = current_definition(connection, heart.org_id, incremental)
+        known = registered.dataset_id if registered else None  # its name may have been another
+        read = next((item.version for item in before if item.dataset_id == known), None)
+        recorded = {} if read is None else {incremental: read}
         if not recorded:
             findings.refuse(
                 f"input:{incremental}",

@@ -133,7 +133,9 @@ def _decide(
 ) -> Decision:
     """BLOCK policies of today on the evidence of then; its rules were answered when it was made."""
     first = decision_by_id(connection, heart.org_id, target.decision_id, dataset.name)
-    evidence = Evidence.from_json(get_document(connection, heart.org_id, str(first.case.evidence)))
+    evidence = Evidence.from_json(
+        get_document(connection, heart.org_id, str(first.case.evidence))
+    ).model_copy(update={"dataset": dataset.name})  # it may have had another name then
     policies = current_policies(connection, heart.org_id)
     findings = Findings()
     findings.accept("version", f"v{target.version} was approved by {target.decision_id}")

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from lakeguard_sdk.definition_errors import DefinitionError
+from lakeguard_sdk.definition_errors import DefinitionError, SecretValue
 from lakeguard_sdk.secret_values import masked
 
 _MARGIN = "    "
@@ -20,13 +20,17 @@ _WIDEST = 110
 
 
 def render_errors(errors: Iterable[DefinitionError], folder: Path) -> Iterator[str]:
-    """Each error with the lines of its file under ``folder``, as far as they can be read."""
+    """Each error with the lines of its file under ``folder``, as far as they can be read; a line
+    that holds a secret is not shown, whatever else is wrong with it."""
+    told = list(errors)
+    hidden = {(e.place.file, e.place.line) for e in told if isinstance(e, SecretValue)}
     lines: dict[str, list[str]] = {}
-    for error in errors:
+    for error in told:
         file = error.place.file
         if file not in lines:
             lines[file] = _source_lines(folder / file)
-        yield render_error(error, lines[file])
+        secret = (file, error.place.line) in hidden
+        yield render_error(error, () if secret else lines[file])
 
 
 def render_error(error: DefinitionError, source_lines: Sequence[str]) -> str:

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, delete, insert, select, text
 
 from lakeguard.relay.catalogue import fact_tables
 from lakeguard.relay.chain import GENESIS
-from lakeguard.relay.owner import Ownership, claim, ledger_root, read_owner
-from lakeguard.relay.stamping import Link, last_link, links_after
+from lakeguard.relay.owner import Ownership, claim, holds_ledger, ledger_root, read_owner
+from lakeguard.relay.stamping import Link, delivered, last_link, links_after
 from lakeguard.state import facts
 from lakeguard.state.database import Database
 from lakeguard.state.locking import hold
@@ -18,7 +18,14 @@ from lakeguard.state.tables import organizations, outbox, plane_identity
 from lakeguard_sdk.canonical import format_instant
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.ledger_errors import LakeOwned, LedgerGone, StateForked, StateOlder
+from lakeguard_sdk.ledger_errors import (
+    LakeOwned,
+    LedgerGone,
+    LedgerOlder,
+    LedgerOrphaned,
+    StateForked,
+    StateOlder,
+)
 
 
 def attach(database: Database, lake: str, org_id: str, clock: Callable[[], datetime]) -> Ownership:
@@ -28,6 +35,8 @@ def attach(database: Database, lake: str, org_id: str, clock: Callable[[], datet
         with database.read() as connection:
             if last_link(connection, org_id) is not None:
                 raise LedgerGone(location=root)
+        if holds_ledger(root):
+            raise LedgerOrphaned(location=root)
         claim(root, _introduce(database, org_id, clock()))
     return owned(database, lake, org_id)
 
@@ -41,6 +50,7 @@ def owned(database: Database, lake: str, org_id: str) -> Ownership:
     with database.read() as connection:
         state_id, last = identity(connection, org_id), last_link(connection, org_id)
         link = _link_at(connection, org_id, owner.batch)
+        sent = delivered(connection, org_id)
     if owner.state_id != state_id:
         raise LakeOwned(
             place=database.place,
@@ -50,6 +60,8 @@ def owned(database: Database, lake: str, org_id: str) -> Ownership:
         )
     if owner.batch > (last.batch if last else 0):
         raise StateOlder(place=database.place, known=last.batch if last else 0, told=owner.batch)
+    if owner.batch < sent:
+        raise LedgerOlder(location=root, told=owner.batch, known=sent)
     if owner.batch and (link is None or link.head != owner.head):
         raise StateForked(place=database.place, batch=owner.batch)
     return owner

@@ -36,8 +36,12 @@ def keep_delivered(relay: Relay) -> None:
 
 def get_ready() -> None:
     """Load what delivering needs while the caller does something else."""
-    load = threading.Thread(target=import_module, args=["lakeguard.relay.delivering"], daemon=True)
-    load.start()
+    threading.Thread(target=_load, daemon=True).start()
+
+
+def _load() -> None:
+    with suppress(Exception):  # the process may end meanwhile; who needs it loads it again
+        import_module("lakeguard.relay.delivering")
 
 
 def deliver_all(threads: int | None = None) -> None:

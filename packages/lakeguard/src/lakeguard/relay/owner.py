@@ -9,7 +9,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from lakeguard.relay.catalogue import CHAIN
 from lakeguard.state.locking import sole_by_file
+from lakeguard_sdk.commits import log_file
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ledger_errors import LedgerUnreadable
 from lakeguard_sdk.noun import Instant, Noun
@@ -33,6 +35,11 @@ class Ownership(Noun):
 
 def ledger_root(lake: str, org_id: str) -> str:
     return join(lake, LEDGER_FOLDER, org_id)
+
+
+def holds_ledger(root: str) -> bool:
+    """Whether a chain of batches lies there, whoever owns it."""
+    return storage_for(root).exists(log_file(join(root, CHAIN), 0))
 
 
 def alone_on_lake(root: str, wait_seconds: float) -> AbstractContextManager[bool]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, func, select
 
 from lakeguard.relay import owner as owners
-from lakeguard.relay.attaching import give_identity
+from lakeguard.relay.attaching import give_identity, owned
 from lakeguard.relay.catalogue import (
     BATCH,
     CHAIN,
@@ -24,10 +24,11 @@ from lakeguard.relay.owner import Ownership, ledger_root, read_owner
 from lakeguard.relay.recounting import Recount, links_in
 from lakeguard.relay.refilling import fill, forget
 from lakeguard.relay.rows import PlainRow, from_arrow
-from lakeguard.relay.stamping import Link, add_link, mark_delivered
+from lakeguard.relay.stamping import Link, add_link, has_waiting, mark_delivered
 from lakeguard.relay.task_states import with_states
 from lakeguard.state.database import Database
 from lakeguard.state.tables import outbox
+from lakeguard_sdk.errors import StateError
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ledger_errors import LedgerUnreadable, RebuildRefused
 from lakeguard_sdk.proof import Rebuilt
@@ -50,8 +51,7 @@ class Rebuild:
     def run(self, *, replace: bool = False) -> Rebuilt:
         """Refused where the State holds rows already, unless they are to be replaced."""
         root = ledger_root(self.lake, self.org_id)
-        owner = read_owner(root)
-        if owner is None:
+        if read_owner(root) is None and not owners.holds_ledger(root):
             raise RebuildRefused(reason=f"there is no ledger at {root}", fix="lakeguard apply")
         self.database.migrate()
         with (
@@ -61,9 +61,24 @@ class Rebuild:
             if not (here and there):
                 reason = "another process is writing to the ledger"
                 raise RebuildRefused(reason=reason, fix="lakeguard rebuild")
-            return self._restore(Ledger(root, _THREADS), read_owner(root) or owner, replace)
+            ledger = Ledger(root, _THREADS)
+            return self._restore(ledger, read_owner(root) or self._orphaned(ledger), replace)
+
+    def _orphaned(self, ledger: Ledger) -> Ownership:
+        """A ledger whose owner's file was lost says by itself how far it goes."""
+        links = links_in(ledger.files(chain_table()).read())
+        there = [name for name, table in ledger_tables().items() if ledger.files(table).exists()]
+        return Ownership(
+            organisation=self.org_id,
+            state_id="",
+            since=self.clock(),
+            batch=links[-1].batch if links else 0,
+            head=links[-1].head if links else GENESIS,
+            tables=tuple(there),
+        )
 
     def _restore(self, ledger: Ledger, owner: Ownership, replace: bool) -> Rebuilt:
+        self._refuse_to_lose()
         told = {name: table for name, table in ledger_tables().items() if name in owner.tables}
         links = links_in(ledger.files(chain_table()).read()) if CHAIN in told else []
         _check_chain(links, owner)
@@ -111,6 +126,17 @@ class Rebuild:
         undelivered = connection.scalar(waiting)
         forget(connection, self.org_id)
         return int(undelivered or 0)
+
+    def _refuse_to_lose(self) -> None:
+        """A State that could deliver what it holds is not emptied before it has."""
+        try:
+            owned(self.database, self.lake, self.org_id)
+        except StateError:
+            return
+        with self.database.read() as connection:
+            if has_waiting(connection, self.org_id):
+                reason = f"{self.database.place} holds rows that the ledger has not yet"
+                raise RebuildRefused(reason=reason, fix="lakeguard sync")
 
     def _fill(
         self, connection: Connection, ledger: Ledger, links: list[Link], told: Collection[str]

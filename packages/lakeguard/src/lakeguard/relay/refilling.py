@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, Table, delete, func, select, text
 
 from lakeguard.relay.rows import PlainRow
-from lakeguard.state.guards import guard_statements
+from lakeguard.state.guards import missing_guards
 from lakeguard.state.tables import metadata
 
 _PEOPLE = "users"
@@ -36,9 +36,8 @@ def forget(connection: Connection, org_id: str) -> None:
     for table in reversed(tables):
         _unguard(connection, table)
         connection.execute(delete(table).where(table.c.org_id == org_id))
-    for statement in guard_statements(tables, connection.dialect.name):
-        if "no_delete" in statement:
-            connection.exec_driver_sql(statement)
+    for statement in missing_guards(connection).values():
+        connection.exec_driver_sql(statement)
 
 
 def _unguard(connection: Connection, table: Table) -> None:

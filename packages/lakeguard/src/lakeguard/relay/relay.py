@@ -26,6 +26,7 @@ from lakeguard.relay.stamping import (
 from lakeguard.state.database import Database
 from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.ledger_errors import LedgerUnreadable
 from lakeguard_sdk.proof import Synced
 
 if TYPE_CHECKING:
@@ -33,6 +34,14 @@ if TYPE_CHECKING:
 
 _PATIENCE_SECONDS = 60.0
 _THREADS = 4
+
+
+@contextmanager
+def _writable(root: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise LedgerUnreadable(location=root, reason=f"not writable: {error.strerror}") from error
 
 
 @dataclass(eq=False)
@@ -54,7 +63,7 @@ class Relay:
         from lakeguard.relay.delivering import Ledger  # Arrow takes its time to load
 
         batches = rows = 0
-        with self._turn, self._alone():
+        with self._turn, _writable(self.root), self._alone():
             ledger = Ledger(self.root, threads)
             self._create_tables(ledger)
             while (stamped := self._next()) is not None:

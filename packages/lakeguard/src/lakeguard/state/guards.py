@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlalchemy import URL, Table
+from sqlalchemy import URL, Connection, Table
 from sqlalchemy.sql.compiler import IdentifierPreparer
 
-from lakeguard.state.metadata import MUTABLE_COLUMNS, QUEUES
+from lakeguard.state.metadata import MUTABLE_COLUMNS, QUEUES, metadata
 
 _FUNCTION = "lakeguard_refuse_change"
 _POSTGRESQL = "postgresql"
@@ -35,6 +35,26 @@ def guard_statements(tables: list[Table], dialect: str) -> Iterator[str]:
         yield _trigger(table.name, "no_delete", "DELETE", names, dialect)
         if dialect == _POSTGRESQL:
             yield _trigger(table.name, "no_truncate", "TRUNCATE", names, dialect)
+
+
+def missing_guards(connection: Connection) -> dict[str, str]:
+    """Guards that somebody took away: name of the trigger and the statement that puts it back."""
+    dialect = connection.dialect.name
+    asked = (
+        "SELECT tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid"
+        " JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE n.nspname = current_schema() AND tgenabled <> 'D'"
+        if dialect == _POSTGRESQL
+        else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    )
+    there = set(connection.exec_driver_sql(asked).scalars())
+    wanted = guard_statements(metadata.sorted_tables, dialect)
+    named = {_name_of(each): each for each in wanted if each.startswith("CREATE TRIGGER")}
+    return {name: statement for name, statement in named.items() if name not in there}
+
+
+def _name_of(statement: str) -> str:
+    return statement.split()[2].strip('"')
 
 
 def _trigger(table: str, name: str, event: str, names: IdentifierPreparer, dialect: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from lakeguard.cli.opening import project_of
@@ -12,10 +14,20 @@ from lakeguard.cli.views.verify import verify_lines
 from lakeguard.plane import verify_embedded
 
 
+def checked_head(text: str | None) -> str | None:
+    """A hash as ``verify`` and ``sync`` print it; another text would be a false alarm."""
+    if text is not None and not re.fullmatch(r"sha256:[0-9a-f]{64}", text):
+        raise click.BadParameter("write a head as verify prints it: sha256: and 64 digits")
+    return text
+
+
 @click.command("verify")
 @click.option("--replay", is_flag=True, help="Make every decision again, too.")
 @click.option(
-    "--head", metavar="HASH", help="A head that you kept: the audit chain must still hold it."
+    "--head",
+    metavar="HASH",
+    callback=lambda ctx, parameter, value: checked_head(value),
+    help="A head that you kept: the audit chain must still hold it.",
 )
 @shared_options
 def command(call: Call, replay: bool, head: str | None) -> int:
