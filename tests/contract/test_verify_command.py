@@ -27,4 +27,4 @@ def test_a_whole_project_and_one_that_was_written_past(tmp_path: Path) -> None:
     assert "bronze/numbers commit 2: WRITE without a decision" in said.out
     assert "Next: lakeguard rollback" in said.out
     assert "verifying …" in said.err
-    assert terminal.type("lakeguard verify --head sha256:no").code == 13
+    assert terminal.type(f"lakeguard verify --head sha256:{'0' * 64}").code == 13
