@@ -14,6 +14,7 @@ from lakeguard.state import facts
 from lakeguard.state.database import Database
 from lakeguard.state.tables import documents
 from lakeguard_sdk.decision import CaseHashes, Ruling
+from lakeguard_sdk.proof import FindingKind
 from lakeguard_sdk.proof import FindingKind as Kind
 from tests.worlds.ledgers import document_rows, now
 from tests.worlds.planes import NUMBERS
@@ -198,3 +199,11 @@ def test_a_link_changed_in_the_database(lake: ProvenLake) -> None:
     found = lake.found()
     assert set(found) == {Kind.CHAIN}
     assert set(found[Kind.CHAIN]) == {"batch 2", "batch 3"}
+
+
+def test_a_guard_that_was_dropped_is_found(lake: ProvenLake) -> None:
+    on = " ON documents" if lake.database.engine.dialect.name == "postgresql" else ""
+    with lake.database.write() as connection:
+        connection.exec_driver_sql(f"DROP TRIGGER documents_no_update{on}")
+    (finding,) = lake.verify().findings
+    assert (finding.kind, finding.place) == (FindingKind.HISTORY, "documents_no_update")

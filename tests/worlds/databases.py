@@ -6,6 +6,7 @@ process alone and is stopped at its end. A test gets a schema of its own.
 
 from __future__ import annotations
 
+import atexit
 import os
 import pwd
 import shutil
@@ -138,6 +139,22 @@ def fresh_database(kind: str, folder: Path) -> Database:
     if kind == "sqlite":
         return Database(f"sqlite:///{folder}/state-{number}.db")
     return Database(shared_server().url, f"state {number}")
+
+
+def migrated_file(path: Path) -> None:
+    """A State on SQLite as a first command leaves it, copied instead of made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(_template(), path)
+
+
+@cache
+def _template() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="lakeguard-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    database = Database(f"sqlite:///{folder}/state.db")
+    database.migrate()
+    database.close()
+    return folder / "state.db"
 
 
 def discard(database: Database) -> None:

@@ -21,6 +21,7 @@ from lakeguard_sdk.definition import (
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import WorkerIdentity
 from lakeguard_sdk.words import LoadType, SourceFormat
+from tests.worlds.databases import migrated_file
 
 NUMBERS = DatasetName("bronze.numbers")
 ELSEWHERE = WorkerIdentity(name="worker", host="another-host", pid=1, process_mark="x")
@@ -61,8 +62,8 @@ def numbers_definitions(load: LoadType) -> Definitions:
 def make_heart(
     folder: Path, tables: GovernedTables, clock: Clock, definitions: Definitions
 ) -> Heart:
+    migrated_file(folder / ".lakeguard" / "state.db")
     database = Database(f"sqlite:///{folder}/.lakeguard/state.db")
-    database.migrate()
     heart = Heart(
         database=database,
         tables=tables,

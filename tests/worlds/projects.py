@@ -13,7 +13,7 @@ from lakeguard.state.database import Database
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.definition import Definitions
 from lakeguard_sdk.words import LoadType
-from tests.worlds.databases import shared_server
+from tests.worlds.databases import migrated_file, shared_server
 from tests.worlds.planes import numbers_definitions
 
 _numbers = count(1)
@@ -46,6 +46,8 @@ def settings_text() -> str:
 def make_project(folder: Path, definitions: Definitions) -> Client:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "lakeguard.toml").write_text(settings_text())
+    if _kind == ["sqlite"]:
+        migrated_file(folder / ".lakeguard" / "state.db")
     client = connect(folder)
     client.registry.apply(client.registry.plan(definitions))
     return client

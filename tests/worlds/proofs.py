@@ -30,6 +30,7 @@ from lakeguard.relay.recounting import Recount, links_in
 from lakeguard.relay.relay import Relay
 from lakeguard.relay.rows import from_arrow
 from lakeguard.state.database import Database
+from lakeguard.state.guards import missing_guards
 from lakeguard.state.tables import outbox
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.proof import FindingKind, VerifyReport
@@ -92,7 +93,8 @@ class ProvenLake:
     # ----------------------------------------------------------- what the database's owner can do
 
     def sql(self, table: str, *statements: str) -> None:
-        """Changes a guarded table, as only its owner can: the guards are taken away first."""
+        """Changes a guarded table, as only its owner can: the guards are taken away, and put back
+        so that nothing shows."""
         names = ["no_update", "no_delete"]
         on = f" ON {table}" if self.database.engine.dialect.name == "postgresql" else ""
         with self.database.write() as connection:
@@ -100,6 +102,8 @@ class ProvenLake:
                 connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_{name}{on}")
             for statement in statements:
                 assert connection.exec_driver_sql(statement).rowcount != 0, statement
+            for statement in missing_guards(connection).values():
+                connection.exec_driver_sql(statement)
 
     def queue(self, topic: str, payload: str, batch: int) -> None:
         """A row into the queue, as if the relay had stamped it."""

@@ -14,7 +14,12 @@ from lakeguard_sdk.definition import (
     JobDefinition,
     TargetDefinition,
 )
-from lakeguard_sdk.definition_errors import DefinitionError, MissingMapping, UnknownReference
+from lakeguard_sdk.definition_errors import (
+    DefinitionError,
+    MissingMapping,
+    UnknownReference,
+    WrongValue,
+)
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import BUILT_IN_PROFILES
 
@@ -43,6 +48,20 @@ def _dataset_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[Defini
     if dataset.target is not None:
         yield from _missing(dataset, "target", dataset.target, ("target",), whole)
         yield from mapping_errors(dataset, whole)
+        yield from partition_errors(dataset, whole)
+
+
+def partition_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
+    """A target partitions by columns that the dataset has."""
+    target = whole.definition("target", dataset.target or "")
+    if not isinstance(target, TargetDefinition) or dataset.load.partition_by:
+        return
+    names = {column.name for column in dataset.columns}
+    for name in target.partition_by:
+        if name not in names:
+            place, hint = by_file(dataset, ()), did_you_mean(name, names)
+            problem = f"target {target.target} partitions by {name!r}, which is no column here"
+            yield WrongValue(place, key="target", problem=problem, hint=hint, at=["target"])
 
 
 def mapping_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:

@@ -18,6 +18,7 @@ from lakeguard.insight.verifying.chain import Chains, Rechained, chain_findings
 from lakeguard.insight.verifying.commits import LogReading
 from lakeguard.insight.verifying.documents import document_findings
 from lakeguard.insight.verifying.files import file_findings
+from lakeguard.insight.verifying.guards import guard_findings
 from lakeguard.insight.verifying.history import history_findings
 from lakeguard.insight.verifying.ledger_health import LedgerReading, beyond, read_side
 from lakeguard.insight.verifying.moves import governed_ids, governed_table
@@ -185,7 +186,11 @@ class _Proof:
 
     def check_state(self, *, replay: bool) -> None:
         """DOCUMENT, HISTORY and, where asked for, REPLAY."""
-        checks = {"documents": document_findings, "history": history_findings}
+        checks = {
+            "documents": document_findings,
+            "history": history_findings,
+            "guards": guard_findings,
+        }
         if replay:
             checks["decisions, made again"] = replay_findings
         for what, findings in checks.items():
