@@ -1,0 +1,48 @@
+"""A target partitions by columns that its datasets have; a dataset's own word comes first."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakeguard.registry.current import RegistryState
+from lakeguard.registry.planning import make_plan
+from lakeguard_sdk.definition import (
+    DatasetDefinition,
+    Definitions,
+    Load,
+    SourceMapping,
+    TargetDefinition,
+)
+from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.words import LoadType
+from tests.worlds.planes import numbers_definitions
+
+
+def definitions(*partition_by: str, own: tuple[str, ...] = ()) -> Definitions:
+    found = numbers_definitions(LoadType.FULL)
+    target = TargetDefinition(
+        target="raw_zone",
+        location="raw",
+        zone="raw",
+        partition_by=partition_by,
+        sources=(SourceMapping(source="numbers"),),
+    )
+    load = Load(type=LoadType.FULL, partition_by=own)
+    change: dict[str, object] = {"target": "raw_zone", "load": load}
+    datasets: tuple[DatasetDefinition, ...] = (found.datasets[0].model_copy(update=change),)
+    return found.model_copy(update={"targets": (target,), "datasets": datasets})
+
+
+def test_a_column_that_is_there() -> None:
+    assert len(make_plan(definitions("n"), RegistryState.of({})).steps) == 3
+
+
+def test_a_column_that_is_not() -> None:
+    with pytest.raises(InvalidDefinitions) as refused:
+        make_plan(definitions("m"), RegistryState.of({}))
+    (error,) = refused.value.errors
+    assert "target raw_zone partitions by 'm', which is no column here" in str(error)
+
+
+def test_the_dataset_says_it_itself() -> None:
+    assert len(make_plan(definitions("m", own=("n",)), RegistryState.of({})).steps) == 3
