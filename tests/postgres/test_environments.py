@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from lakeguard.state.database import Database
 from lakeguard.state.head import SCHEMA_HEAD
+from lakeguard_sdk import connect
 from tests.unit.cli.conftest import Said, Shell
 
 
@@ -79,3 +80,15 @@ def test_two_environments_stand_side_by_side(shell: Shell, on_server: Path) -> N
     assert not database_of(on_dev(shell, on_server, "doctor"))["ok"], "dev was not applied"
     assert on_dev(shell, on_server, "apply").code == 0
     assert database_of(on_dev(shell, on_server, "doctor"))["ok"]
+
+
+def test_the_same_folder_has_the_same_hashes_in_both(shell: Shell, on_server: Path) -> None:
+    applied = [on(shell, on_server, "apply").data["applied"] for on in (on_dev, on_prod)]
+    heads = {one["registry_head"] for one in applied}
+    assert len(heads) == 1, applied
+    dev, prod = (connect(on_server, env=env) for env in ("dev", "prod"))
+    for one, other in zip(dev.reader.datasets(), prod.reader.datasets(), strict=True):
+        assert one.dataset_name == other.dataset_name
+        assert one.definition_hash == other.definition_hash
+        assert one.dataset_id != other.dataset_id, "ids stand outside of hashes"
+    assert dev.registry.definitions() == prod.registry.definitions()
