@@ -233,6 +233,8 @@ def _datasets(
         )
         columns = _columns(draw)
         build, allowed = _build(draw, name, parents, read, sources, targets)
+        load = _load(draw, columns)
+        fitting = [name for name in allowed if _fits(name, targets, columns, load)]
         found.append(
             DatasetDefinition(
                 dataset=name,
@@ -242,9 +244,9 @@ def _datasets(
                 active=draw(FLAGS),
                 parents=tuple(parents),
                 build=build,
-                load=_load(draw, columns),
+                load=load,
                 profile=draw(st.sampled_from(known)),
-                target=draw(st.sampled_from((None, *allowed))),
+                target=draw(st.sampled_from((None, *fitting))),
                 columns=columns,
                 rules=_rules(draw, columns),
                 external_id=own,
@@ -252,6 +254,17 @@ def _datasets(
             )
         )
     return tuple(found)
+
+
+def _fits(
+    name: str,
+    targets: tuple[TargetDefinition, ...],
+    columns: tuple[ColumnDefinition, ...],
+    load: Load,
+) -> bool:
+    """Whether the target partitions by columns that are there, or is not asked."""
+    (target,) = (target for target in targets if target.target == name)
+    return bool(load.partition_by) or set(target.partition_by) <= {c.name for c in columns}
 
 
 def _parents(draw: st.DrawFn, below: list[DatasetName]) -> list[DatasetName]:
