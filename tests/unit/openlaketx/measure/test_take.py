@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
-from lakeguard_sdk.expression import ColumnRef, Compare, Comparison, IsNull, Matches, Value
+from lakeguard_sdk.expression import (
+    ColumnRef,
+    Compare,
+    Comparison,
+    IsNan,
+    IsNull,
+    Matches,
+    Value,
+)
 from lakeguard_sdk.measure import (
     Aggregate,
     AggregateFunction,
@@ -166,3 +175,13 @@ def test_columns_are_matched_by_name_where_older_files_have_another_order(tmp_pa
     table = Subject(subject.candidate, SCHEMA, older, 2)
     measured = take_measures([DuplicateRows(columns=(N,))], table)
     assert list(measured.values.values()) == [2]
+
+
+def test_a_condition_that_only_nan_meets_is_met(tmp_path: Path) -> None:
+    """Statistics of a file say nothing of NaN, which is greater than any number."""
+    rows = [row(1, d=0.0), row(2, d=math.nan), row(3, d=math.nan), row(4, d=None)]
+    subject = staged(tmp_path, rows, [], SCHEMA)
+    greater = Compare(left=D, op=Comparison.GT, right=Value(type="double", text="5"))
+    questions = [DuplicateRows(columns=(D,), where=where) for where in (IsNan(of=D), greater, None)]
+    measured = take_measures(questions, subject)
+    assert [measured.values[measure_key(question)] for question in questions] == [2, 2, 2]

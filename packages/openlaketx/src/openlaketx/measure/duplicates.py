@@ -7,13 +7,16 @@ from openlaketx.measure.condition_sql import ConditionSql, quoted
 
 
 def duplicates_query(measure: DuplicateRows, sql: ConditionSql, origin: str) -> str:
-    """Every row of every group of equal keys with more than one row; a NULL in a key passes."""
+    """Every row of every group of equal keys with more than one row; a NULL in a key passes.
+
+    The condition filters the count, not the rows: DuckDB leaves out whole row groups by their
+    statistics, which know nothing of NaN.
+    """
     keys = [quoted(column.name) for column in measure.columns]
-    conditions = [f"{key} IS NOT NULL" for key in keys]
-    if measure.where is not None:
-        conditions.append(sql.condition(measure.where))
+    present = " AND ".join(f"{key} IS NOT NULL" for key in keys)
+    chosen = "" if measure.where is None else f" FILTER (WHERE {sql.condition(measure.where)})"
     return (
         "SELECT coalesce(sum(rows), 0) FROM ("  # noqa: S608 - names are quoted, literals bound
-        f"SELECT count(*) AS rows FROM {origin} WHERE {' AND '.join(conditions)}"
-        f" GROUP BY {', '.join(keys)} HAVING count(*) > 1)"
+        f"SELECT count(*){chosen} AS rows FROM {origin} WHERE {present}"
+        f" GROUP BY {', '.join(keys)}) WHERE rows > 1"
     )
