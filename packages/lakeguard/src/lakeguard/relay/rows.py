@@ -4,7 +4,7 @@ the same tuple whether it was told, read from the State or read from the ledger.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -63,11 +63,6 @@ def from_arrow(table: LedgerTable, data: pa.Table) -> list[PlainRow]:
     """Rows in the order of ``data``, without the ledger's own columns."""
     columns = [_to_values(data[name], table.kind_of(name)) for name in table.columns]
     return list(zip(*columns, strict=True))
-
-
-def from_payloads(table: LedgerTable, payloads: Iterable[str]) -> list[PlainRow]:
-    columns = table.columns
-    return [tuple(map(told.get, columns)) for told in map(json.loads, payloads)]
 
 
 def payload_maker(table: LedgerTable) -> Callable[[PlainRow], str]:

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import starmap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, insert, select, update
 
 from lakeguard.relay.chain import GENESIS, next_head, row_digest
 from lakeguard.state.locking import hold
@@ -77,18 +77,14 @@ def add_link(connection: Connection, org_id: str, link: Link) -> Link:
 
 
 def last_link(connection: Connection, org_id: str) -> Link | None:
-    found = links_after(connection, org_id, _highest(connection, org_id) - 1)
-    return found[-1] if found else None
+    newest_first = _links(org_id).order_by(audit_chain.c.batch.desc())
+    row = connection.execute(newest_first.limit(1)).first()
+    return None if row is None else Link(*row)
 
 
 def links_after(connection: Connection, org_id: str, batch: int) -> list[Link]:
-    table = audit_chain.c
-    rows = connection.execute(
-        select(*(table[name] for name in Link._fields))
-        .where(table.org_id == org_id, table.batch > batch)
-        .order_by(table.batch)
-    )
-    return [Link(*row) for row in rows]
+    later = _links(org_id).where(audit_chain.c.batch > batch)
+    return [Link(*row) for row in connection.execute(later.order_by(audit_chain.c.batch))]
 
 
 def delivered(connection: Connection, org_id: str) -> int:
@@ -130,6 +126,6 @@ def mark_delivered(connection: Connection, org_id: str, batch: int) -> None:
     connection.execute(delete(outbox).where(outbox.c.org_id == org_id, outbox.c.batch == batch))
 
 
-def _highest(connection: Connection, org_id: str) -> int:
-    table = audit_chain.c
-    return int(connection.scalar(select(func.max(table.batch)).where(table.org_id == org_id)) or 0)
+def _links(org_id: str) -> Select[Any]:
+    columns = (audit_chain.c[name] for name in Link._fields)
+    return select(*columns).where(audit_chain.c.org_id == org_id)

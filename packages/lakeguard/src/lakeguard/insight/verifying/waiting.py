@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import starmap
 
 from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from lakeguard.relay.chain import next_head, row_digest
 from lakeguard.relay.owner import Ownership
-from lakeguard.relay.stamping import Link
+from lakeguard.relay.stamping import Link, rows_of
 from lakeguard.state.tables import audit_chain, outbox, run_history
 from lakeguard_sdk.proof import Finding, FindingKind
 
@@ -97,12 +98,8 @@ def _queued(connection: Connection, org_id: str) -> dict[int, int]:
 
 
 def _head(connection: Connection, org_id: str, link: Link) -> str:
-    rows = connection.execute(
-        select(outbox.c.topic, outbox.c.payload)
-        .where(outbox.c.org_id == org_id, outbox.c.batch == link.batch)
-        .order_by(outbox.c.outbox_id)
-    )
-    return next_head(link.previous, link.batch, (row_digest(*row) for row in rows))
+    told = rows_of(connection, org_id, link.batch)
+    return next_head(link.previous, link.batch, starmap(row_digest, told))
 
 
 def _finding(place: str, message: str) -> Finding:

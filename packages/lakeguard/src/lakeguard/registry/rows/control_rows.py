@@ -18,7 +18,6 @@ AS_CONFIG = "config."
 """Before a name: it is a free one, whatever the rest of it says."""
 SOURCE_FIELDS = ("format", "path")
 TARGET_FIELDS = ("format", "partition_by", "transform")
-OPTION_NAMES = frozenset(name for options in OPTIONS.values() for name in options)
 
 
 def read_source_controls(sheet: Worksheet) -> None:
