@@ -11,10 +11,10 @@ from lakeguard_sdk.definition import (
     DatasetDefinition,
     Definitions,
     FromSource,
-    Load,
     RuleDefinition,
     SourceDefinition,
 )
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.words import LoadType, SourceFormat
 

@@ -16,11 +16,11 @@ from lakeguard_sdk.definition import (
     Definitions,
     FromSource,
     JobDefinition,
-    Load,
     SourceDefinition,
     SourceMapping,
     TargetDefinition,
 )
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan, RunResult, SourceBuild
 from lakeguard_sdk.words import LoadType, RunStatus, SourceFormat, TargetFormat

@@ -16,13 +16,13 @@ from lakeguard_sdk.definition import (
     Definitions,
     FromSource,
     FromSql,
-    Load,
     PolicyDefinition,
     RuleDefinition,
     SourceDefinition,
 )
 from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.errors import BaseMoved, RollbackBlocked, TableBusy
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan, RunResult, SqlBuild
 from lakeguard_sdk.schema import Column, TableSchema

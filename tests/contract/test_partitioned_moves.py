@@ -16,9 +16,9 @@ from lakeguard_sdk.definition import (
     DatasetDefinition,
     Definitions,
     FromSource,
-    Load,
     SourceDefinition,
 )
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Intent, RunPlan
 from lakeguard_sdk.words import LoadType, RunStatus, SourceFormat

@@ -18,7 +18,6 @@ from lakeguard_sdk.definition import (
     FromSource,
     FromSql,
     JobDefinition,
-    Load,
     PolicyDefinition,
     ProfileDefinition,
     RuleDefinition,
@@ -26,6 +25,7 @@ from lakeguard_sdk.definition import (
     SourceMapping,
     TargetDefinition,
 )
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.secret_values import holds_secret, looks_secret
 from lakeguard_sdk.words import (

@@ -10,7 +10,7 @@ from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.measure import RowCount, measure_key
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan, RunResult, SqlBuild
+from lakeguard_sdk.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.words import LoadType
 from tests.worlds.lakes import DeltaLake, Lake
 from tests.worlds.planes import NUMBERS
@@ -21,7 +21,7 @@ def evidence_of(lake: Lake, plan: RunPlan, numbers: list[int]) -> Evidence:
     staged = (
         (lake.stage(plan.location, f"{plan.staging}/part.parquet", numbers),) if numbers else ()
     )
-    full = plan.load is LoadType.FULL
+    full = plan.load.type is LoadType.FULL
     live = lake.files(plan.location, plan.base.commit) if plan.base else ()
     kept = 0
     if plan.base and not full:
@@ -29,16 +29,14 @@ def evidence_of(lake: Lake, plan: RunPlan, numbers: list[int]) -> Evidence:
     return Evidence(
         run_id=plan.ticket.run_id,
         dataset=plan.dataset,
-        table_schema=plan.declared,
+        table_schema=plan.table_schema,
         rows=len(numbers),
         table_rows=kept + len(numbers),
         files=staged,
         removes=live if full else (),
         base_commit=plan.base.commit if plan.base else None,
         measures={measure_key(RowCount()): len(numbers)},
-        inputs=tuple(pin.input for pin in plan.build.views.values())
-        if isinstance(plan.build, SqlBuild)
-        else (),
+        inputs=tuple(pin.input for pin in plan.pins),
         build_hash="sha256:0",
         engine="by hand",
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 from lakeguard_sdk.canonical import content_hash
 from lakeguard_sdk.commits import Commit, CommitAuthor, CommittedFile
@@ -48,6 +49,14 @@ class MemoryTables:
 
     def head_version(self, location: str) -> int:
         return len(self.logs[location]) - 1
+
+    def rows_at(self, location: str, version: int) -> Mapping[str, int]:
+        added = {
+            file.path: json.loads(file.stats or "{}").get("numRecords", -1)
+            for commit in self.logs[location][: version + 1]
+            for file in commit.added
+        }
+        return {path: added[path] for path in self.files_at(location, version)}
 
     def damage(self, location: str, version: int) -> str | None:
         return None
@@ -104,9 +113,9 @@ class MemoryTables:
         )
         if self._seq(intent.location) != intent.seq - 1 or moved:
             raise BaseMoved(dataset=intent.dataset, expected=intent.base_commit, found=head)
-        removes = (
-            self.files_at(intent.location, head) if intent.load is LoadType.FULL else frozenset()
-        )
+        removes = frozenset(intent.removes)
+        if intent.load is LoadType.FULL:
+            removes = self.files_at(intent.location, head)
         reached("publish.before_commit")
         landed = self._append(
             intent.location,

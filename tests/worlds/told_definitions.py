@@ -15,11 +15,11 @@ from lakeguard_sdk.definition import (
     FromSource,
     FromSql,
     JobDefinition,
-    Load,
     SourceDefinition,
     SourceMapping,
     TargetDefinition,
 )
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.words import HashStrategy, LoadType, SourceFormat
 

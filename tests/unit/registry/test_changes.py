@@ -10,7 +10,8 @@ from lakeguard.registry.changes import changes_between
 from lakeguard.registry.current import RegistryState
 from lakeguard.registry.describing import describe
 from lakeguard.registry.planning import make_plan
-from lakeguard_sdk.definition import ColumnDefinition, FromSource, FromSql, Load
+from lakeguard_sdk.definition import ColumnDefinition, FromSource, FromSql
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.planning import Change
 from lakeguard_sdk.words import Enforcement, LoadType, Severity, SourceFormat
 from tests.worlds.definitions import dataset, policy, rule, shop, source

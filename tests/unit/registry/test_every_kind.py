@@ -15,8 +15,9 @@ from lakeguard.registry.store import (
     job_of_dataset,
     require_dataset,
 )
-from lakeguard_sdk.definition import Definitions, FromSource, Load
+from lakeguard_sdk.definition import Definitions, FromSource
 from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.planning import Plan, Revise
 from lakeguard_sdk.words import HashStrategy, LoadType, Severity

@@ -9,11 +9,11 @@ from lakeguard.registry.planning import make_plan
 from lakeguard_sdk.definition import (
     DatasetDefinition,
     Definitions,
-    Load,
     SourceMapping,
     TargetDefinition,
 )
 from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.words import LoadType
 from tests.worlds.planes import numbers_definitions
 

@@ -6,20 +6,20 @@ settings that only a worker reads, any key, secrets by reference.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from weakref import ref
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from lakeguard_sdk.canonical import data_hash, unordered_hash
+from lakeguard_sdk.load import LoadField, load_columns
 from lakeguard_sdk.names import DatasetName, Word
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.schema import Column, DataType, TableSchema
 from lakeguard_sdk.words import (
     Enforcement,
-    HashStrategy,
     Layer,
-    LoadType,
+    Malformed,
     PolicyType,
     Severity,
     SourceFormat,
@@ -35,8 +35,18 @@ class SourceDefinition(Noun):
     kind: Literal["source"] = "source"
     source: Word
     format: SourceFormat
-    path: str
+    path: str = ""
+    """Files: a glob. Empty where ``url`` says where to read."""
+    url: str = ""
+    """``https://`` to download from, ``{name}`` filled from ``secrets``; ``jdbc:`` to query."""
+    secrets: Details = Field(default_factory=dict)
+    """References such as ``env:TOKEN``, resolved where the data is read and nowhere else."""
     options: dict[str, str] = Field(default_factory=dict)
+    header: tuple[str, ...] = ()
+    """The header that every file must have, exactly; empty: whatever the files say."""
+    malformed: Malformed = Malformed.REFUSE
+    landing: bool = False
+    """Whether files are kept as received, below the lake's ``landing`` folder."""
     external_id: str = ""
     description: str = ""
     owner: str = ""
@@ -148,18 +158,20 @@ class FromSql(Noun):
     text: str
 
 
-class Load(Noun):
-    """How a batch becomes part of the table."""
+class FromPython(Noun):
+    """A function ``(spark, inputs) -> DataFrame``; the run refuses a file with other bytes."""
 
-    type: LoadType
-    keys: tuple[str, ...] = ()
-    hash: HashStrategy = HashStrategy.NONE
-    watermark: str = ""
-    partition_by: tuple[str, ...] = ()
+    build: Literal["python"] = "python"
+    file: str
+    """The module's file, below the project's folder."""
+    function: str
+    sha256: str
 
 
-def _load(value: Any) -> Any:
-    return {"type": value} if isinstance(value, str) else value
+class FromFrame(Noun):
+    """Rows come from a program that publishes a frame, and not from a run of ours."""
+
+    build: Literal["frame"] = "frame"
 
 
 class DatasetDefinition(Noun):
@@ -171,8 +183,8 @@ class DatasetDefinition(Noun):
     description: str = ""
     active: bool = True
     parents: tuple[DatasetName, ...] = ()
-    build: Annotated[FromSource | FromSql, Field(discriminator="build")]
-    load: Annotated[Load, BeforeValidator(_load)]
+    build: Annotated[FromSource | FromSql | FromPython | FromFrame, Field(discriminator="build")]
+    load: LoadField
     profile: Word = "default"
     target: Word | None = None
     columns: tuple[ColumnDefinition, ...]
@@ -182,7 +194,13 @@ class DatasetDefinition(Noun):
 
     @property
     def declared(self) -> TableSchema:
+        """What a batch brings."""
         return TableSchema(columns=tuple(Column(name=c.name, type=c.type) for c in self.columns))
+
+    @property
+    def table_schema(self) -> TableSchema:
+        """What the table has: the declared columns, then those that the load writes."""
+        return TableSchema(columns=self.declared.columns + load_columns(self.load))
 
 
 class PolicyDefinition(Noun):

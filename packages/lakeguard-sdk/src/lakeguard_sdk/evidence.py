@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import Field
 
 from lakeguard_sdk.measure import MeasureValue
@@ -47,6 +49,21 @@ class SourcePosition(Noun):
     """How far a version has read its source; it belongs to the version."""
 
     files: tuple[SourceFile, ...] = ()
+    watermark: str | None = None
+    """The highest value read so far, as text: ISO for dates and times, plain for numbers."""
+
+
+class Changes(Noun):
+    """What a load by key made of its batch. Rows that are neither are not in the candidate."""
+
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    late: int = 0
+    """Older than what the table has of their key, or below the watermark; left out."""
+    duplicates: int = 0
+    """Rows of a key that a later row of the same batch replaced."""
 
 
 class Evidence(Noun):
@@ -56,6 +73,7 @@ class Evidence(Noun):
     dataset: DatasetName
     table_schema: TableSchema = Field(alias="schema")
     rows: int
+    """Rows that the run brings: all of the batch, or those that a load by key changed."""
     table_rows: int
     files: tuple[StagedFile, ...]
     removes: tuple[str, ...]
@@ -67,3 +85,8 @@ class Evidence(Noun):
     position: SourcePosition | None = None
     build_hash: str
     engine: str
+    changes: Changes | None = None
+    rejected: int = 0
+    """Malformed lines that were kept aside."""
+    notes: dict[str, Any] = Field(default_factory=dict)
+    """What the build itself had to say, any JSON."""

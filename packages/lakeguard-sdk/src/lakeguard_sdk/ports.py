@@ -38,6 +38,7 @@ from lakeguard_sdk.run import (
     RunResult,
     RunTicket,
     SchemaVerdict,
+    Window,
     WorkerIdentity,
 )
 from lakeguard_sdk.schema import TableSchema
@@ -85,7 +86,13 @@ class Registry(Protocol):
 class Operations(Protocol):
     """What an operator may do to tasks and tables."""
 
-    def submit(self, name: DatasetName, triggered_by: str, key: str | None = None) -> str: ...
+    def submit(
+        self,
+        name: DatasetName,
+        triggered_by: str,
+        key: str | None = None,
+        window: Window | None = None,
+    ) -> str: ...
     def requeue(self, task_id: str) -> bool: ...
     def reap(self) -> Sequence[RunResult]: ...
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove: ...

@@ -8,11 +8,19 @@ from pydantic import Field
 
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.evidence import InputVersion, SourcePosition, StagedFile
+from lakeguard_sdk.load import LoadField, batch_columns, load_columns
 from lakeguard_sdk.measure import Measure
 from lakeguard_sdk.names import DatasetName, Word
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, SourceFormat, TargetFormat
+from lakeguard_sdk.words import (
+    LoadType,
+    Malformed,
+    MoveKind,
+    RunStatus,
+    SourceFormat,
+    TargetFormat,
+)
 
 
 class WorkerIdentity(Noun):
@@ -68,6 +76,14 @@ class SourceBuild(Noun):
     path: str
     options: dict[str, str] = Field(default_factory=dict)
     position: SourcePosition | None = None
+    """Where the base version stopped reading."""
+    url: str = ""
+    object: str = ""
+    """What of a database is read: ``schema.table``."""
+    secrets: dict[str, str] = Field(default_factory=dict)
+    header: tuple[str, ...] = ()
+    malformed: Malformed = Malformed.REFUSE
+    landing: bool = False
 
 
 class SqlBuild(Noun):
@@ -78,7 +94,31 @@ class SqlBuild(Noun):
     views: dict[str, InputPin]
 
 
-Build = Annotated[SourceBuild | SqlBuild, Field(discriminator="build")]
+class PythonBuild(Noun):
+    """A function over inputs by dataset name, each pinned."""
+
+    build: Literal["python"] = "python"
+    file: str
+    function: str
+    sha256: str
+    inputs: dict[str, InputPin]
+
+
+class FrameBuild(Noun):
+    """The frame is handed in by the program that publishes it."""
+
+    build: Literal["frame"] = "frame"
+
+
+Build = Annotated[SourceBuild | SqlBuild | PythonBuild | FrameBuild, Field(discriminator="build")]
+
+
+class Window(Noun):
+    """A back-fill: only rows from ``start`` to ``end`` of a column, both included."""
+
+    column: str
+    start: str
+    end: str
 
 
 class RunPlan(Noun):
@@ -88,7 +128,7 @@ class RunPlan(Noun):
     dataset: DatasetName
     dataset_id: str
     lease_seconds: float
-    load: LoadType
+    load: LoadField
     declared: TableSchema
     build: Build
     measures: tuple[Measure, ...]
@@ -102,6 +142,29 @@ class RunPlan(Noun):
     format: TargetFormat = TargetFormat.DELTA
     partition_by: tuple[str, ...] = ()
     transform: str = ""
+    as_of: Instant | None = None
+    """When the task was given: the same for every attempt."""
+    window: Window | None = None
+    watermark: str | None = None
+    """How far the base version had read, where the load has a watermark."""
+
+    @property
+    def batch_schema(self) -> TableSchema:
+        """What a batch must bring."""
+        return TableSchema(columns=batch_columns(self.load, self.declared.columns))
+
+    @property
+    def table_schema(self) -> TableSchema:
+        """What the table has: the declared columns, then those that the load writes."""
+        return TableSchema(columns=self.declared.columns + load_columns(self.load))
+
+    @property
+    def pins(self) -> tuple[InputPin, ...]:
+        """Every pinned input of the build."""
+        match self.build:
+            case SqlBuild(views=pinned) | PythonBuild(inputs=pinned):
+                return tuple(pinned.values())
+        return ()
 
 
 class SchemaReaction(Noun):
@@ -141,6 +204,7 @@ class Intent(Noun):
     table_id: str
     base_commit: int
     load: LoadType | None = None
+    """What the commit does to the table: FULL replaces all of it, APPEND none, any other some."""
     table_schema: TableSchema = Field(alias="schema")
     partition_by: tuple[str, ...] = ()
     adds: tuple[StagedFile, ...] = ()

@@ -76,14 +76,39 @@ class LoadType(StrEnum):
     CDC = "CDC"
 
 
-RUNNABLE_LOADS = frozenset({LoadType.FULL, LoadType.APPEND})
-"""What a data plane of this version can do; the others can be registered, and block a run."""
-
-
 class HashStrategy(StrEnum):
     NONE = "NONE"
     ROW_HASH = "ROW_HASH"
     KEY_HASH = "KEY_HASH"
+
+
+class Deletes(StrEnum):
+    """Whether a deleted row leaves the table, or stays and says so."""
+
+    HARD = "hard"
+    SOFT = "soft"
+
+
+class NullWatermark(StrEnum):
+    """A row without a watermark fails the run, is left out, or is read every time."""
+
+    REFUSE = "refuse"
+    SKIP = "skip"
+    LOAD = "load"
+
+
+class LateRows(StrEnum):
+    """Rows of new files that lie below the watermark are loaded, or left out and counted."""
+
+    LOAD = "load"
+    SKIP = "skip"
+
+
+class Malformed(StrEnum):
+    """A file with a bad line is refused whole, or its bad lines are kept aside."""
+
+    REFUSE = "refuse"
+    ASIDE = "aside"
 
 
 class TargetFormat(StrEnum):
@@ -91,6 +116,7 @@ class TargetFormat(StrEnum):
     PARQUET = "parquet"
     CSV = "csv"
     JSONL = "jsonl"
+    POSTGRESQL = "postgresql"
 
 
 BUILT_IN_PROFILES = ("default", "strict", "backward", "forward", "full", "additive", "permissive")
@@ -99,7 +125,14 @@ BUILT_IN_PROFILES = ("default", "strict", "backward", "forward", "full", "additi
 
 class SourceFormat(StrEnum):
     CSV = "csv"
+    JSONL = "jsonl"
     PARQUET = "parquet"
+    DELTA = "delta"
+    JDBC = "jdbc"
+
+
+TEXT_FORMATS = frozenset({SourceFormat.CSV, SourceFormat.JSONL})
+"""What is read out of text: a string there may become any declared type."""
 
 
 CSV_ENCODINGS = ("UTF-8", "ISO-8859-1", "US-ASCII", "windows-1252")
@@ -116,6 +149,8 @@ class Scope(StrEnum):
 class MoveKind(StrEnum):
     PUBLISH = "publish"
     ROLLBACK = "rollback"
+    COMPACTION = "compaction"
+    ADOPTION = "adoption"
 
 
 class TaskState(StrEnum):

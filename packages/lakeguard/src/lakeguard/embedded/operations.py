@@ -12,12 +12,13 @@ from lakeguard.ledger.runs import result_of_run
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.reaping import reap
 from lakeguard.promotion.rollback import roll_back
+from lakeguard.promotion.windows import window_parameters
 from lakeguard.registry.store import job_id_of_dataset, require_dataset
 from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretReason
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reading import PointerMove
-from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.secret_values import holds_secret
 from lakeguard_sdk.words import RunStatus
 
@@ -26,7 +27,13 @@ from lakeguard_sdk.words import RunStatus
 class EmbeddedOperations:
     heart: Heart
 
-    def submit(self, name: DatasetName, triggered_by: str, key: str | None = None) -> str:
+    def submit(
+        self,
+        name: DatasetName,
+        triggered_by: str,
+        key: str | None = None,
+        window: Window | None = None,
+    ) -> str:
         heart = self.heart
         with heart.database.write() as connection:
             dataset = require_dataset(connection, heart.org_id, name)
@@ -36,7 +43,7 @@ class EmbeddedOperations:
                 dataset.dataset_id,
                 kind=TaskKind.BUILD,
                 key=key,
-                parameters="{}",
+                parameters=window_parameters(window),
                 triggered_by=triggered_by,
                 at=heart.clock(),
                 job_id=job_id_of_dataset(connection, heart.org_id, name),

@@ -42,10 +42,17 @@ def _rows(evidence: Evidence) -> list[str]:
     in_files = sum(file.rows for file in evidence.files)
     if min((evidence.rows, evidence.table_rows, *(file.rows for file in evidence.files))) < 0:
         found.append("a number of rows is negative")
-    if evidence.rows != in_files:
-        found.append(f"{evidence.rows:,} rows, but the files hold {in_files:,}")
-    if evidence.table_rows < evidence.rows:
-        found.append(f"{evidence.rows:,} rows in a table of {evidence.table_rows:,}")
+    changes = evidence.changes
+    if changes is None:
+        if evidence.rows != in_files:
+            found.append(f"{evidence.rows:,} rows, but the files hold {in_files:,}")
+    elif evidence.rows != changes.inserted + changes.updated or in_files < evidence.rows:
+        found.append(
+            f"{evidence.rows:,} rows, but {changes.inserted:,} were inserted and"
+            f" {changes.updated:,} updated, and the files hold {in_files:,}"
+        )
+    if evidence.table_rows < in_files:
+        found.append(f"{in_files:,} rows in a table of {evidence.table_rows:,}")
     paths = [file.path for file in evidence.files]
     if len(set(paths)) != len(paths):
         found.append("a file is listed twice")

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from lakeguard_sdk.commits import Commit
@@ -37,6 +37,9 @@ class GovernedTables(Protocol):
 
     def files_at(self, location: str, version: int) -> frozenset[str]:
         """The paths that a version shows, relative to the table and not encoded."""
+
+    def rows_at(self, location: str, version: int) -> Mapping[str, int]:
+        """How many rows each file has that a version shows; a file without a count has -1."""
 
     def damage(self, location: str, version: int) -> str | None:
         """What is wrong with the files that a version shows: one is gone or has another size."""

@@ -10,12 +10,21 @@ from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart
 from lakeguard.registry.sql import rewrite_tables
 from lakeguard.registry.store import RegisteredDataset, current_definition, current_source
-from lakeguard_sdk.definition import FromSource, FromSql
+from lakeguard_sdk.definition import FromFrame, FromPython, FromSource, FromSql
 from lakeguard_sdk.evidence import InputVersion, SourcePosition
+from lakeguard_sdk.load import GAINED_ROWS_ONLY, NEW_ROWS_ONLY
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import Build, InputPin, SourceBuild, SqlBuild, TableSnapshot
+from lakeguard_sdk.run import (
+    Build,
+    FrameBuild,
+    InputPin,
+    PythonBuild,
+    SourceBuild,
+    SqlBuild,
+    TableSnapshot,
+)
 from lakeguard_sdk.storage import join
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.words import LoadType, SourceFormat
 
 
 def plan_build(
@@ -23,13 +32,44 @@ def plan_build(
     heart: Heart,
     dataset: RegisteredDataset,
     published: Pointer | None,
+    position: SourcePosition | None,
     findings: Findings,
+    *,
+    whole: bool,
 ) -> Build | None:
-    """The build with everything pinned; None, and why in the findings, where it cannot be."""
+    """The build with everything pinned; None, and why in the findings, where it cannot be.
+
+    ``whole`` reads every input from its beginning, whatever the load would read.
+    """
     build = dataset.definition.build
-    if isinstance(build, FromSource):
-        return _from_source(connection, heart, dataset, build, published, findings)
-    return _from_sql(connection, heart, dataset, build, published, findings)
+    match build:
+        case FromSource():
+            return _from_source(connection, heart, dataset, build, position, findings)
+        case FromFrame():
+            return FrameBuild()
+    gained = None if whole else _gaining_parent(connection, heart, dataset, published, findings)
+    pins = _pins(connection, heart, dataset, gained, findings)
+    if pins is None:
+        return None
+    if isinstance(build, FromPython):
+        inputs = {str(name): pin for name, pin in pins.items()}
+        return PythonBuild(
+            file=build.file, function=build.function, sha256=build.sha256, inputs=inputs
+        )
+    return _from_sql(build, pins)
+
+
+def base_position(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, published: Pointer | None
+) -> SourcePosition | None:
+    """Where the published version stopped reading, for a load that goes on from there."""
+    load = dataset.definition.load
+    if published is None or (load.type not in NEW_ROWS_ONLY and not load.skip_unchanged):
+        return None
+    stored = require_version(connection, dataset.dataset_id, published.version)
+    if stored.position_hash is None:
+        return None
+    return SourcePosition.from_json(get_document(connection, heart.org_id, stored.position_hash))
 
 
 def _from_source(
@@ -37,7 +77,7 @@ def _from_source(
     heart: Heart,
     dataset: RegisteredDataset,
     build: FromSource,
-    published: Pointer | None,
+    position: SourcePosition | None,
     findings: Findings,
 ) -> SourceBuild | None:
     found = current_source(connection, heart.org_id, build.source)
@@ -47,59 +87,70 @@ def _from_source(
     source = found.definition
     if not source.active:
         findings.refuse("source", f"source {build.source} is disabled (active: false)")
-    position = None
-    if dataset.definition.load.type is LoadType.APPEND and published is not None:
-        position = _position(connection, heart, dataset, published.version)
+    below = build.object and source.format is not SourceFormat.JDBC
     return SourceBuild(
         source=source.source,
         format=source.format,
-        path=join(source.path, build.object) if build.object else source.path,
+        path=join(source.path, build.object) if below else source.path,
+        url=source.url,
+        object=build.object,
+        secrets=source.secrets,
         options=source.options,
+        header=source.header,
+        malformed=source.malformed,
+        landing=source.landing,
         position=position,
     )
 
 
-def _position(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, version: int
-) -> SourcePosition | None:
-    stored = require_version(connection, dataset.dataset_id, version)
-    if stored.position_hash is None:
-        return None
-    return SourcePosition.from_json(get_document(connection, heart.org_id, stored.position_hash))
+def _from_sql(build: FromSql, pins: dict[DatasetName, InputPin]) -> SqlBuild:
+    views = {name: f"lg_{name.layer}_{name.name}" for name in pins}
+    return SqlBuild(
+        text=rewrite_tables(build.text, views),
+        views={views[name]: pin for name, pin in pins.items()},
+    )
 
 
-def _from_sql(
+def _gaining_parent(
     connection: Connection,
     heart: Heart,
     dataset: RegisteredDataset,
-    build: FromSql,
     published: Pointer | None,
     findings: Findings,
-) -> SqlBuild | None:
-    recorded: dict[DatasetName, int] = {}
-    if dataset.definition.load.type is LoadType.APPEND and published is not None:
-        before = inputs_of(connection, dataset.dataset_id, published.version)
-        incremental = dataset.definition.parents[0]
-        registered = current_definition(connection, heart.org_id, incremental)
-        known = registered.dataset_id if registered else None  # its name may have been another
-        read = next((item.version for item in before if item.dataset_id == known), None)
-        recorded = {} if read is None else {incremental: read}
-        if not recorded:
-            findings.refuse(
-                f"input:{incremental}",
-                f"v{published.version} was not built from {incremental}, so that it is not known"
-                " which of its rows are new; set load type FULL for the next run",
-            )
-    pins: dict[str, InputPin] = {}
-    views: dict[DatasetName, str] = {}
-    for parent in dataset.definition.parents:
-        pin = _pin(connection, heart, parent, recorded.get(parent), findings)
-        if pin is not None:
-            views[parent] = f"lg_{parent.layer}_{parent.name}"
-            pins[views[parent]] = pin
-    if len(pins) < len(dataset.definition.parents):
+) -> tuple[DatasetName, int] | None:
+    """The parent of which only new rows are read, and the version that was read before."""
+    load = dataset.definition.load
+    parents = dataset.definition.parents
+    if load.type not in GAINED_ROWS_ONLY or load.watermark or published is None or not parents:
         return None
-    return SqlBuild(text=rewrite_tables(build.text, views), views=pins)
+    incremental = parents[0]
+    registered = current_definition(connection, heart.org_id, incremental)
+    known = registered.dataset_id if registered else None  # its name may have been another
+    before = inputs_of(connection, dataset.dataset_id, published.version)
+    read = next((item.version for item in before if item.dataset_id == known), None)
+    if read is None and load.type is LoadType.APPEND:
+        findings.refuse(
+            f"input:{incremental}",
+            f"v{published.version} was not built from {incremental}, so that it is not known"
+            " which of its rows are new; set load type FULL for the next run",
+        )
+    return None if read is None else (incremental, read)
+
+
+def _pins(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    gained: tuple[DatasetName, int] | None,
+    findings: Findings,
+) -> dict[DatasetName, InputPin] | None:
+    pins: dict[DatasetName, InputPin] = {}
+    for parent in dataset.definition.parents:
+        recorded = gained[1] if gained and gained[0] == parent else None
+        pin = _pin(connection, heart, parent, recorded, findings)
+        if pin is not None:
+            pins[parent] = pin
+    return pins if len(pins) == len(dataset.definition.parents) else None
 
 
 def _pin(

@@ -25,7 +25,6 @@ from lakeguard_sdk.definition import (
     TargetDefinition,
 )
 from lakeguard_sdk.noun import Noun
-from lakeguard_sdk.words import RUNNABLE_LOADS
 
 
 class Bundle(Noun):
@@ -75,10 +74,6 @@ def find_bundle(
         findings.refuse("job", f"job {job.job} is disabled (active: false)")
     if definition.target:
         _check_target(definition.target, target or None, source, findings)
-    if definition.load.type not in RUNNABLE_LOADS:
-        findings.refuse(
-            "load", f"load type {definition.load.type} is registered but not available yet"
-        )
     return resolve_bundle(job, definition, target or None, source)
 
 

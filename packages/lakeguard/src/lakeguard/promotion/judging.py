@@ -20,7 +20,7 @@ from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import RunTicket, SchemaReaction, SchemaVerdict, SourceBuild
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import RunStatus, SourceFormat
+from lakeguard_sdk.words import TEXT_FORMATS, RunStatus
 
 
 def submit_schema(heart: Heart, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
@@ -79,10 +79,10 @@ def _verdict(run: OpenRun, live: TableSchema) -> SchemaVerdict:
     build = run.plan.build
     differences = compare_schema(
         live,
-        run.plan.declared,
+        run.plan.batch_schema,
         run.pinned.policies,
         run.dataset.name.layer,
-        text_source=isinstance(build, SourceBuild) and build.format is SourceFormat.CSV,
+        text_source=isinstance(build, SourceBuild) and build.format in TEXT_FORMATS,
     )
     accepted = all(item.reaction != "BLOCK" for item in differences)
     return SchemaVerdict(accepted=accepted, differences=differences)
@@ -110,7 +110,7 @@ def _decide(
 def _facts(run: OpenRun, findings: Findings, differences: tuple[SchemaReaction, ...]) -> CaseFacts:
     return CaseFacts(
         dataset=run.dataset.name,
-        declared=run.plan.declared,
+        declared=run.plan.table_schema,
         tags=run.pinned.tags,
         eligibility=findings.checks,
         schema_differences=differences,

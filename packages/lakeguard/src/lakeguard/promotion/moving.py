@@ -23,8 +23,9 @@ from lakeguard.ledger.intents import (
     table_id_of,
 )
 from lakeguard.ledger.runs import result_of_run
-from lakeguard.ledger.versions import pointer
+from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.promotion.ending import end_run
+from lakeguard.promotion.evidence_check import replaces_all
 from lakeguard.promotion.heart import Heart, OpenRun, load_open_run, opened_run
 from lakeguard.promotion.publication import publish_version
 from lakeguard.promotion.restoration import publish_restored
@@ -46,7 +47,7 @@ from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import MoveKind, RunStatus
+from lakeguard_sdk.words import LoadType, MoveKind, RunStatus
 
 
 def begin_publish(heart: Heart, ticket: RunTicket) -> Intent:
@@ -58,7 +59,7 @@ def begin_publish(heart: Heart, ticket: RunTicket) -> Intent:
         return known
     with heart.database.read() as connection:
         _approved(connection, heart, run)
-    table_id = ensure_table(heart, run.dataset, run.plan.declared, run.plan.partition_by)
+    table_id = ensure_table(heart, run.dataset, run.plan.table_schema, run.plan.partition_by)
     with heart.database.write() as connection:
         run = load_open_run(connection, heart, ticket)
         known = intent_of_run(connection, ticket.run_id)
@@ -226,12 +227,26 @@ def _publish_intent(connection: Connection, heart: Heart, run: OpenRun, table_id
         location=run.plan.location,
         table_id=table_id,
         base_commit=base.commit if base else 0,
-        load=run.plan.load,
+        load=_load_of(connection, run, evidence),
         table_schema=evidence.table_schema,
         partition_by=run.plan.partition_by,
         adds=evidence.files,
         removes=evidence.removes,
     )
+
+
+def _load_of(connection: Connection, run: OpenRun, evidence: Evidence) -> LoadType:
+    """What the commit does to the table: FULL replaces all of it, APPEND none, any other some."""
+    plan, base = run.plan, run.plan.base
+    stored = None
+    if base is not None:
+        stored = require_version(connection, run.dataset.dataset_id, base.version)
+    if replaces_all(plan, stored) or (stored is None and plan.load.type is LoadType.FULL):
+        return LoadType.FULL
+    if not evidence.removes:
+        return LoadType.APPEND
+    some = plan.load.type not in (LoadType.FULL, LoadType.APPEND)
+    return plan.load.type if some else LoadType.PARTITION
 
 
 def _approved(connection: Connection, heart: Heart, run: OpenRun) -> Evidence:

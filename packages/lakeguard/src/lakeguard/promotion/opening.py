@@ -14,16 +14,26 @@ from lakeguard.gate.rules import measures_for
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import record_opening
 from lakeguard.ledger.versions import Pointer, pointer, require_version
-from lakeguard.promotion.builds import plan_build
+from lakeguard.promotion.builds import base_position, plan_build
 from lakeguard.promotion.bundle import Bundle, find_bundle
 from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
+from lakeguard.promotion.windows import check_window, task_window
 from lakeguard.registry.store import RegisteredDataset, current_policies, dataset_by_id
+from lakeguard_sdk.evidence import SourcePosition
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.run import Build, RunPlan, RunResult, RunTicket, TableBase, WorkerIdentity
+from lakeguard_sdk.run import (
+    Build,
+    RunPlan,
+    RunResult,
+    RunTicket,
+    TableBase,
+    Window,
+    WorkerIdentity,
+)
 from lakeguard_sdk.storage import join
 from lakeguard_sdk.words import LoadType, Outcome, RunStatus, TargetFormat
 
@@ -41,6 +51,8 @@ class Opening:
     build: Build | None
     bundle: Bundle
     findings: Findings
+    position: SourcePosition | None
+    window: Window | None
 
     @property
     def partition_by(self) -> tuple[str, ...]:
@@ -76,6 +88,9 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
     if not dataset.definition.active:
         findings.refuse("dataset", f"dataset {dataset.name} is disabled (active: false)")
     base = _base(connection, dataset, published, findings)
+    window = task_window(task)
+    check_window(dataset, window, published, findings)
+    position = base_position(connection, heart, dataset, published)
     return Opening(
         task=task,
         ticket=ticket,
@@ -87,9 +102,13 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
         ),
         published=published,
         base=base,
-        build=plan_build(connection, heart, dataset, published, findings),
+        build=plan_build(
+            connection, heart, dataset, published, position, findings, whole=window is not None
+        ),
         bundle=find_bundle(connection, heart, dataset, findings),
         findings=findings,
+        position=position,
+        window=window,
     )
 
 
@@ -102,13 +121,15 @@ def _base(
     if published is None:
         return None
     version = require_version(connection, dataset.dataset_id, published.version)
-    declared = dataset.definition.declared
-    same = version.schema_hash == declared.schema_hash
-    if dataset.definition.load.type is LoadType.APPEND and not same:
+    wanted, had = dataset.definition.table_schema, version.table_schema
+    lost = set(had.columns) - set(wanted.columns)
+    if dataset.definition.load.type is not LoadType.FULL and lost:
+        names = ", ".join(sorted(column.name for column in lost))
         findings.refuse(
             "load",
-            f"the columns of {dataset.name} changed since v{version.version}:"
-            " APPEND cannot rewrite what is there; set load type FULL for the next run",
+            f"{names} of {dataset.name} changed since v{version.version}:"
+            f" {dataset.definition.load.type} can add columns, but not rewrite or drop what is"
+            " there; set load type FULL for the next run",
         )
     return TableBase(version=published.version, commit=published.commit, table_id=version.table_id)
 
@@ -116,7 +137,7 @@ def _base(
 def _facts(opening: Opening) -> CaseFacts:
     return CaseFacts(
         dataset=opening.dataset.name,
-        declared=opening.dataset.definition.declared,
+        declared=opening.dataset.definition.table_schema,
         tags=opening.pinned.tags,
         eligibility=opening.findings.checks,
         schema_differences=(),
@@ -146,10 +167,10 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         dataset=opening.dataset.name,
         dataset_id=opening.dataset.dataset_id,
         lease_seconds=tasks.LEASE.total_seconds(),
-        load=definition.load.type,
+        load=definition.load,
         declared=definition.declared,
         build=build,
-        measures=measures_for(opening.pinned.rules, definition.declared),
+        measures=measures_for(opening.pinned.rules, definition.table_schema),
         location=heart.location_of(opening.dataset),
         base=opening.base,
         staging=join("runs", opening.ticket.run_id),
@@ -158,6 +179,9 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         format=target.format if target else TargetFormat.DELTA,
         partition_by=opening.partition_by,
         transform=target.transform if target else "",
+        as_of=opening.task.created_at,
+        window=opening.window,
+        watermark=opening.position.watermark if opening.position else None,
     )
     record_opening(
         connection,

@@ -20,7 +20,7 @@ def check_partitioning(
     heart: Heart, dataset: RegisteredDataset, wanted: tuple[str, ...], findings: Findings
 ) -> None:
     """Refuse columns that cannot partition, and any change of what a table was created with."""
-    problem = partition_problem(wanted, dataset.definition.declared)
+    problem = partition_problem(wanted, dataset.definition.table_schema)
     if problem is not None:
         findings.refuse("partition", f"{dataset.name} cannot be partitioned so: {problem}")
         return

@@ -166,5 +166,5 @@ def _policy_differences(
     layer = dataset.name.layer
     if not demands_declared_columns(policies, layer):
         return ()
-    declared = dataset.definition.declared
+    declared = dataset.definition.table_schema
     return compare_schema(target.table_schema, declared, policies, layer, text_source=False)

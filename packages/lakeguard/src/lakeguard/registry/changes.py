@@ -10,11 +10,13 @@ from lakeguard_sdk.definition import (
     ColumnDefinition,
     DatasetDefinition,
     Definition,
+    FromFrame,
+    FromPython,
     FromSource,
     FromSql,
-    Load,
     RuleDefinition,
 )
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.planning import Change
 from lakeguard_sdk.words import HashStrategy, Severity
@@ -107,6 +109,11 @@ def _dataset_words(dataset: DatasetDefinition) -> dict[str, str]:
             return {**words, "source": source, **{key: word for key, word in more.items() if word}}
         case FromSql(file=file):
             return {**words, "sql file": file}
+        case FromPython(file=file, function=function, sha256=sha256):
+            code = {"python file": file, "function": function, "python code": sha256[:12]}
+            return {**words, **code}
+        case FromFrame():
+            return {**words, "frame": "published by a program"}
 
 
 def _load_words(load: Load) -> dict[str, str]:
@@ -116,10 +123,21 @@ def _load_words(load: Load) -> dict[str, str]:
         "load hash": "" if load.hash is HashStrategy.NONE else load.hash,
         "load watermark": load.watermark,
         "load partition_by": ", ".join(load.partition_by),
+        **_less_common_words(load),
     }
 
 
-def _sql_change(before: FromSource | FromSql, after: FromSource | FromSql) -> Iterator[Change]:
+def _less_common_words(load: Load) -> dict[str, str]:
+    """What most loads leave as it is, where this one does not."""
+    usual = Load(type=load.type).to_data()
+    return {
+        f"load {key}": ", ".join(map(str, value)) if isinstance(value, list) else _word(value)
+        for key, value in load.to_data().items()
+        if key not in ("type", "keys", "hash", "watermark", "partition_by") and value != usual[key]
+    }
+
+
+def _sql_change(before: Noun, after: Noun) -> Iterator[Change]:
     if not isinstance(before, FromSql) or not isinstance(after, FromSql):
         return
     if before.text == after.text:

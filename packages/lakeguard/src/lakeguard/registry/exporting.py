@@ -18,15 +18,17 @@ from lakeguard_sdk.definition import (
     DatasetDefinition,
     Definition,
     Definitions,
+    FromFrame,
+    FromPython,
     FromSource,
     FromSql,
-    Load,
     PolicyDefinition,
     RuleDefinition,
     SourceMapping,
     TargetDefinition,
 )
-from lakeguard_sdk.words import HashStrategy, LoadType, Severity
+from lakeguard_sdk.load import Load
+from lakeguard_sdk.words import LoadType, Severity
 
 _WIDTH = 100
 
@@ -130,14 +132,19 @@ def _build(dataset: DatasetDefinition, sql: _SqlFiles) -> dict[str, Any]:
             return {"source": _Flow(said)}
         case FromSql() as build:
             return {"build": _Flow(sql=sql.take(dataset, build))}
+        case FromPython(file=file, function=function):
+            return {"build": _Flow(python=f"{file}:{function}")}
+        case FromFrame():
+            return {"build": "frame"}
 
 
 def _load(load: Load) -> dict[str, Any] | None:
+    """What differs from a plain load of the type; nothing at all for a plain FULL."""
     if load == Load(type=LoadType.FULL):
         return None
-    data = load.to_data()
-    data["hash"] = None if load.hash is HashStrategy.NONE else data["hash"]
-    return _Flow(_said(data))
+    usual = Load(type=load.type).to_data()
+    data = {key: value for key, value in load.to_data().items() if value != usual[key]}
+    return _Flow(_said({"type": load.type.value, **data}))
 
 
 def _column(column: ColumnDefinition, required: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakeguard.registry.details import read_columns_named
 from lakeguard.registry.fields import Fields
 from lakeguard.registry.nodes import Block, Scalar
-from lakeguard_sdk.definition import Load
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.words import HashStrategy, LoadType
 
 KEYS = ("type", "keys", "hash", "watermark", "partition_by")

@@ -41,7 +41,10 @@ OPTIONS: dict[SourceFormat, dict[str, Callable[[str], str | None]]] = {
         "null_value": _short,
         "encoding": _encoding,
     },
+    SourceFormat.JSONL: {},
     SourceFormat.PARQUET: {},
+    SourceFormat.DELTA: {},
+    SourceFormat.JDBC: {},
 }
 """Per format, the options there are, each with what is wrong with a value."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.run import RunPlan, SourceBuild
+from lakeguard_sdk.errors import BuildFailed
+from lakeguard_sdk.run import RunPlan, SourceBuild, SqlBuild
 from lakeguard_sdk.storage import Storage
 from lakeguard_sdk.words import SourceFormat
 from openlaketx.extract.batch import Batch
@@ -18,7 +19,9 @@ def extract(plan: RunPlan, session: SparkSession, lake: str, storage: Storage) -
     """The batch of a run, not yet computed; None where there is nothing new to read."""
     if isinstance(plan.build, SourceBuild):
         return _from_source(plan, plan.build, session, lake, storage)
-    return read_sql(session, plan.build, plan.dataset)
+    if isinstance(plan.build, SqlBuild):
+        return read_sql(session, plan.build, plan.dataset)
+    raise BuildFailed(dataset=plan.dataset, reason="a program publishes it: tx.publish")
 
 
 def _from_source(
@@ -29,7 +32,7 @@ def _from_source(
         dataset=plan.dataset,
         pattern=build.path,
         root=lake,
-        load=plan.load,
+        load=plan.load.type,
         position=build.position,
         storage=storage,
     )

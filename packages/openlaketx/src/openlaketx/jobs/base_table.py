@@ -35,7 +35,7 @@ def base_table(plan: RunPlan) -> BaseTable:
     if problem := protocol_problem(table):
         raise _foreign(plan, problem)
     live = live_files(table)
-    if plan.load is LoadType.FULL:
+    if plan.load.type is LoadType.FULL:
         return BaseTable((), tuple(sorted(live)), 0)
     stays = tuple(live[path] for path in sorted(live))
     counts = [file.rows for file in stays if file.rows is not None]

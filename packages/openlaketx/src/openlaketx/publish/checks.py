@@ -66,8 +66,8 @@ def _check_position(intent: Intent, table: DeltaTable, storage: Storage) -> None
 
 
 def _check_schema(intent: Intent, table: DeltaTable) -> None:
-    """An append writes what the table declares; an overwrite brings its own schema."""
-    if intent.load is not LoadType.APPEND:
+    """Only what replaces the whole table brings a schema of its own."""
+    if intent.load is LoadType.FULL:
         return
     try:
         found = schema_of(table)
@@ -79,7 +79,7 @@ def _check_schema(intent: Intent, table: DeltaTable) -> None:
 
 
 def _check_files(intent: Intent, table: DeltaTable) -> None:
-    """Adds are new, removes are live; an overwrite removes all, an append nothing."""
+    """Adds are new, removes are live; a full load removes all, an append nothing."""
     live = set(live_files(table))
     adds = [file.path for file in intent.adds]
     again = live.intersection(adds) or {path for path in adds if adds.count(path) > 1}

@@ -10,7 +10,7 @@ from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import columns, indented, moment, number, plural, strong
 from lakeguard.cli.views.listing import moves_lines, runs_lines
 from lakeguard.cli.views.status import badge_of
-from lakeguard_sdk.definition import DatasetDefinition, FromSource
+from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromSource
 from lakeguard_sdk.reading import DatasetStatus, PointerMove, RuleRow, RunRow
 
 
@@ -73,6 +73,8 @@ def _build(definition: DatasetDefinition) -> list[tuple[str, str]]:
 def _origin(definition: DatasetDefinition) -> str:
     if isinstance(definition.build, FromSource):
         return f"source {definition.build.source}"
+    if isinstance(definition.build, FromFrame):
+        return "a frame that a program publishes"
     return f"{', '.join(definition.parents)} ({inert(definition.build.file)})"
 
 

@@ -1,0 +1,56 @@
+"""Windows of back-fills: a column that has an order, and two of its values."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+
+from lakeguard_sdk.run import Window
+from lakeguard_sdk.schema import INTEGERS, TableSchema
+
+WINDOW_TYPES = ("date", "timestamp", "timestamp_ntz", "string", *INTEGERS)
+
+
+def window_problem(window: Window, declared: TableSchema) -> str | None:
+    """Why rows cannot be chosen so; None where they can."""
+    data_type = declared.type_of(window.column)
+    if data_type is None:
+        return f"there is no column {window.column!r} to fill back by"
+    if data_type not in WINDOW_TYPES:
+        return f"column {window.column} is {data_type}, which has no window"
+    try:
+        start, end = window_bounds(window, data_type)
+    except ValueError as error:
+        return str(error)
+    if start > end:  # type: ignore[operator]
+        return f"the window ends at {window.end}, before it starts at {window.start}"
+    return None
+
+
+def window_bounds(
+    window: Window, data_type: str
+) -> tuple[date | datetime | int | str, date | datetime | int | str]:
+    """Both included. A day as the end of a time means all of that day."""
+    return _bound(window.start, data_type, time.min), _bound(window.end, data_type, time.max)
+
+
+def _bound(text: str, data_type: str, moment: time) -> date | datetime | int | str:
+    try:
+        if data_type in INTEGERS:
+            return int(text)
+        if data_type == "date":
+            return date.fromisoformat(text)
+        if data_type in ("timestamp", "timestamp_ntz"):
+            return _moment(text, moment, zoned=data_type == "timestamp")
+    except ValueError:
+        raise ValueError(f"{text!r} is no value of type {data_type}") from None
+    return text
+
+
+def _moment(text: str, moment: time, *, zoned: bool) -> datetime:
+    if len(text) == len("2013-01-31"):
+        found = datetime.combine(date.fromisoformat(text), moment)
+    else:
+        found = datetime.fromisoformat(text)
+    if not zoned:
+        return found.replace(tzinfo=None)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
