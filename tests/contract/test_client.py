@@ -226,6 +226,29 @@ def test_one_key_is_one_task_and_one_version(client: Client) -> None:
     assert len(client.reader.versions(NUMBERS)) == 1
 
 
+def test_what_a_build_says_stays_with_its_version(client: Client) -> None:
+    noted = {"source": "ftp", "counts": [1, 2.5, None], "größe": {"a": True}}
+    result = run_by_hand(client, [1], notes=noted)
+    run_by_hand(client, [2])
+    assert result.version == 1
+    assert [row.notes for row in client.reader.versions(NUMBERS)] == [{}, noted]
+
+
+@pytest.mark.parametrize(
+    ("notes", "reason"),
+    [({"text": "x" * 70_000}, "of 65,536"), ({"password": "Tr0ub4dor"}, "looks like a secret")],
+)
+def test_notes_that_no_build_may_make_are_blocked(
+    client: Client, notes: dict[str, str], reason: str
+) -> None:
+    plan = open_run(client)
+    client.runs.submit_schema(plan.ticket, plan.declared)
+    evidence = evidence_of(DeltaLake(), plan, [1]).model_copy(update={"notes": notes})
+    decision = client.runs.submit_evidence(plan.ticket, evidence)
+    assert not decision.allowed
+    assert reason in "".join(decision.ruling.reasons)
+
+
 def test_only_a_failed_task_is_queued_again_and_not_for_ever(client: Client) -> None:
     task = client.operations.submit(NUMBERS, "test")
     attempts = 0

@@ -8,12 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 from sqlalchemy import text
 
 from lakeguard.relay import background
 from lakeguard.relay.attaching import attach
 from lakeguard.relay.catalogue import fact_tables, ledger_tables
+from lakeguard.relay.ledger_table import LedgerFiles
 from lakeguard.relay.owner import OWNER_FILE, alone_on_lake, ledger_root, read_owner
+from lakeguard.relay.rows import arrow_schema
 from lakeguard.state import facts
 from lakeguard.state.database import Database
 from lakeguard.state.tables import documents
@@ -280,3 +283,20 @@ def _without_guard(database: Database, table: str) -> list[str]:
     """What the owner of a database can do, and nobody else."""
     on = f" ON {table}" if database.engine.dialect.name == "postgresql" else ""
     return [f"DROP TRIGGER {table}_{name}{on}" for name in ("no_update", "no_delete")]
+
+
+def test_a_column_that_came_later_is_shown_by_tables_that_were_there(
+    database: Database, tmp_path: Path
+) -> None:
+    relay = relay_of(database, tmp_path)
+    narrow = arrow_schema(fact_tables()["documents"])
+    narrow = narrow.remove(narrow.get_field_index("body"))
+    files = ledger_of(tmp_path).files(fact_tables()["documents"])
+    LedgerFiles(files.location, narrow).ensure()
+    tell(database, ["a"])
+    relay.drain()
+    tell(database, ["b"])
+    relay.drain()
+    assert heard(tmp_path) == ["a", "b"]
+    assert "body" in [field.name for field in DeltaTable(files.location).schema().fields]
+    assert_in_step(database, tmp_path)

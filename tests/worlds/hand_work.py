@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import MoveError
@@ -42,7 +43,12 @@ def evidence_of(lake: Lake, plan: RunPlan, numbers: list[int]) -> Evidence:
     )
 
 
-def run_by_hand(client: Client, numbers: list[int], task_id: str | None = None) -> RunResult:
+def run_by_hand(
+    client: Client,
+    numbers: list[int],
+    task_id: str | None = None,
+    notes: dict[str, Any] | None = None,
+) -> RunResult:
     """One run of the numbers dataset from submit to completion, by this process."""
     lake = DeltaLake()
     task_id = task_id or client.operations.submit(NUMBERS, "by hand")
@@ -50,7 +56,7 @@ def run_by_hand(client: Client, numbers: list[int], task_id: str | None = None) 
     if isinstance(plan, RunResult):
         return plan
     client.runs.submit_schema(plan.ticket, plan.declared)
-    evidence = evidence_of(lake, plan, numbers)
+    evidence = evidence_of(lake, plan, numbers).model_copy(update={"notes": notes or {}})
     reached("stage.written")
     reached("measure.taken")
     decision = client.runs.submit_evidence(plan.ticket, evidence)

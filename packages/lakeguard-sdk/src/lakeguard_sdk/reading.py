@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from pydantic import Field
+
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
@@ -80,6 +84,8 @@ class VersionRow(Noun):
     decision_id: str
     published: bool
     inputs: tuple[InputVersion, ...]
+    notes: dict[str, Any] = Field(default_factory=dict)
+    """What the build itself had to say of it."""
 
 
 class PointerMove(Noun):

@@ -14,6 +14,7 @@ from lakeguard.ledger.versions import (
     LatestPointer,
     inputs_of,
     latest_pointers,
+    notes_of,
     pointer,
     pointer_rows,
     stored_version,
@@ -108,14 +109,16 @@ class StateReader:
         with self.database.read() as connection:
             dataset_id = require_dataset(connection, self.org_id, name).dataset_id
             published = pointer(connection, dataset_id)
+            notes = notes_of(connection, dataset_id)
             return [
                 VersionRow(
                     published=published is not None and published.version == row.version,
                     inputs=inputs_of(connection, dataset_id, row.version),
+                    notes=notes.get(row.version, {}),
                     **{
                         key: getattr(row, key)
                         for key in VersionRow.model_fields
-                        if key not in ("published", "inputs")
+                        if key not in ("published", "inputs", "notes")
                     },
                 )
                 for row in stored_versions(connection, dataset_id)

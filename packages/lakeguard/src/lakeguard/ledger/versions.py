@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from lakeguard.state.tables import (
     materializations,
     version_inputs,
 )
+from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.errors import UnknownVersion
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.ids import new_id
@@ -96,6 +98,7 @@ def record_materialization(
     task_id: str,
     idempotency_key: str,
     bytes_written: int,
+    notes: Mapping[str, Any],
 ) -> None:
     """The one materialisation of a task; the database refuses a second."""
     row = {
@@ -109,8 +112,20 @@ def record_materialization(
         "rows": version.row_count,
         "bytes": bytes_written,
         "created_at": version.promoted_at,
+        "notes": canonical_json(notes) if notes else None,
     }
     facts.record(connection, materializations, [row], version.promoted_at)
+
+
+def notes_of(connection: Connection, dataset_id: str) -> dict[int, dict[str, Any]]:
+    """What builds said of their versions, by version; those that said nothing are left out."""
+    table = materializations.c
+    rows = connection.execute(
+        select(table.version, table.notes).where(
+            table.dataset_id == dataset_id, table.notes.is_not(None)
+        )
+    )
+    return {row.version: json.loads(row.notes) for row in rows}
 
 
 def move_pointer(

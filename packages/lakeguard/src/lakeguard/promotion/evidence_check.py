@@ -11,7 +11,9 @@ from lakeguard.ledger.versions import StoredVersion, require_version
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.notes import checked_notes
 from lakeguard_sdk.partitions import partition_difference
+from lakeguard_sdk.program_errors import NoteRefused
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import LoadType
 
@@ -37,6 +39,10 @@ def check_evidence(
     _check_rows(heart, plan, base, evidence, findings)
     if set(evidence.inputs) != {pin.input for pin in plan.pins}:
         findings.refuse("evidence", "the inputs read are not those that were pinned")
+    try:
+        checked_notes(evidence.notes)
+    except NoteRefused as error:
+        findings.refuse("evidence", str(error))
     for file in evidence.files:
         parts = file.path.split("/")
         if not file.path.startswith(f"{plan.staging}/") or {"", ".", ".."} & set(parts):

@@ -41,6 +41,7 @@ def publish_version(
         task_id=run.task.task_id,
         idempotency_key=run.task.dedupe_key,
         bytes_written=sum(file.size for file in evidence.files),
+        notes=evidence.notes,
     )
     _point_at(connection, heart, version)
     layer = from_layer(run.dataset.definition)

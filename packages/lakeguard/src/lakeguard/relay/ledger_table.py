@@ -124,6 +124,7 @@ class LedgerFiles:
             handle = self._open()
             if self._last_batch(handle) >= batch:
                 return None
+            handle = self._widened(handle)
             add = self._write_file(rows, batch)
             reached("ledger.written")
             failure = self._commit(handle, add, batch, mode)
@@ -131,6 +132,16 @@ class LedgerFiles:
             if failure is None:
                 return self._tend(handle.version() + 1)
         raise LedgerUnreadable(location=self.location, reason=f"no commit holds: {failure}")
+
+    def _widened(self, handle: DeltaTable) -> DeltaTable:
+        """With the columns that came after the table: a reader would never be shown them."""
+        known = {field.name for field in handle.schema().fields}
+        new = [field for field in Schema.from_arrow(self.schema).fields if field.name not in known]
+        if not new:
+            return handle
+        with _readable(self.location):
+            handle.alter.add_columns(new, post_commithook_properties=_NO_HOOKS)
+        return self._open()
 
     def _write_file(self, rows: pa.Table, batch: int) -> AddAction:
         """The name tells the batch, so that a second try writes over the first."""

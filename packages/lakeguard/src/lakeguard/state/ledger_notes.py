@@ -210,6 +210,10 @@ LEDGER_NOTES: dict[str, TableNote] = {
                 ),
                 tests=(f"{_CLIENT}::test_one_key_is_one_task_and_one_version",),
             ),
+            Invariant(
+                "Notes are what the build said of its version: JSON, of at most 64 KiB.",
+                tests=(f"{_CLIENT}::test_what_a_build_says_stays_with_its_version",),
+            ),
         ),
     ),
     "version_inputs": TableNote(

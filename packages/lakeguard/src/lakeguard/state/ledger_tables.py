@@ -185,6 +185,7 @@ materializations = Table(
     Column("rows", BigInteger, nullable=False),
     Column("bytes", BigInteger, nullable=False),
     Column("created_at", UtcTime, nullable=False),
+    Column("notes", Long),
     UniqueConstraint("dataset_id", "version", name="uq_materializations_version"),
     UniqueConstraint(
         "org_id", "dataset_id", "idempotency_key", name="uq_materializations_idempotency_key"

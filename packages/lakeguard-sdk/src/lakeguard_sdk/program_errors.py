@@ -1,0 +1,61 @@
+"""Errors told to a program: a build that runs, or a notebook that publishes a frame."""
+
+from __future__ import annotations
+
+from lakeguard_sdk.errors import EngineError, Refused, UsageError
+
+
+class NoteRefused(UsageError):
+    """Keep notes small and plain: JSON values, at most 64 KiB together, and no secret."""
+
+    code = "LG-1101"
+    what = "the note was not kept: {reason}"
+    next_command = "correct what is given to run.note"
+
+
+class NotInRun(UsageError):
+    """A note belongs to the version that a run brings forth."""
+
+    code = "LG-1102"
+    what = "run.note was called outside of a run"
+    next_command = "call run.note inside the function that builds a dataset"
+
+
+class BuiltByRuns(UsageError):
+    """Only a dataset that says ``build: frame`` takes the frame of a program."""
+
+    code = "LG-1103"
+    what = "{dataset} is built from {origin}, and not by a program that publishes a frame"
+    next_command = "lakeguard run {dataset}, or set build: frame in its definition and apply it"
+
+
+class NotPublishable(UsageError):
+    """A frame needs columns that a dataset can declare, and its session a bridge to the JVM."""
+
+    code = "LG-1104"
+    what = "{dataset} was not published: {reason}"
+    next_command = "correct the frame, then call publish again"
+
+
+class UnknownFrame(UsageError):
+    """Ask about the frame that ``read`` gave: what is derived from it has no version."""
+
+    code = "LG-1105"
+    what = "this frame was not given by read, so that it has no version"
+    next_command = 'tx.read(spark, "silver.orders")'
+
+
+class PublishBlocked(Refused):
+    """The gate said no; what was published before is still what readers see."""
+
+    code = "LG-3101"
+    what = "{dataset} was blocked: {reason}"
+    next_command = "lakeguard why {run}"
+
+
+class PublishFailed(EngineError):
+    """The run ended before the gate could allow it; nothing became visible."""
+
+    code = "LG-5101"
+    what = "{reason}"
+    next_command = "lakeguard runs {dataset}"
