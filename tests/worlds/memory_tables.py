@@ -51,12 +51,8 @@ class MemoryTables:
         return len(self.logs[location]) - 1
 
     def rows_at(self, location: str, version: int) -> Mapping[str, int]:
-        added = {
-            file.path: json.loads(file.stats or "{}").get("numRecords", -1)
-            for commit in self.logs[location][: version + 1]
-            for file in commit.added
-        }
-        return {path: added[path] for path in self.files_at(location, version)}
+        shown = self._as_added(location, self.files_at(location, version))
+        return {file.path: json.loads(file.stats).get("numRecords", -1) for file in shown}
 
     def damage(self, location: str, version: int) -> str | None:
         return None
@@ -95,7 +91,7 @@ class MemoryTables:
             head,
             CommitAuthor.of(intent, "restore"),
             seq=intent.seq,
-            adds=[_file(path) for path in wanted - shown],
+            adds=self._as_added(intent.location, wanted - shown),
             removes=shown - wanted,
             changes=True,
         )
@@ -141,6 +137,11 @@ class MemoryTables:
             files = (files - set(commit.removes)) | set(commit.adds)
         return files
 
+    def _as_added(self, location: str, paths: frozenset[str]) -> list[CommittedFile]:
+        """Files as they were added: a restore says of them what was said before."""
+        added = {file.path: file for commit in self.logs[location] for file in commit.added}
+        return [added[path] for path in sorted(paths)]
+
     def _seq(self, location: str) -> int | None:
         return next((c.seq for c in reversed(self.logs[location]) if c.seq is not None), None)
 
@@ -151,7 +152,7 @@ class MemoryTables:
         author: CommitAuthor | None,
         *,
         seq: int | None = None,
-        adds: Sequence[StagedFile] = (),
+        adds: Sequence[StagedFile | CommittedFile] = (),
         removes: frozenset[str] = frozenset(),
         changes: bool = False,
         created: tuple[str | None, tuple[str, ...] | None] = (None, None),

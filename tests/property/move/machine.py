@@ -270,16 +270,18 @@ class MoveMachine(RuleBasedStateMachine):
             assert self.lake.numbers(self.location, head) == contents[published.version]
 
     def _move_on(self, who: int | None) -> None:
-        """A publisher takes all the steps it can, while somebody else is half way."""
+        """A publisher takes all the steps it can, while somebody else is half way.
+
+        Where it dies on the way nobody holds what it held.
+        """
         if who is None or self.publishers[who].plan is None:
             return
-        publisher = self.publishers[who]
+        publisher, self.publishers[who] = self.publishers[who], Publisher()
         try:
             while publisher.plan is not None:
                 publisher = self._step(publisher.next_step, publisher, 1)
         except MoveError as error:
             self._give_up(publisher, error)
-        self.publishers[who] = Publisher()
 
     def _give_up(self, publisher: Publisher, error: LakeGuardError) -> None:
         assert publisher.plan is not None
