@@ -145,6 +145,40 @@ def test_a_line_is_checked_though_its_column_is_left_out(
     assert "line 3" in failure(session, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("header", "about"),
+    [
+        (
+            ("a", "c"),
+            "in/x.csv has not the header of the definition: column 2 is 'b' instead of 'c'",
+        ),
+        (("b", "a"), "column 1 is 'a' instead of 'b'"),
+        (("a",), "2 columns instead of 1"),
+        (("a", "b", "c"), "2 columns instead of 3"),
+        (("A", "b"), "column 1 is 'a' instead of 'A'"),
+    ],
+)
+def test_every_file_has_the_header_of_the_definition(
+    session: SparkSession, tmp_path: Path, header: tuple[str, ...], about: str
+) -> None:
+    write_files(tmp_path, x="a,b\n1,2\n")
+    build = csv().model_copy(update={"header": header})
+    with pytest.raises(SourceUnreadable) as refusal:
+        extract(plan(tmp_path, build, AB), session, str(tmp_path), LocalStorage())
+    assert about in str(refusal.value)
+
+
+def test_the_second_file_is_held_to_the_header_too(session: SparkSession, tmp_path: Path) -> None:
+    write_files(tmp_path, x="a,b\n1,2\n", y="a,c\n1,2\n")
+    build = csv().model_copy(update={"header": ("a", "b")})
+    with pytest.raises(SourceUnreadable, match=r"in/y.csv has not the header"):
+        extract(plan(tmp_path, build, AB), session, str(tmp_path), LocalStorage())
+    (tmp_path / "in" / "y.csv").unlink()
+    batch = extract(plan(tmp_path, build, AB), session, str(tmp_path), LocalStorage())
+    assert batch is not None
+    assert rows(batch) == [("1", "2")]
+
+
 def test_an_unknown_option_is_refused(session: SparkSession, tmp_path: Path) -> None:
     write_files(tmp_path, x="a,b\n")
     assert "did you mean delimiter" in failure(session, tmp_path, delimeter=";")

@@ -9,11 +9,14 @@ import pytest
 
 from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.evidence import SourcePosition
-from lakeguard_sdk.storage import LocalStorage
+from lakeguard_sdk.load import NEW_ROWS_ONLY
+from lakeguard_sdk.storage import FileFacts, LocalStorage
 from lakeguard_sdk.words import LoadType
 from openlaketx.extract.manifest import Selection, select_files
 
 FULL, APPEND = LoadType.FULL, LoadType.APPEND
+WHOLE = sorted(set(LoadType) - NEW_ROWS_ONLY)
+REPEATABLE = sorted(NEW_ROWS_ONLY - {APPEND})
 
 
 def write(lake: Path, name: str, text: str = "x") -> None:
@@ -73,17 +76,18 @@ def test_folders_are_walked_where_the_pattern_says_so(tmp_path: Path) -> None:
     assert names(select(tmp_path, pattern="in/**/*.csv")) == ["in/a.csv", "in/deep/er/b.csv"]
 
 
-@pytest.mark.parametrize("load", [FULL, APPEND])
+@pytest.mark.parametrize("load", LoadType)
 def test_no_file_at_all_is_an_error(tmp_path: Path, load: LoadType) -> None:
     with pytest.raises(SourceUnreadable, match="no file matches"):
         select(tmp_path, load)
 
 
-def test_an_append_reads_only_what_the_base_version_has_not_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("load", sorted(NEW_ROWS_ONLY))
+def test_only_what_the_base_version_has_not_read_is_read(tmp_path: Path, load: LoadType) -> None:
     write(tmp_path, "in/b.csv")
-    first = select(tmp_path)
+    first = select(tmp_path, load)
     write(tmp_path, "in/a.csv")
-    second = select(tmp_path, position=first.position)
+    second = select(tmp_path, load, first.position)
     assert names(second) == ["in/a.csv"]
     assert [file.path for file in second.position.files] == ["in/a.csv", "in/b.csv"]
 
@@ -94,11 +98,12 @@ def test_nothing_new_is_an_empty_selection(tmp_path: Path) -> None:
     assert select(tmp_path, position=first.position).files == ()
 
 
-def test_a_full_load_reads_everything_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("load", WHOLE)
+def test_a_load_of_the_whole_reads_everything_again(tmp_path: Path, load: LoadType) -> None:
     write(tmp_path, "in/a.csv")
     first = select(tmp_path)
     write(tmp_path, "in/b.csv")
-    again = select(tmp_path, FULL, first.position)
+    again = select(tmp_path, load, first.position)
     assert names(again) == ["in/a.csv", "in/b.csv"]
     assert again.position.files == again.files
 
@@ -141,6 +146,63 @@ def test_a_file_that_changed_after_it_was_read_is_refused(tmp_path: Path, change
         os.utime(tmp_path / "in" / "a.csv", (1, 1))
     with pytest.raises(SourceUnreadable, match=r"in/a\.csv changed .* FULL"):
         select(tmp_path, position=first.position)
+
+
+@pytest.mark.parametrize("load", REPEATABLE)
+def test_a_load_that_may_repeat_itself_reads_a_changed_file_again(
+    tmp_path: Path, load: LoadType
+) -> None:
+    for name in ("in/a.csv", "in/b.csv"):
+        write(tmp_path, name, "one")
+    first = select(tmp_path, load)
+    write(tmp_path, "in/a.csv", "longer")
+    second = select(tmp_path, load, first.position)
+    assert names(second) == ["in/a.csv"]
+    assert [(file.path, file.size) for file in second.position.files] == [
+        ("in/a.csv", 6),
+        ("in/b.csv", 3),
+    ]
+    assert select(tmp_path, load, second.position).files == ()
+
+
+@pytest.mark.parametrize("load", sorted(NEW_ROWS_ONLY))
+def test_a_new_file_of_the_time_and_size_of_others_is_read(tmp_path: Path, load: LoadType) -> None:
+    position, read = None, []
+    for name in ("in/b.csv", "in/c.csv", "in/a.csv"):
+        write(tmp_path, name, "one")
+        os.utime(tmp_path / name, (1, 1))
+        chosen = select(tmp_path, load, position)
+        position = chosen.position
+        read += names(chosen)
+    assert read == ["in/b.csv", "in/c.csv", "in/a.csv"]
+
+
+class Restless(LocalStorage):
+    """A place where another process works at the moment of listing."""
+
+    def __init__(self, lake: Path) -> None:
+        self.lake = lake
+
+    def facts(self, location: str) -> FileFacts:
+        (self.lake / "in" / "gone.csv").unlink(missing_ok=True)
+        write(self.lake, "in/came.csv")
+        return super().facts(location)
+
+
+def test_what_comes_and_goes_during_listing_is_read_once(tmp_path: Path) -> None:
+    for name in ("in/a.csv", "in/gone.csv"):
+        write(tmp_path, name)
+    first = select_files(
+        source="orders",
+        dataset="bronze.orders",
+        pattern="in/*.csv",
+        root=str(tmp_path),
+        load=APPEND,
+        position=None,
+        storage=Restless(tmp_path),
+    )
+    second = select(tmp_path, position=first.position)
+    assert (names(first), names(second)) == (["in/a.csv"], ["in/came.csv"])
 
 
 def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None:

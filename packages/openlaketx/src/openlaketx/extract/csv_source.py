@@ -34,7 +34,7 @@ def read_csv(
         dialect = CsvDialect.from_options(build.options)
     except DialectProblem as problem:
         raise selection.unreadable(str(problem)) from None
-    names, quoted = _header(selection, dialect)
+    names, quoted = _header(selection, dialect, build.header)
     return Batch(
         frame=_frame(session, selection, dialect, names, quoted=quoted),
         live=TableSchema(columns=tuple(Column(name=name, type="string") for name in names)),
@@ -45,7 +45,10 @@ def read_csv(
     )
 
 
-def _header(selection: Selection, dialect: CsvDialect) -> tuple[tuple[str, ...], bool]:
+def _header(
+    selection: Selection, dialect: CsvDialect, expected: tuple[str, ...]
+) -> tuple[tuple[str, ...], bool]:
+    """The one header of all files, which is the expected one where there is one."""
     header: tuple[str, ...] = ()
     first, quoted = "", False
     for file in selection.files:
@@ -56,6 +59,11 @@ def _header(selection: Selection, dialect: CsvDialect) -> tuple[tuple[str, ...],
         quoted = quoted or look.quoted
         if look.header is None:
             raise selection.unreadable(f"{file.path} is empty: not even a header is there")
+        if expected and look.header != expected:
+            raise selection.unreadable(
+                f"{file.path} has not the header of the definition:"
+                f" {_difference(look.header, expected)}"
+            )
         if not header:
             header, first = look.header, file.path
             if problem_text := name_problem(header):
@@ -68,10 +76,10 @@ def _header(selection: Selection, dialect: CsvDialect) -> tuple[tuple[str, ...],
 
 
 def _difference(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
-    if len(found) != len(wanted):
-        return f"{len(found)} columns instead of {len(wanted)}"
-    place = next(index for index, name in enumerate(found) if name != wanted[index])
-    return f"column {place + 1} is {found[place]!r} instead of {wanted[place]!r}"
+    for place, (name, other) in enumerate(zip(found, wanted, strict=False), start=1):
+        if name != other:
+            return f"column {place} is {name!r} instead of {other!r}"
+    return f"{len(found)} columns instead of {len(wanted)}"
 
 
 def _frame(

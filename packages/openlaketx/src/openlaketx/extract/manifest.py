@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.evidence import SourceFile, SourcePosition
+from lakeguard_sdk.load import NEW_ROWS_ONLY
 from lakeguard_sdk.storage import Storage, join, local_path
 from lakeguard_sdk.words import LoadType
 
@@ -54,20 +56,19 @@ def select_files(
     position: SourcePosition | None,
     storage: Storage,
 ) -> Selection:
-    """All files of the glob for FULL; for APPEND those that the position does not know.
+    """All files of the glob, or, for a load that reads new rows only, those not read yet.
 
+    A file is known by its path, so that one of the same time as others is not missed. One that
+    changed after it was read is read again, except by APPEND, which would have its rows twice.
     Files whose name starts with ``_`` or ``.`` are markers of other tools and never read.
     """
-    found = tuple(
-        _facts(storage, path if Path(path).is_absolute() else join(root, path), path)
-        for path in matching(pattern, root)
-    )
+    found = tuple(_found(storage, matching(pattern, root), root))
     everything = Selection(source, dataset, root, found, SourcePosition(files=found))
-    if not found and (load is LoadType.FULL or position is None):
+    if not found and (load not in NEW_ROWS_ONLY or position is None):
         raise everything.unreadable(f"no file matches {pattern}")
-    if load is LoadType.FULL:
+    if load not in NEW_ROWS_ONLY:
         return everything
-    return _new_files(everything, position or SourcePosition(), storage)
+    return _new_files(everything, position or SourcePosition(), load, storage)
 
 
 def matching(pattern: str, root: str) -> list[str]:
@@ -81,26 +82,27 @@ def matching(pattern: str, root: str) -> list[str]:
     )
 
 
-def _new_files(everything: Selection, position: SourcePosition, storage: Storage) -> Selection:
-    """Files that were archived since are fine; one that was read and has other content is not."""
+def _new_files(
+    everything: Selection, position: SourcePosition, load: LoadType, storage: Storage
+) -> Selection:
+    """Files that were archived since are fine; one that has other content is, or is not."""
     known = {file.path: file for file in position.files}
+    fresh = []
     for file in everything.files:
-        if file.path in known and not _same(everything, file, known[file.path], storage):
+        before = known.get(file.path)
+        if before is not None and _same(everything, file, before, storage):
+            continue
+        if before is not None and load is LoadType.APPEND:
             raise everything.unreadable(
                 f"{file.path} changed after a version had read it, so it cannot be appended again:"
                 " give changed data a new file name, or load the dataset FULL"
             )
-    fresh = tuple(
-        file.model_copy(update={"sha256": storage.sha256(everything.location(file))})
-        for file in everything.files
-        if file.path not in known
-    )
-    return Selection(
-        everything.source,
-        everything.dataset,
-        everything.root,
-        fresh,
-        SourcePosition(files=_merged(position.files, fresh)),
+        content = storage.sha256(everything.location(file))
+        fresh.append(file.model_copy(update={"sha256": content}))
+    return replace(
+        everything,
+        files=tuple(fresh),
+        position=SourcePosition(files=_merged(position.files, fresh)),
     )
 
 
@@ -117,7 +119,15 @@ def _unmoved(file: SourceFile, other: SourceFile) -> bool:
 
 
 def _merged(old: Sequence[SourceFile], new: Iterable[SourceFile]) -> tuple[SourceFile, ...]:
-    return tuple(sorted([*old, *new], key=lambda file: file.path))
+    files = {file.path: file for file in (*old, *new)}
+    return tuple(files[path] for path in sorted(files))
+
+
+def _found(storage: Storage, paths: Iterable[str], root: str) -> Iterator[SourceFile]:
+    """What is still there when it is looked at; what comes later is for the next run."""
+    for path in paths:
+        with suppress(FileNotFoundError):
+            yield _facts(storage, path if Path(path).is_absolute() else join(root, path), path)
 
 
 def _facts(storage: Storage, location: str, path: str) -> SourceFile:
