@@ -37,7 +37,8 @@ LakeGuardError
 │   ├── BuildFailed        LG-5004
 │   ├── StagingFailed      LG-5005
 │   ├── WorkerMissing      LG-5006
-│   └── DeliveryFailed     LG-5007
+│   ├── DeliveryFailed     LG-5007
+│   └── SecretMissing      LG-5008
 └── StateError             the database is not what this version needs
     ├── StateMissing       LG-6001
     ├── StateMismatch      LG-6002
@@ -335,6 +336,14 @@ class DeliveryFailed(EngineError):
     code = "LG-5007"
     what = "v{version} of {dataset} was not delivered as files: {reason}"
     next_command = "lakeguard run {dataset}"
+
+
+class SecretMissing(EngineError):
+    """Set the variable, or write the file, where the worker runs."""
+
+    code = "LG-5008"
+    what = "the secret {reference} could not be read: {reason}"
+    next_command = "give the worker the secret; then run again"
 
 
 class WorkerMissing(EngineError):

@@ -1,0 +1,70 @@
+"""Secrets by reference: read where they are used, and shown to nobody.
+
+``env:NAME`` is a variable of the process, ``file:PATH`` the content of a file without the line
+end. A value exists in memory only, and every text that may hold one goes through ``without``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+from lakeguard_sdk.errors import SecretMissing
+
+MASK = "***"
+_LONGEST_FILE = 1 << 20
+
+
+def resolve(reference: str) -> str:
+    """The secret's value; ``SecretMissing`` names the reference and never a value."""
+    scheme, _, rest = reference.partition(":")
+    if scheme == "env" and rest:
+        return _variable(reference, rest)
+    if scheme == "file" and rest:
+        return _content(reference, rest)
+    # The text may be a secret that somebody wrote out: it is not repeated.
+    raise SecretMissing(reference=MASK, reason="write env:NAME or file:PATH")
+
+
+def resolve_all(references: Mapping[str, str]) -> dict[str, str]:
+    return {name: resolve(reference) for name, reference in references.items()}
+
+
+def without(text: str, values: Iterable[str]) -> str:
+    """The text with every secret masked, also in the spellings that an address gives it."""
+    spellings = {
+        spelled
+        for value in values
+        for spelled in (value, quote(value, safe=""), quote(value), quote_plus(value))
+        if spelled
+    }
+    for spelled in sorted(spellings, key=len, reverse=True):
+        text = text.replace(spelled, MASK)
+    return text
+
+
+def _variable(reference: str, name: str) -> str:
+    value = os.environ.get(name)
+    if value is None:
+        raise SecretMissing(reference=reference, reason="the variable is not set")
+    return _given(reference, value)
+
+
+def _content(reference: str, place: str) -> str:
+    try:
+        with Path(place).open(encoding="utf-8") as file:
+            text = file.read(_LONGEST_FILE)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SecretMissing(reference=reference, reason=reason) from None
+    except UnicodeDecodeError:
+        raise SecretMissing(reference=reference, reason="the file is not text") from None
+    return _given(reference, text.rstrip("\r\n"))
+
+
+def _given(reference: str, value: str) -> str:
+    if not value.strip():
+        raise SecretMissing(reference=reference, reason="it is empty")
+    return value
