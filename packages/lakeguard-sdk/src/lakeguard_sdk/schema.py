@@ -1,82 +1,34 @@
-"""Column types, table schemas and their fingerprint."""
+"""Table schemas and their fingerprint, and the types that their columns have."""
 
 from __future__ import annotations
 
-import re
-from typing import Annotated
+import json
+from typing import Annotated, Self
 
 from pydantic import AfterValidator
 
 from lakeguard_sdk.canonical import canonical_json, content_hash
+from lakeguard_sdk.nested_types import field_names, is_nested, leaf_types, widens
 from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.plain_types import FLOATS, INTEGERS, decimal_size, is_numeric
+from lakeguard_sdk.type_parser import TYPE_WORDS, normal_type, parse_type
+from lakeguard_sdk.type_tree import delta_field, from_delta, type_text
 
-_ALIASES = {
-    "int": "integer",
-    "bigint": "long",
-    "smallint": "short",
-    "tinyint": "byte",
-    "real": "float",
-    "bool": "boolean",
-    "text": "string",
-}
-_PLAIN = frozenset(
-    {
-        "string",
-        "boolean",
-        "byte",
-        "short",
-        "integer",
-        "long",
-        "float",
-        "double",
-        "date",
-        "timestamp",
-        "timestamp_ntz",
-        "binary",
-    }
-)
-_DECIMAL = re.compile(r"decimal\(\s*([0-9]{1,2})\s*,\s*([0-9]{1,2})\s*\)\Z")
-TYPE_WORDS = tuple(sorted({*_PLAIN, *_ALIASES, "decimal(p,s)"}))
-
-
-def normal_type(text: str) -> str:
-    """The one spelling of a type: Delta's own; ValueError for what is not a column type."""
-    word = text.strip().lower()
-    word = _ALIASES.get(word, word)
-    if word in _PLAIN:
-        return word
-    match = _DECIMAL.match(word)
-    if match and 1 <= int(match[1]) <= 38 and int(match[2]) <= int(match[1]):
-        return f"decimal({int(match[1])},{int(match[2])})"
-    raise ValueError(f"{text!r} is not a column type")
-
-
-def decimal_size(data_type: str) -> tuple[int, int] | None:
-    match = _DECIMAL.match(data_type)
-    return (int(match[1]), int(match[2])) if match else None
-
-
-INTEGERS = ("byte", "short", "integer", "long")
-FLOATS = ("float", "double")
-
-
-def is_numeric(data_type: str) -> bool:
-    return data_type in INTEGERS or data_type in FLOATS or decimal_size(data_type) is not None
-
-
-def widens(found: str, declared: str) -> bool:
-    """Whether every value of ``found`` has the same meaning as a ``declared``."""
-    if found == declared:
-        return True
-    if found in INTEGERS and declared in INTEGERS:
-        return INTEGERS.index(found) <= INTEGERS.index(declared)
-    if declared == "double":
-        return found in ("float", "byte", "short", "integer")
-    small, large = decimal_size(found), decimal_size(declared)
-    if small and large:
-        return large[1] >= small[1] and large[0] - large[1] >= small[0] - small[1]
-    return False
-
+__all__ = [
+    "FLOATS",
+    "INTEGERS",
+    "TYPE_WORDS",
+    "Column",
+    "DataType",
+    "TableSchema",
+    "decimal_size",
+    "field_names",
+    "is_nested",
+    "is_numeric",
+    "leaf_types",
+    "normal_type",
+    "widens",
+]
 
 DataType = Annotated[str, AfterValidator(normal_type)]
 
@@ -91,6 +43,12 @@ class TableSchema(Noun):
 
     columns: tuple[Column, ...]
 
+    @classmethod
+    def from_delta_json(cls, text: str) -> Self:
+        """The schema that any engine wrote; ValueError where a column has no type of ours."""
+        fields = json.loads(text)["fields"]
+        return cls(columns=tuple(Column(name=f["name"], type=_told(f)) for f in fields))
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
@@ -100,13 +58,17 @@ class TableSchema(Noun):
 
     def delta_json(self) -> str:
         """The schema as Delta writes it: every column nullable, because the gate enforces."""
-        fields = [
-            {"name": column.name, "type": column.type, "nullable": True, "metadata": {}}
-            for column in self.columns
-        ]
+        fields = [delta_field(column.name, parse_type(column.type)) for column in self.columns]
         return canonical_json({"type": "struct", "fields": fields})
 
     @property
     def schema_hash(self) -> str:
         """Order of columns is not part of a schema: a reorder keeps the hash."""
         return content_hash(sorted([column.name, column.type] for column in self.columns))
+
+
+def _told(field: dict[str, object]) -> str:
+    try:
+        return type_text(from_delta(field["type"]))
+    except ValueError as error:
+        raise ValueError(f"column {field['name']}: {error}") from None
