@@ -121,7 +121,7 @@ CHANGED = [
      "30", "7"),
     ("definitions/jobs/load_customers.yaml", JOB, "nightly", "hourly",
      "config trigger#EventBridge", "nightly", "hourly"),
-    (CUSTOMERS_FILE, CUSTOMERS, "INCREMENTAL", "CDC", "load", "INCREMENTAL", "CDC"),
+    (CUSTOMERS_FILE, CUSTOMERS, "INCREMENTAL", "SNAPSHOT", "load", "INCREMENTAL", "SNAPSHOT"),
     (CUSTOMERS_FILE, CUSTOMERS, "[id], hash", "[id, country], hash", "load keys", "id",
      "id, country"),
     (CUSTOMERS_FILE, CUSTOMERS, "Lenient", "strict", "schema profile", "lenient", "strict"),

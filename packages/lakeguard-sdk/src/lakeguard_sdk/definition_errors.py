@@ -299,3 +299,24 @@ class LoadedFact(RowsError):
 
     code = "LG-2034"
     what = "{table} holds what happened, not what is defined, and is not loaded"
+
+
+class DoubledRows(DefinitionError):
+    """What is read again must be told from what is there: give the load ``keys``."""
+
+    code = "LG-2035"
+    what = "{key}: rows would be doubled: {problem}"
+
+
+class TakenColumn(DefinitionError):
+    """The load writes columns of its own: call this one otherwise."""
+
+    code = "LG-2036"
+    what = "{column!r} is the name of a column that the load writes{hint}"
+
+
+class BadPython(DefinitionError):
+    """The build's file holds no function over a session and its inputs."""
+
+    code = "LG-2037"
+    what = "{problem}{hint}"

@@ -45,7 +45,7 @@ def read_dataset(
     target = fields.word("target", "")
     details, external_id = read_details(fields, "details"), fields.text("external_id") or ""
     columns = read_columns(fields)
-    rules = read_rules(fields, str(name or "this dataset"), columns)
+    rules = read_rules(fields, str(name or "this dataset"), columns, load)
     if findings.count > before or name is None or build is None or load is None:
         return None
     return DatasetDefinition(

@@ -28,10 +28,13 @@ from lakeguard.registry import (
 from lakeguard_sdk.schema import TYPE_WORDS
 from lakeguard_sdk.words import (
     BUILT_IN_PROFILES,
+    Deletes,
     Enforcement,
     HashStrategy,
+    LateRows,
     Layer,
     LoadType,
+    NullWatermark,
     PolicyType,
     Severity,
     SourceFormat,
@@ -131,10 +134,13 @@ def _load() -> Schema:
     kinds = _one_of(LoadType, *loads.ALIASES)
     values = {
         "type": kinds,
-        "keys": _COLUMN_NAMES,
         "hash": _one_of(HashStrategy),
-        "watermark": _TEXT,
-        "partition_by": _COLUMN_NAMES,
+        "null_watermark": _one_of(NullWatermark),
+        "late": _one_of(LateRows),
+        "deletes": _one_of(Deletes),
+        **dict.fromkeys(("keys", "order_by", "partition_by"), _COLUMN_NAMES),
+        **dict.fromkeys(("watermark", "lag", "operation", "effective"), _TEXT),
+        **dict.fromkeys(("inclusive", "allow_empty", "skip_unchanged"), _FLAG),
     }
     return _either(kinds, _mapping(loads.KEYS, ["type"], values))
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from lakeguard.registry.characters import forbidden_character, look_alike
 from lakeguard.registry.graph import Parents, cycles
+from lakeguard.registry.load_invariants import load_errors
 from lakeguard.registry.locating import Locate, by_file
-from lakeguard.registry.nodes import Path
 from lakeguard.registry.sql import check_sql, combines_rows, sql_error, unread_parents
 from lakeguard_sdk.definition import DatasetDefinition, FromSource, FromSql
 from lakeguard_sdk.definition_errors import (
@@ -18,16 +18,12 @@ from lakeguard_sdk.definition_errors import (
     GoldParent,
     MissingKey,
     ParentAbove,
-    UnknownColumn,
     WrongValue,
 )
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import Layer, LoadType
 
 LONGEST_COLUMN = 255
-KEYED_LOADS = frozenset({LoadType.INCREMENTAL, LoadType.SCD2, LoadType.SNAPSHOT, LoadType.CDC})
-"""Loads that find a row again by its keys."""
 
 
 def dataset_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
@@ -36,7 +32,7 @@ def dataset_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
     yield from _parent_errors(dataset, locate)
     yield from _build_errors(dataset, locate)
     yield from _column_errors(dataset, locate)
-    yield from _load_errors(dataset, locate)
+    yield from load_errors(dataset, locate)
     yield from _sql_errors(dataset, locate)
 
 
@@ -126,31 +122,6 @@ def column_problem(name: str) -> str | None:
     if forbidden_character(name) or not name.isprintable():
         return "a column's name has no control characters"
     return None
-
-
-def _load_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
-    load, declared = dataset.load, {column.name for column in dataset.columns}
-    named: list[tuple[Path, str]] = [
-        (("load", field, index), name)
-        for field in ("keys", "partition_by")
-        for index, name in enumerate(getattr(load, field))
-    ]
-    if load.watermark:
-        named.append((("load", "watermark"), load.watermark))
-    for at, name in named:
-        if name not in declared:
-            hint = did_you_mean(name, declared)
-            said = {"dataset": dataset.dataset, "column": name[:255], "hint": hint}
-            yield UnknownColumn(locate(dataset, at), at=list(at), **said)
-    for field, names in (("keys", load.keys), ("partition_by", load.partition_by)):
-        if len(set(names)) < len(names):
-            at = ("load", field)
-            problem = "a column stands twice"
-            yield WrongValue(locate(dataset, at), key=field, problem=problem, hint="", at=list(at))
-    if load.type in KEYED_LOADS and not load.keys:
-        at = ("load", "type")
-        problem = f"{load.type} needs keys, the columns that tell its rows apart"
-        yield WrongValue(locate(dataset, at), key="load", problem=problem, hint="", at=list(at))
 
 
 def _sql_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:

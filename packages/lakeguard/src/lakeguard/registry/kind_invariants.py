@@ -58,7 +58,7 @@ def definition_errors(definition: Definition, locate: Locate) -> Iterator[Defini
 
 def rule_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
     """Rules that are not canonical, have no meaning over the columns, or share an id."""
-    schema, place = dataset.declared, locate(dataset, ())
+    schema, place = dataset.table_schema, locate(dataset, ())
     seen: dict[str, RuleDefinition] = {}
     for rule in dataset.rules:
         if not 0 < len(rule.rule_id) <= LONGEST_TEXT:

@@ -6,9 +6,9 @@ from lakeguard.registry.details import read_columns_named
 from lakeguard.registry.fields import Fields
 from lakeguard.registry.nodes import Block, Scalar
 from lakeguard_sdk.load import Load
-from lakeguard_sdk.words import HashStrategy, LoadType
+from lakeguard_sdk.words import Deletes, HashStrategy, LateRows, LoadType, NullWatermark
 
-KEYS = ("type", "keys", "hash", "watermark", "partition_by")
+KEYS = tuple(Load.model_fields)
 ALIASES = {"HYBRID": LoadType.APPEND}
 
 
@@ -25,17 +25,21 @@ def read_load(fields: Fields) -> Load | None:
 
 
 def _spelled_out(fields: Fields, block: Block) -> Load | None:
+    before = fields.findings.count
     load = Fields(fields.document, block, fields.findings, KEYS)
-    load_type = _type(load, "type")
-    keys = read_columns_named(load, "keys")
-    hashed = load.choice("hash", HashStrategy, HashStrategy.NONE)
-    watermark = load.text("watermark") or ""
-    partition_by = read_columns_named(load, "partition_by")
-    if load_type is None or hashed is None:
-        return None
-    return Load(
-        type=load_type, keys=keys, hash=hashed, watermark=watermark, partition_by=partition_by
-    )
+    texts = ("watermark", "lag", "operation", "effective")
+    flags = ("inclusive", "allow_empty", "skip_unchanged")
+    said = {
+        "type": _type(load, "type"),
+        "hash": load.choice("hash", HashStrategy, HashStrategy.NONE),
+        "null_watermark": load.choice("null_watermark", NullWatermark, NullWatermark.REFUSE),
+        "late": load.choice("late", LateRows, LateRows.LOAD),
+        "deletes": load.choice("deletes", Deletes, Deletes.HARD),
+        **{key: load.text(key) or "" for key in texts},
+        **{key: load.flag(key, False) for key in flags},
+        **{key: read_columns_named(load, key) for key in ("keys", "order_by", "partition_by")},
+    }
+    return None if fields.findings.count > before else Load.model_validate(said)
 
 
 def _type(fields: Fields, key: str) -> LoadType | None:

@@ -21,7 +21,7 @@ from lakeguard_sdk.definition_errors import (
     WrongValue,
 )
 from lakeguard_sdk.spelling import did_you_mean
-from lakeguard_sdk.words import BUILT_IN_PROFILES
+from lakeguard_sdk.words import BUILT_IN_PROFILES, LoadType
 
 
 def reference_errors(definition: Definition, whole: Whole) -> Iterator[DefinitionError]:
@@ -52,16 +52,20 @@ def _dataset_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[Defini
 
 
 def partition_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
-    """A target partitions by columns that the dataset has."""
+    """A target partitions by columns that the dataset has, and by some where it must."""
     target = whole.definition("target", dataset.target or "")
     if not isinstance(target, TargetDefinition) or dataset.load.partition_by:
         return
     names = {column.name for column in dataset.columns}
+    place = by_file(dataset, ())
     for name in target.partition_by:
         if name not in names:
-            place, hint = by_file(dataset, ()), did_you_mean(name, names)
+            hint = did_you_mean(name, names)
             problem = f"target {target.target} partitions by {name!r}, which is no column here"
             yield WrongValue(place, key="target", problem=problem, hint=hint, at=["target"])
+    if dataset.load.type is LoadType.PARTITION and not target.partition_by:
+        problem = f"PARTITION needs partition_by, here or in target {target.target}"
+        yield WrongValue(place, key="load", problem=problem, hint="", at=["load", "type"])
 
 
 def mapping_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
@@ -80,16 +84,19 @@ def mapping_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[Definit
 
 
 def dependent_errors(target: TargetDefinition, whole: Whole) -> Iterator[DefinitionError]:
-    """Datasets that are registered and would lose the arrow from their source."""
+    """Datasets that are registered and would lose the arrow from their source, or partitions."""
     before = whole.current.definition("target", target.target)
     if not isinstance(before, TargetDefinition):
         return
-    if {m.source for m in before.sources} <= {m.source for m in target.sources}:
+    kept = {m.source for m in before.sources} <= {m.source for m in target.sources}
+    if kept and before.partition_by == target.partition_by:
         return
     for kind, name in whole.current.library.naming(target.target):
         dataset = whole.definition(kind, name)
         if isinstance(dataset, DatasetDefinition) and dataset.target == target.target:
             yield from mapping_errors(dataset, whole)
+            if dataset not in whole.changed:
+                yield from partition_errors(dataset, whole)
 
 
 def _missing(

@@ -21,6 +21,7 @@ from lakeguard_sdk.definition_errors import (
     UnknownColumn,
     UnknownRuleType,
 )
+from lakeguard_sdk.load import Load, load_columns
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.words import Severity
 
@@ -41,12 +42,17 @@ class _Entry:
     active: bool = True
 
 
-def read_rules(fields: Fields, dataset: str, columns: ColumnsRead) -> tuple[RuleDefinition, ...]:
-    """Rules in their order: column by column, then those of the dataset."""
+def read_rules(
+    fields: Fields, dataset: str, columns: ColumnsRead, load: Load | None
+) -> tuple[RuleDefinition, ...]:
+    """Rules in their order: column by column, then those of the dataset.
+
+    They may name the columns that the load writes.
+    """
     schema = None
-    if columns.complete:
+    if columns.complete and load is not None:
         declared = tuple(Column(name=c.name, type=c.type) for c in columns.columns)
-        schema = TableSchema(columns=declared)
+        schema = TableSchema(columns=declared + load_columns(load))
     reader = _RuleReader(fields, dataset, schema)
     for said in columns.rules:
         if said.required is not None:

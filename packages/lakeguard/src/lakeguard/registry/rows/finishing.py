@@ -127,7 +127,7 @@ def _rules(sheet: Worksheet, draft: Draft, dropped: set[str]) -> list[dict[str, 
 def _check_rules(sheet: Worksheet, draft: Draft, dataset: DatasetDefinition) -> None:
     """Each rule over the columns, told where a row says it."""
     said = sheet.rules.get(draft.name, {})
-    compiled = compiler_for(dataset.declared)
+    compiled = compiler_for(dataset.table_schema)
     for rule in dataset.rules:
         try:
             compiled(rule)

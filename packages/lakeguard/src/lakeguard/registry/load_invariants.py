@@ -1,0 +1,119 @@
+"""What must hold of a load by itself: its type needs what it needs, and has a use for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from lakeguard.registry.load_columns import column_errors
+from lakeguard.registry.locating import Locate
+from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard_sdk.definition_errors import DefinitionError, DoubledRows, WrongValue
+from lakeguard_sdk.load import KEYED_LOADS, Load, parse_lag
+from lakeguard_sdk.schema import is_numeric
+from lakeguard_sdk.words import Deletes, HashStrategy, LateRows, LoadType, NullWatermark
+
+Problem = tuple[str, str]
+"""A field of the load, and what is wrong with it."""
+
+_ONLY_OF: dict[str, tuple[LoadType, ...]] = {
+    "operation": (LoadType.CDC, LoadType.SCD2),
+    "effective": (LoadType.SCD2,),
+    "allow_empty": (LoadType.SNAPSHOT,),
+    "deletes": (LoadType.SNAPSHOT, LoadType.CDC),
+}
+"""Fields that mean something to these loads alone."""
+
+_DAY = timedelta(days=1)
+
+
+def load_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
+    """Everything that is wrong with a dataset's load, as far as the dataset shows it."""
+    yield from column_errors(dataset, locate)
+    found = [*_needs(dataset), *_no_use(dataset.load), *_lag_problems(dataset)]
+    for field, problem in found:
+        at = ("load", field)
+        key = "load" if field == "type" else field
+        yield WrongValue(locate(dataset, at), key=key, problem=problem, hint="", at=list(at))
+    for field in _read_again(dataset.load):
+        at = ("load", field)
+        problem = "without keys APPEND adds what it reads again; name the keys"
+        yield DoubledRows(locate(dataset, at), key=field, problem=problem, at=list(at))
+
+
+def _needs(dataset: DatasetDefinition) -> Iterator[Problem]:
+    load = dataset.load
+    if load.type in KEYED_LOADS and not load.keys:
+        yield "type", f"{load.type} needs keys, the columns that tell its rows apart"
+    if load.type is LoadType.CDC and not load.operation:
+        yield "type", "CDC needs operation, the column that says insert, update or delete"
+    if load.type is LoadType.CDC and not load.order_by:
+        yield "type", "CDC needs order_by, the columns that say which change is the last"
+    if load.type is LoadType.PARTITION and not load.partition_by and dataset.target is None:
+        yield "type", "PARTITION needs partition_by, the columns whose values it replaces"
+    if load.keys:
+        return
+    if load.hash is HashStrategy.KEY_HASH:
+        yield "hash", "KEY_HASH needs keys, the columns that are hashed"
+    if load.order_by:
+        yield "order_by", "it says which row of a key counts, and there are no keys"
+
+
+def _no_use(load: Load) -> Iterator[Problem]:
+    """What is said and would change nothing."""
+    said = {
+        "operation": bool(load.operation),
+        "effective": bool(load.effective),
+        "allow_empty": load.allow_empty,
+        "deletes": load.deletes is Deletes.SOFT,
+    }
+    for field, types in _ONLY_OF.items():
+        if said[field] and load.type not in types:
+            word = "deletes: soft" if field == "deletes" else field
+            yield field, f"{word} is for {' and '.join(types)}, and this is {load.type}"
+    if load.watermark:
+        return
+    for field in ("lag", *_about_watermarks(load)):
+        if getattr(load, field):
+            yield field, "there is no watermark that it could be about"
+
+
+def _about_watermarks(load: Load) -> Iterator[str]:
+    if load.inclusive:
+        yield "inclusive"
+    if load.null_watermark is not NullWatermark.REFUSE:
+        yield "null_watermark"
+    if load.late is not LateRows.LOAD:
+        yield "late"
+
+
+def _lag_problems(dataset: DatasetDefinition) -> Iterator[Problem]:
+    load = dataset.load
+    try:
+        lag = parse_lag(load.lag)
+    except (ValueError, OverflowError) as error:
+        yield "lag", str(error)
+        return
+    data_type = dataset.declared.type_of(load.watermark)
+    if not load.lag or data_type is None:
+        return
+    if data_type == "string":
+        yield "lag", f"{load.watermark} is text, which has nothing before it to read again"
+    elif is_numeric(data_type) and isinstance(lag, timedelta):
+        yield "lag", f"{load.watermark} is a number; write a whole number, such as 100"
+    elif not is_numeric(data_type) and isinstance(lag, int):
+        yield "lag", f"{load.watermark} is a {data_type}; write a time, such as 2 days"
+    elif data_type == "date" and isinstance(lag, timedelta) and lag % _DAY:
+        yield "lag", f"{load.watermark} is a date; write whole days, such as 2 days"
+
+
+def _read_again(load: Load) -> Iterator[str]:
+    """What would bring rows a second time to a load that cannot know them again."""
+    if load.type is not LoadType.APPEND or load.keys:
+        return
+    if load.inclusive:
+        yield "inclusive"
+    if load.lag:
+        yield "lag"
+    if load.null_watermark is NullWatermark.LOAD:
+        yield "null_watermark"

@@ -1,0 +1,183 @@
+"""Mistakes in how a load is written: each field where it means something, on fitting columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.worlds.definition_folders import SHOP, SILVER, load, mistakes
+from tests.worlds.marked_mistakes import Case, check
+
+FILE = "definitions/silver/orders.yaml"
+TYPED = SILVER.replace(
+    "  amount: {type: double}\n",
+    "  amount: {type: double}\n  day: {type: date}\n  at: {type: timestamp}\n"
+    "  local: {type: timestamp_ntz}\n  step: {type: long}\n  paid: {type: boolean}\n",
+)
+CDC = "{type: CDC, keys: [order_id], operation: op, order_by: [step]}"
+
+
+def case(name: str, said: str, code: str, says: str) -> Case:
+    """``said`` is the load, with marks around what is wrong."""
+    return Case(name, TYPED, "columns:", f"load: {said}\ncolumns:", code, says)
+
+
+NEEDS = [
+    case("cdc without operation", "{type: «CDC», keys: [order_id], order_by: [step]}", "LG-2004",
+         "CDC needs operation"),
+    case("cdc without order", "{type: «CDC», keys: [order_id], operation: op}", "LG-2004",
+         "CDC needs order_by"),
+    case("partition without columns", "«PARTITION»", "LG-2004", "PARTITION needs partition_by"),
+    case("hash without keys", "{type: FULL, hash: «KEY_HASH»}", "LG-2004", "KEY_HASH needs keys"),
+    case("order without keys", "{type: APPEND, order_by: «[step]»}", "LG-2004", "no keys"),
+    case("lag without watermark", "{type: APPEND, keys: [order_id], lag: «2 days»}", "LG-2004",
+         "no watermark"),
+    case("inclusive without watermark",
+         "{type: INCREMENTAL, keys: [order_id], inclusive: «true»}", "LG-2004", "no watermark"),
+    case("late without watermark", "{type: FULL, late: «skip»}", "LG-2004", "no watermark"),
+]  # fmt: skip
+NO_USE = [
+    case("operation of another load", "{type: FULL, operation: «op»}", "LG-2004",
+         "operation is for CDC and SCD2, and this is FULL"),
+    case("effective of another load", CDC[:-1] + ", effective: «at»}", "LG-2004",
+         "effective is for SCD2"),
+    case("soft deletes of another load",
+         "{type: SCD2, keys: [order_id], deletes: «soft»}", "LG-2004",
+         "deletes: soft is for SNAPSHOT and CDC, and this is SCD2"),
+    case("empty of another load", "{type: FULL, allow_empty: «true»}", "LG-2004",
+         "allow_empty is for SNAPSHOT"),
+]  # fmt: skip
+DOUBLED = [
+    case("inclusive append", "{type: APPEND, watermark: at, inclusive: «true»}", "LG-2035",
+         "rows would be doubled"),
+    case("append with a lag", "{type: APPEND, watermark: at, lag: «2 days»}", "LG-2035", "keys"),
+    case("append of rows without watermark",
+         "{type: APPEND, watermark: at, null_watermark: «load»}", "LG-2035", "keys"),
+]  # fmt: skip
+COLUMNS = [
+    case("unknown order", "{type: APPEND, keys: [order_id], order_by: [«stp»]}", "LG-2014",
+         "did you mean step?"),
+    case("unknown effective", "{type: SCD2, keys: [order_id], effective: «since»}", "LG-2014",
+         "no column 'since'"),
+    case("effective number", "{type: SCD2, keys: [order_id], effective: «step»}", "LG-2004",
+         "step is long"),
+    case("effective without a zone", "{type: SCD2, keys: [order_id], effective: «local»}",
+         "LG-2004", "local is timestamp_ntz"),
+    case("watermark flag", "{type: APPEND, watermark: «paid»}", "LG-2004", "paid is boolean"),
+    case("key that is not exact", "{type: INCREMENTAL, keys: [order_id, «amount»]}", "LG-2004",
+         "amount is double"),
+    case("operation that is no text",
+         "{type: CDC, keys: [order_id], operation: «paid», order_by: [step]}", "LG-2004",
+         "paid is boolean"),
+    case("operation like a column",
+         "{type: CDC, keys: [order_id], operation: «Paid», order_by: [step]}", "LG-2004",
+         "one name"),
+    case("operation that the load writes",
+         "{type: CDC, keys: [order_id], operation: «is_deleted», order_by: [step],"
+         " deletes: soft}", "LG-2036", "is_deleted"),
+    case("order twice", "{type: APPEND, keys: [order_id], order_by: [step, «step»]}", "LG-2004",
+         "stands twice"),
+]  # fmt: skip
+LAGS = [
+    case("no lag", "{type: APPEND, keys: [order_id], watermark: at, lag: «two days»}", "LG-2004",
+         "is no lag"),
+    case("endless lag",
+         "{type: APPEND, keys: [order_id], watermark: at, lag: «999999999999 days»}", "LG-2004",
+         "is no lag"),
+    case("number before a time",
+         "{type: APPEND, keys: [order_id], watermark: at, lag: «5»}", "LG-2004", "write a time"),
+    case("time before a number",
+         "{type: APPEND, keys: [order_id], watermark: step, lag: «2 days»}", "LG-2004",
+         "write a whole number"),
+    case("part of a day", "{type: APPEND, keys: [order_id], watermark: day, lag: «36 hours»}",
+         "LG-2004", "whole days"),
+    case("lag of a text",
+         "{type: APPEND, keys: [order_id], watermark: order_id, lag: «5»}", "LG-2004",
+         "order_id is text"),
+]  # fmt: skip
+WORDS = [
+    case("unknown deletes", CDC[:-1] + ", deletes: «sft»}", "LG-2004", "did you mean soft?"),
+    case("unknown late rows", "{type: FULL, late: «drop»}", "LG-2004", "write load or skip"),
+    case("unknown null watermark", "{type: FULL, null_watermark: «ignore»}", "LG-2004",
+         "refuse, skip or load"),
+    case("flag in quotes", "{type: SNAPSHOT, keys: [order_id], allow_empty: «'true'»}", "LG-2004",
+         "without quotes"),
+    case("order is a list", "{type: APPEND, keys: [order_id], order_by: «step»}", "LG-2004",
+         "list"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", [*NEEDS, *NO_USE, *DOUBLED, *COLUMNS, *LAGS, *WORDS], ids=str)
+def test_a_mistake_is_told_where_it_stands(mistake: Case, tmp_path: Path) -> None:
+    check(mistake, FILE, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("said", "column"),
+    [
+        ("{type: FULL, hash: ROW_HASH}", "row_hash"),
+        ("{type: FULL, hash: KEY_HASH, keys: [order_id]}", "Key_Hash"),
+        ("{type: SCD2, keys: [order_id]}", "valid_to"),
+        ("{type: SNAPSHOT, keys: [order_id], deletes: soft}", "deleted_at"),
+    ],
+)
+def test_a_column_that_the_load_writes(said: str, column: str, tmp_path: Path) -> None:
+    text = TYPED.replace("columns:", f"load: {said}\ncolumns:\n  {column}: {{type: string}}")
+    (error,) = mistakes(tmp_path, {**SHOP, FILE: text})
+    assert (error.code, error.place.line) == ("LG-2036", 8)
+    assert column in str(error)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        CDC,
+        CDC[:-1] + ", deletes: soft, hash: ROW_HASH, skip_unchanged: true}",
+        "{type: SCD2, keys: [order_id], effective: day, operation: op, order_by: [at]}",
+        "{type: SNAPSHOT, keys: [order_id], deletes: soft, allow_empty: true}",
+        "{type: APPEND, keys: [order_id], watermark: at, lag: 30 minutes, inclusive: true}",
+        "{type: INCREMENTAL, keys: [order_id], watermark: step, lag: 100, null_watermark: load}",
+        "{type: APPEND, watermark: order_id, null_watermark: skip, late: skip}",
+        "{type: APPEND, keys: [order_id], watermark: day, lag: 48 hours}",
+        "{type: PARTITION, partition_by: [day]}",
+    ],
+)
+def test_what_fits_together_is_taken(said: str, tmp_path: Path) -> None:
+    files = {**SHOP, FILE: TYPED.replace("columns:", f"load: {said}\ncolumns:")}
+    assert mistakes(tmp_path, files) == ()
+
+
+def test_every_field_is_read(tmp_path: Path) -> None:
+    said = (
+        "{type: CDC, keys: [order_id], hash: ROW_HASH, watermark: at, lag: 2 days,"
+        " inclusive: true, null_watermark: skip, late: skip, order_by: [step, at], operation: op,"
+        " deletes: soft, skip_unchanged: true, partition_by: [day]}"
+    )
+    files = {**SHOP, FILE: TYPED.replace("columns:", f"load: {said}\ncolumns:")}
+    (found,) = (d.load for d in load(tmp_path, files).datasets if d.dataset == "silver.orders")
+    assert found.to_data() == {
+        "type": "CDC",
+        "keys": ["order_id"],
+        "hash": "ROW_HASH",
+        "watermark": "at",
+        "lag": "2 days",
+        "inclusive": True,
+        "null_watermark": "skip",
+        "late": "skip",
+        "order_by": ["step", "at"],
+        "operation": "op",
+        "effective": "",
+        "deletes": "soft",
+        "allow_empty": False,
+        "skip_unchanged": True,
+        "partition_by": ["day"],
+    }
+
+
+def test_a_rule_may_name_what_the_load_writes(tmp_path: Path) -> None:
+    rules = "  - not_null(valid_from)\n  - not_null(order_id) where is_current = true\n"
+    text = TYPED.replace("columns:", "load: {type: SCD2, keys: [order_id]}\ncolumns:")
+    assert mistakes(tmp_path / "good", {**SHOP, FILE: text + rules}) == ()
+    (error, *_) = mistakes(tmp_path / "bad", {**SHOP, FILE: TYPED + rules})
+    assert error.code == "LG-2014"
