@@ -8,7 +8,7 @@ import pytest
 
 from lakeguard.cli.progress import working
 from lakeguard.cli.running import LONGEST_PAUSE, run_to_end
-from lakeguard_sdk.run import Failure, RunResult
+from lakeguard_sdk.run import Failure, RunResult, Window
 from lakeguard_sdk.words import RunStatus
 from tests.unit.cli import nouns
 
@@ -28,7 +28,8 @@ class Tasks:
         self.notes: list[str] = []
         self.operations = self
 
-    def submit(self, name: str, triggered_by: str, key: str | None = None) -> str:
+    def submit(self, name: str, triggered_by: str, window: Window | None = None) -> str:
+        self.window = window
         return "task_1"
 
     def run_task(self, task_id: str) -> RunResult:

@@ -47,9 +47,13 @@ Progress = Callable[[str, dict[str, Any]], None]
 
 
 class Worker(Protocol):
-    """Runs one queued task to its end."""
+    """Runs queued tasks to their ends, from any number of threads.
+
+    Once stopped, runs under way end as interrupted, and ``run_task`` raises KeyboardInterrupt.
+    """
 
     def run_task(self, task_id: str) -> RunResult: ...
+    def stop(self) -> None: ...
 
 
 def connect(url: str | Path, *, env: str | None = None, ticket: RunTicket | None = None) -> Client:

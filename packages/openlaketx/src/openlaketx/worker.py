@@ -11,7 +11,7 @@ from lakeguard_sdk.errors import BuildFailed, Fenced, LakeGuardError
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.words import RunStatus
-from openlaketx.jobs.interrupts import noticing_interrupts
+from openlaketx.jobs.interrupts import StopSign, noticing_interrupts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,7 +30,10 @@ def create_worker(
 
 
 class SparkWorker:
-    """Every task it opens ends: with a result, or by the reaper where nothing can be said."""
+    """Every task it opens ends: with a result, or by the reaper where nothing can be said.
+
+    Threads may run tasks side by side, on the one session.
+    """
 
     def __init__(
         self, client: WorkerClient, spark_options: dict[str, str], progress: Progress | None
@@ -39,14 +42,20 @@ class SparkWorker:
         self._spark_options = spark_options
         self._progress = progress
         self._identity = this_process("openlaketx")
+        self._sign = StopSign()
 
     def run_task(self, task_id: str) -> RunResult:
         """Opens the task's next attempt and runs it; a retryable failure is told as such."""
+        self._sign.check()
         opened = self._client.runs.open_run(task_id, self._identity)
         return opened if isinstance(opened, RunResult) else self._run(opened)
 
+    def stop(self) -> None:
+        """Runs under way end as if Ctrl-C had reached them, and none starts any more."""
+        self._sign.give()
+
     def _run(self, plan: RunPlan) -> RunResult:
-        with noticing_interrupts() as interrupted:
+        with noticing_interrupts(self._sign) as interrupted:
             try:
                 return self._attempt(plan, interrupted)
             except KeyboardInterrupt:
@@ -71,9 +80,11 @@ class SparkWorker:
             context.cancelJobGroupAndFutureJobs(plan.ticket.run_id)
 
         spark = self._spark()
-        with keeping_lease(
-            self._client.runs, plan.ticket, plan.lease_seconds, stop_spark, interrupted
-        ) as lease:
+        runs, ticket = self._client.runs, plan.ticket
+        with (
+            self._sign.heeded(stop_spark),
+            keeping_lease(runs, ticket, plan.lease_seconds, stop_spark, interrupted) as lease,
+        ):
             try:
                 result = run_dataset(plan, self._client, spark, lease, self._progress)
             except LakeGuardError:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -46,9 +47,58 @@ def working(what: str) -> Iterator[Progress]:
         yield tell
 
 
-def _warn(stage: str, facts: dict[str, Any]) -> None:
+class Board:
+    """What each of many runs is at; a thread that says its run's name is heard under it."""
+
+    def __init__(self, show: Callable[[str], None] | None) -> None:
+        self._show = show
+        self._own = threading.local()
+        self._changing = threading.Lock()
+        self._stages: dict[str, str] = {}
+
+    @contextmanager
+    def running(self, name: str) -> Iterator[None]:
+        """The run of this thread, from its beginning to its end."""
+        self._own.name = name
+        if self._show is None:
+            note(f"running {name} …")
+        self._put(name, "starting")
+        try:
+            yield
+        finally:
+            self._put(name, None)
+
+    def tell(self, stage: str, facts: dict[str, Any]) -> None:
+        _warn(stage, facts, self._own.name)
+        self._put(self._own.name, STAGES.get(stage, stage).format(**facts))
+
+    def _put(self, name: str, said: str | None) -> None:
+        with self._changing:
+            self._stages.pop(name, None)
+            if said is not None:
+                self._stages[name] = said
+            if self._show is not None:
+                shown = " · ".join(f"{name}: {said}" for name, said in self._stages.items())
+                self._show(_plain(shown))
+
+
+@contextmanager
+def working_on_many() -> Iterator[Board]:
+    """One spinner with the stage of every run on a terminal, a line for each run elsewhere."""
+    if not sys.stderr.isatty():
+        yield Board(None)
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True, no_color=colour() is False, highlight=False)
+    with console.status("starting", spinner="dots") as status:
+        yield Board(status.update)
+
+
+def _warn(stage: str, facts: dict[str, Any], whose: str = "") -> None:
     if stage in WARNINGS:
-        note(inert(WARNINGS[stage].format(**facts)))
+        said = inert(WARNINGS[stage].format(**facts))
+        note(f"{whose}: {said}" if whose else said)
 
 
 def _plain(text: str) -> str:

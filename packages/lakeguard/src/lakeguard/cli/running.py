@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lakeguard_sdk.client import Client, Worker
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.words import RunStatus
 
 FIRST_PAUSE = 0.5
@@ -20,11 +20,12 @@ def run_to_end(
     name: DatasetName,
     triggered_by: str,
     *,
-    sleep: Callable[[float], None] = time.sleep,
+    window: Window | None = None,
+    sleep: Callable[[float], object] = time.sleep,
     note: Callable[[str], None] = lambda _: None,
 ) -> RunResult:
     """Submits a task and runs it; a retryable failure is tried again while attempts are left."""
-    task_id = client.operations.submit(name, triggered_by)
+    task_id = client.operations.submit(name, triggered_by, window=window)
     pause = FIRST_PAUSE
     while True:
         result = worker.run_task(task_id)
@@ -43,6 +44,9 @@ def _worth_another(result: RunResult) -> bool:
 
 def published_version(client: Client, name: DatasetName) -> int | None:
     """The version that readers see now."""
-    found = (item for item in client.reader.status() if item.dataset.dataset_name == name)
-    status = next(found, None)
-    return status.published if status else None
+    return published_versions(client).get(name)
+
+
+def published_versions(client: Client) -> dict[DatasetName, int | None]:
+    """Of every dataset, the version that readers see now."""
+    return {item.dataset.dataset_name: item.published for item in client.reader.status()}

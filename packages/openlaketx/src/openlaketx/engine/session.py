@@ -57,17 +57,20 @@ _DELTA = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 _jvm_output: list[IO[bytes]] = []
+_starting = threading.Lock()
 
 
 def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSession:
     """The process's session, started with ``options`` unless there is one already.
 
     Runs need no Delta jar; with ``delta`` the session can also read and write through delta-spark.
+    Threads that ask at once get the same one.
     """
-    if SparkContext._active_spark_context is not None:
-        return SparkSession.builder.getOrCreate()
-    archive = _class_archive(find_java())
-    return _start(_configuration(options, archive.java_option(), delta=delta), archive)
+    with _starting:
+        if SparkContext._active_spark_context is not None:
+            return SparkSession.builder.getOrCreate()
+        archive = _class_archive(find_java())
+        return _start(_configuration(options, archive.java_option(), delta=delta), archive)
 
 
 def run_session(spark: SparkSession) -> SparkSession:

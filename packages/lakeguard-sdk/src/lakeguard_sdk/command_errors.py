@@ -1,0 +1,29 @@
+"""Errors of commands that choose what to run, when, or from which files."""
+
+from __future__ import annotations
+
+from lakeguard_sdk.errors import UsageError
+
+
+class BuiltByProgram(UsageError):
+    """Its rows come from a program: call ``tx.publish`` there, on a Spark session of yours."""
+
+    code = "LG-1201"
+    what = "{dataset} is not built by runs: a program publishes it with tx.publish"
+    next_command = 'tx.publish("{dataset}", frame)'
+
+
+class NoWindow(UsageError):
+    """Say which column the window is about, and two of its values."""
+
+    code = "LG-1202"
+    what = "{dataset} cannot be filled back: {reason}"
+    next_command = "lakeguard backfill {dataset} --from A --to B --by COLUMN"
+
+
+class NothingToLookAt(UsageError):
+    """Name files that exist and have rows of one kind; nothing was written."""
+
+    code = "LG-1203"
+    what = "{pattern}: {reason}"
+    next_command = "lakeguard source add NAME PATTERN"

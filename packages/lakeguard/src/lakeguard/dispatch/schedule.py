@@ -1,0 +1,71 @@
+"""Which of many builds may start now. Pure: it starts nothing and waits for nobody.
+
+    chosen ──► ready ──► running ──► well
+                             └─────► ill ──► its descendants are held
+
+One that ends ill holds its own descendants and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from lakeguard_sdk.names import DatasetName
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How far the builds of a set of datasets have come; a change is a new schedule."""
+
+    parents: Mapping[DatasetName, Collection[DatasetName]]
+    """Of every chosen dataset; parents that are not chosen are waited for by nobody."""
+    running: frozenset[DatasetName] = frozenset()
+    well: frozenset[DatasetName] = frozenset()
+    ill: frozenset[DatasetName] = frozenset()
+
+    def ready(self, jobs: int) -> tuple[DatasetName, ...]:
+        """What may start beside what runs, at most ``jobs`` together; lower layers first."""
+        free = max(0, jobs - len(self.running))
+        waiting = set(self.parents) - self.running - self.well - self.ill
+        able = [name for name in waiting if all(parent in self.well for parent in self._of(name))]
+        return tuple(in_order(able)[:free])
+
+    def started(self, name: DatasetName) -> Schedule:
+        return replace(self, running=self.running | {name})
+
+    def ended(self, name: DatasetName, *, well: bool) -> Schedule:
+        after = replace(self, running=self.running - {name})
+        if well:
+            return replace(after, well=self.well | {name})
+        return replace(after, ill=self.ill | {name})
+
+    def held(self) -> dict[DatasetName, tuple[DatasetName, ...]]:
+        """What cannot start any more, and the ill ancestors that it waits for."""
+        blamed = {name: self._ill_above(name) for name in set(self.parents) - self.well - self.ill}
+        return {name: tuple(in_order(found)) for name, found in blamed.items() if found}
+
+    def _ill_above(self, name: DatasetName) -> set[DatasetName]:
+        return above(name, self.parents) & self.ill
+
+    def _of(self, name: DatasetName) -> list[DatasetName]:
+        return [parent for parent in self.parents[name] if parent in self.parents]
+
+
+def in_order(names: Iterable[DatasetName]) -> list[DatasetName]:
+    """Lower layers first, then by name."""
+    return sorted(names, key=lambda name: (name.layer.height, name))
+
+
+def above(
+    name: DatasetName, parents: Mapping[DatasetName, Collection[DatasetName]]
+) -> set[DatasetName]:
+    """Every dataset that the name is built from, near or far; unknown parents have none."""
+    found: set[DatasetName] = set()
+    look = list(parents.get(name, ()))
+    while look:
+        parent = look.pop()
+        if parent not in found:
+            found.add(parent)
+            look += parents.get(parent, ())
+    return found

@@ -1,0 +1,67 @@
+"""The summary of many runs."""
+
+from __future__ import annotations
+
+import click
+
+from lakeguard.cli.views.many import ended_line, many_lines
+from lakeguard.cli.walking import Ended
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.run import Failure
+from lakeguard_sdk.words import RunStatus
+from tests.unit.cli import nouns
+
+OTHER, GOLD = DatasetName("silver.other"), DatasetName("gold.daily")
+BRONZE = Ended(
+    dataset=nouns.BRONZE,
+    result=nouns.result(version=3).model_copy(update={"dataset": nouns.BRONZE, "rows": 776}),
+    seconds=3.21,
+)
+BLOCKED = Ended(
+    dataset=nouns.FLIGHTS,
+    result=nouns.result(RunStatus.BLOCKED, decision=nouns.decision(nouns.MEAN, nouns.FINE)),
+    seconds=61.0,
+)
+BROKEN = Ended(dataset=OTHER, error=Failure(code="LG-6003", message="state is\x1b away"))
+HELD = Ended(dataset=GOLD, waits_for=(nouns.FLIGHTS,))
+
+
+def lines(*ended: Ended, **left_out: str) -> list[str]:
+    published = {nouns.BRONZE: 3, nouns.FLIGHTS: 1}
+    named = {DatasetName(f"bronze.{name}"): why for name, why in left_out.items()}
+    return [click.unstyle(line) for line in many_lines(ended, published, named)]
+
+
+def test_one_line_for_each_dataset_after_what_went_wrong() -> None:
+    said = lines(BRONZE, BLOCKED, BROKEN, HELD, events="a program publishes it: tx.publish")
+    assert said[0] == "✗ BLOCKED  silver.flights   nothing was published; v1 stays visible"
+    assert "  LG-6003  state is\\x1b away" in said
+    at = next(index for index, line in enumerate(said) if line.startswith("OUTCOME"))
+    assert said[at:] == [
+        "OUTCOME      DATASET          VISIBLE   ROWS     TOOK   WHY",
+        "✓ PROMOTED   bronze.flights   v3         776    3.2 s",
+        "✗ BLOCKED    silver.flights   v1           -   61.0 s   1 check failed",
+        "! FAILED     silver.other     -            -    0.0 s   LG-6003",
+        "○ NOT RUN    gold.daily       -            -        -   waits for silver.flights",
+        "",
+        "left out: bronze.events, a program publishes it: tx.publish",
+        "4 datasets: 1 promoted, 1 blocked, 1 failed, 1 not run",
+        "Next: lakeguard why silver.flights",
+    ]
+
+
+def test_all_well_needs_no_next_command() -> None:
+    assert lines(BRONZE)[-1] == "1 dataset: 1 promoted"
+
+
+def test_nothing_to_run() -> None:
+    assert lines()[0] == "there is nothing to run"
+
+
+def test_who_waits_hears_how_each_ended() -> None:
+    said = [ended_line(item) for item in (BRONZE, BLOCKED, BROKEN)]
+    assert said == [
+        "bronze.flights promoted: v3",
+        "silver.flights blocked: 1 check failed",
+        "silver.other failed: LG-6003",
+    ]
