@@ -1,0 +1,40 @@
+"""Which column the window of a back-fill is about."""
+
+from __future__ import annotations
+
+from lakeguard.promotion.partitioning import partition_columns
+from lakeguard_sdk.command_errors import NoWindow
+from lakeguard_sdk.definition import DatasetDefinition, Definitions
+from lakeguard_sdk.run import Window
+from lakeguard_sdk.schema import INTEGERS
+from lakeguard_sdk.windows import window_problem
+
+_ORDERED = ("date", "timestamp", "timestamp_ntz", *INTEGERS)
+
+
+def chosen_window(
+    dataset: DatasetDefinition, definitions: Definitions, start: str, end: str, by: str | None
+) -> Window:
+    """By the column named, else by the only partition column with an order, else by the
+    watermark; ``NoWindow`` where that leaves a doubt or rows cannot be chosen so."""
+    target = next((one for one in definitions.targets if one.target == dataset.target), None)
+    column = by or _column(dataset, partition_columns(dataset, target))
+    window = Window(column=column, start=start, end=end)
+    if problem := window_problem(window, dataset.declared):
+        raise NoWindow(dataset=dataset.dataset, reason=problem)
+    return window
+
+
+def _column(dataset: DatasetDefinition, partition_by: tuple[str, ...]) -> str:
+    ordered = _with_order(dataset)
+    partitions = [name for name in partition_by if name in ordered]
+    if len(partitions) == 1:
+        return partitions[0]
+    if not partitions and dataset.load.watermark:
+        return dataset.load.watermark
+    named = ", ".join(partitions or ordered) or "none with an order"
+    raise NoWindow(dataset=dataset.dataset, reason=f"say by which column with --by: {named}")
+
+
+def _with_order(dataset: DatasetDefinition) -> list[str]:
+    return [column.name for column in dataset.columns if column.type in _ORDERED]

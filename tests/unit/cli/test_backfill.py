@@ -1,0 +1,120 @@
+"""Filling back: which column is meant, which windows are refused, what a task keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakeguard.cli.windowing import chosen_window
+from lakeguard_sdk.command_errors import NoWindow
+from lakeguard_sdk.definition import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromFrame,
+    TargetDefinition,
+)
+from lakeguard_sdk.words import LoadType
+from tests.unit.cli.conftest import Shell
+from tests.worlds.definitions import dataset, source
+from tests.worlds.projects import make_project
+
+TYPES = {"id": "long", "day": "date", "hour": "integer", "at": "timestamp", "city": "string"}
+COLUMNS = tuple(ColumnDefinition(name=name, type=said) for name, said in TYPES.items())
+
+
+def trips(*partition_by: str, watermark: str = "", **said: Any) -> DatasetDefinition:
+    load = {"type": LoadType.APPEND, "partition_by": partition_by, "watermark": watermark}
+    return dataset("bronze.trips", load=load, columns=COLUMNS, rules=(), **said)
+
+
+def chosen(definition: DatasetDefinition, by: str | None = None, **said: str) -> str:
+    window = {"start": "2026-01-01", "end": "2026-01-31", **said}
+    definitions = Definitions(
+        targets=(TargetDefinition(target="t", location="x", zone="z", partition_by=("day",)),)
+    )
+    return chosen_window(definition, definitions, **window, by=by).column
+
+
+@pytest.mark.parametrize(
+    ("definition", "by", "column"),
+    [
+        (trips("day"), None, "day"),
+        (trips("day"), "at", "at"),
+        (trips("city", "day"), None, "day"),
+        (trips("day", watermark="at"), None, "day"),
+        (trips("city", watermark="at"), None, "at"),
+        (trips(watermark="at"), None, "at"),
+        (trips(target="t"), None, "day"),
+        (trips("city"), "city", "city"),
+    ],
+)
+def test_the_column_that_is_meant(definition: DatasetDefinition, by: str, column: str) -> None:
+    assert chosen(definition, by) == column
+
+
+@pytest.mark.parametrize(
+    ("definition", "said", "reason"),
+    [
+        (trips("day", "hour", watermark="at"), {}, "say by which column with --by: day, hour"),
+        (trips(), {}, "say by which column with --by: id, day, hour, at"),
+        (trips(), {"by": "nobody"}, "there is no column 'nobody'"),
+        (trips("day"), {"start": "January"}, "'January' is no value of type date"),
+        (trips("day"), {"end": "2025-12-31"}, "before it starts at 2026-01-01"),
+    ],
+)
+def test_a_window_that_cannot_be_is_refused_by_name(
+    definition: DatasetDefinition, said: dict[str, str], reason: str
+) -> None:
+    with pytest.raises(NoWindow) as refused:
+        chosen(definition, **said)
+    assert reason in str(refused.value)
+    assert refused.value.exit_code == 2
+
+
+def make(folder: Path, *datasets: DatasetDefinition) -> None:
+    make_project(folder, Definitions(sources=(source(),), datasets=datasets))
+
+
+def test_the_window_reaches_the_run_and_is_told(shell: Shell, tmp_path: Path) -> None:
+    """Nothing is published yet, so that the run is refused before any engine starts."""
+    make(tmp_path, trips("day"))
+    call = ("backfill", "bronze.trips", "--from", "2026-01-01", "--to", "2026-01-31")
+    said = shell(*call, "--project", tmp_path)
+    assert said.code == 3
+    assert said.err == "filling back bronze.trips, day from 2026-01-01 to 2026-01-31 …\n"
+    assert said.out.startswith("window: day from 2026-01-01 to 2026-01-31\n✗ BLOCKED")
+    assert "bronze.trips has no version yet; first: lakeguard run bronze.trips" in said.out
+    told = shell(*call, "--project", tmp_path, "--json").data
+    assert told["window"] == {"column": "day", "start": "2026-01-01", "end": "2026-01-31"}
+    assert told["run"]["status"] == "BLOCKED"
+
+
+def test_what_a_program_publishes_is_neither_run_nor_filled_back(
+    shell: Shell, tmp_path: Path
+) -> None:
+    make(tmp_path, trips("day", build=FromFrame()))
+    project = ("--project", tmp_path, "--json")
+    for call in (
+        ("run", "bronze.trips"),
+        ("backfill", "bronze.trips", "--from", "2026-01-01", "--to", "2026-01-31"),
+    ):
+        said = shell(*call, *project)
+        assert (said.code, said.data["error"]["code"]) == (2, "LG-1201")
+        assert "tx.publish" in said.data["error"]["message"]
+    everything = shell("run", "--all", *project)
+    assert everything.code == 0
+    assert everything.data == {
+        "runs": [],
+        "left_out": {"bronze.trips": "a program publishes it: tx.publish"},
+    }
+
+
+def test_run_wants_names_or_all(shell: Shell, tmp_path: Path) -> None:
+    make(tmp_path, trips("day"))
+    for words in ((), ("--all", "bronze.trips"), ("--all", "--with-parents")):
+        said = shell("run", *words, "--project", tmp_path)
+        assert said.code == 2
+        assert "name datasets to run, or say --all" in said.err
