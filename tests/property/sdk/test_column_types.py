@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from deltalake import Schema
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakeguard_sdk.schema import (
@@ -52,6 +52,7 @@ def test_blanks_between_words_say_nothing(found: ColumnType, blank: str) -> None
     assert parse_type(blank.join(word for word in words if word)) == found
 
 
+@settings(deadline=None)
 @given(column_types)
 def test_delta_reads_the_same_type_back(found: ColumnType) -> None:
     schema = TableSchema(columns=(Column(name="it", type=type_text(found)),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Container
 from typing import Annotated, Self
 
 from pydantic import AfterValidator
@@ -56,6 +57,10 @@ class TableSchema(Noun):
     def type_of(self, name: str) -> str | None:
         return next((column.type for column in self.columns if column.name == name), None)
 
+    def only(self, names: Container[str]) -> TableSchema:
+        """Those of the columns that have one of these names."""
+        return TableSchema(columns=tuple(c for c in self.columns if c.name in names))
+
     def delta_json(self) -> str:
         """The schema as Delta writes it: every column nullable, because the gate enforces."""
         fields = [delta_field(column.name, parse_type(column.type)) for column in self.columns]
@@ -69,6 +74,6 @@ class TableSchema(Noun):
 
 def _told(field: dict[str, object]) -> str:
     try:
-        return type_text(from_delta(field["type"]))
+        return normal_type(type_text(from_delta(field["type"])))
     except ValueError as error:
         raise ValueError(f"column {field['name']}: {error}") from None

@@ -151,7 +151,7 @@ def test_a_protocol_version_that_brings_features_unsaid(
     refused(table, intent, ForeignTable, f"reader {reader} and writer {writer}")
 
 
-def test_a_table_with_a_nested_column(tmp_path: Path) -> None:
+def test_a_table_with_another_nested_column(tmp_path: Path) -> None:
     location = str(tmp_path / "t")
     nested = {"type": "array", "elementType": "long", "containsNull": True}
     field = {"name": "n", "type": nested, "nullable": True, "metadata": {}}
@@ -162,7 +162,10 @@ def test_a_table_with_a_nested_column(tmp_path: Path) -> None:
         commit_properties=CommitProperties(app_transactions=[Transaction(PUBLISH_APP, 0)]),
     )
     table = Governed(location, str(DeltaTable(location).metadata().id))
-    refused(table, table.intent(), ForeignTable, "column n is nested")
+    told = "column n is not as the dataset declares it"
+    refused(table, table.intent(), ForeignTable, told)
+    declared = TableSchema(columns=(Column(name="n", type="array<string>"),))
+    refused(table, table.intent(table_schema=declared), ForeignTable, told)
 
 
 def test_a_partitioned_table(tmp_path: Path) -> None:

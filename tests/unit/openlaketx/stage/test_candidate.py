@@ -99,7 +99,7 @@ def changed(**fields: pa.DataType | None) -> pa.Schema:
         (changed(at=pa.timestamp("us")), "column at is timestamp_ntz"),
         (changed(at=pa.timestamp("ns", "UTC")), "column at"),
         (changed(p=pa.decimal128(10, 2)), r"column p is decimal\(10,2\)"),
-        (changed(v=pa.list_(pa.string())), "column v is nested"),
+        (changed(v=pa.list_(pa.string())), r"column v is array<string> \(BYTE_ARRAY\)"),
     ],
     ids=["missing", "more", "order", "case", "int", "binary", "ntz", "ns", "decimal", "nested"],
 )

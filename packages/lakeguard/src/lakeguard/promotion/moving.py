@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
@@ -23,15 +21,16 @@ from lakeguard.ledger.intents import (
     table_id_of,
 )
 from lakeguard.ledger.runs import result_of_run
-from lakeguard.ledger.versions import pointer, require_version
+from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.evidence_check import replaces_all
 from lakeguard.promotion.heart import Heart, OpenRun, load_open_run, opened_run
 from lakeguard.promotion.publication import publish_version
 from lakeguard.promotion.restoration import publish_restored
+from lakeguard.promotion.rewriting import publish_compacted
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
 from lakeguard.state.locking import hold
-from lakeguard_sdk.commits import Commit, CommittedFile, carries_out
+from lakeguard_sdk.commits import Commit, CommittedFile, carries_out, commit_kind
 from lakeguard_sdk.errors import (
     BaseMoved,
     CommitMismatch,
@@ -45,7 +44,7 @@ from lakeguard_sdk.errors import (
 from lakeguard_sdk.evidence import Evidence, StagedFile
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket
+from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket, TableBase
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import LoadType, MoveKind, RunStatus
 
@@ -198,6 +197,9 @@ def _publish(
     if intent.kind is MoveKind.ROLLBACK:
         dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
         return publish_restored(connection, heart, task, dataset, intent, commit)
+    if intent.kind is MoveKind.COMPACTION:
+        dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
+        return publish_compacted(connection, heart, task, dataset, intent, commit)
     run = opened_run(connection, heart, task, intent.run_id)
     return publish_version(connection, heart, run, intent, commit)
 
@@ -206,12 +208,13 @@ def _publish_intent(connection: Connection, heart: Heart, run: OpenRun, table_id
     evidence = _approved(connection, heart, run)
     published = pointer(connection, run.dataset.dataset_id)
     base = run.plan.base
-    now_at = (published.version, published.commit) if published else None
-    if now_at != ((base.version, base.commit) if base else None):
+    if not _stands_on(base, published, evidence):
         raise BaseMoved(
             dataset=run.dataset.name,
-            expected=f"v{base.version}" if base else "no version",
-            found=f"v{published.version}" if published else "no version",
+            expected=f"v{base.version} at commit {base.commit}" if base else "no version",
+            found=f"v{published.version} at commit {published.commit}"
+            if published
+            else "no version",
         )
     decision = decision_of_run(connection, heart.org_id, evidence.run_id, run.dataset.name)
     if decision is None:
@@ -226,13 +229,25 @@ def _publish_intent(connection: Connection, heart: Heart, run: OpenRun, table_id
         seq=next_seq(connection, run.dataset.dataset_id),
         location=run.plan.location,
         table_id=table_id,
-        base_commit=base.commit if base else 0,
+        base_commit=published.commit if published else 0,
         load=_load_of(connection, run, evidence),
         table_schema=evidence.table_schema,
         partition_by=run.plan.partition_by,
         adds=evidence.files,
         removes=evidence.removes,
     )
+
+
+def _stands_on(base: TableBase | None, published: Pointer | None, evidence: Evidence) -> bool:
+    """Whether the run was decided on what is published.
+
+    A version has the same rows for ever, in whatever files: other files than at the base are a
+    matter only of a run that removes some.
+    """
+    if base is None or published is None:
+        return base is None and published is None
+    same_files = base.commit == published.commit or not evidence.removes
+    return base.version == published.version and same_files
 
 
 def _load_of(connection: Connection, run: OpenRun, evidence: Evidence) -> LoadType:
@@ -304,8 +319,10 @@ def _difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:
         return "data changed between the approved base and the commit"
     if intent.target_commit is not None:
         return _restore_difference(heart, intent, commit)
-    if not carries_out(commit, intent, "publish"):
+    if not carries_out(commit, intent, commit_kind(intent)):
         return "somebody else took the table's number"
+    if intent.kind is MoveKind.COMPACTION and not commit.claims_neutral:
+        return "it says of itself that it changes data"
     if {_shown(file) for file in commit.added} != {_shown(file) for file in intent.adds}:
         return "it adds other files than were approved"
     if set(commit.removes) != set(intent.removes):
@@ -335,8 +352,10 @@ def _restore_difference(heart: Heart, intent: Intent, commit: Commit) -> str | N
 
 def _schema_difference(approved: TableSchema, written: str) -> str | None:
     """Key order and spelling of JSON are the engine's own; names and types are not."""
-    fields = {(field["name"], field["type"]) for field in json.loads(written)["fields"]}
-    same = fields == {(column.name, column.type) for column in approved.columns}
+    try:
+        same = {*TableSchema.from_delta_json(written).columns} == {*approved.columns}
+    except ValueError:
+        same = False
     return None if same else "it sets another schema than was approved"
 
 

@@ -18,8 +18,10 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, widens
-from openlaketx.engine.spark_types import spark_type
+from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_nested, widens
+from lakeguard_sdk.type_parser import parse_type
+from openlaketx.conform.nested_casts import nested_cast
+from openlaketx.engine.spark_types import data_type_of, spark_type
 
 _DATE = r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
@@ -41,6 +43,8 @@ def lossless_cast(value: Column, name: str, found: str, declared: str) -> Column
     """``value`` as the declared type, equal in meaning, or an error at the first that is not."""
     if found == declared:
         return value
+    if is_nested(found) or is_nested(declared):
+        return _nested(value, name, found, declared)
     if widens(found, declared):
         return value.cast(spark_type(declared))
     if found == "string":
@@ -68,6 +72,14 @@ def is_sound(text: Column, declared: str) -> Column:
     if declared == "timestamp":  # a zone can carry a moment out of the years 1 to 9999
         return sound & F.year(cast).between(1, 9999)
     return sound
+
+
+def _nested(value: Column, name: str, found: str, declared: str) -> Column:
+    """Part by part where the type widens; else only NULL has a meaning in both."""
+    if widens(found, declared):
+        return nested_cast(value, parse_type(found), parse_type(declared))
+    told = _refuse(value.cast("string"), name, declared)
+    return F.when(value.isNull(), F.lit(None)).otherwise(told).cast(data_type_of(declared))
 
 
 def _from_text(text: Column, name: str, declared: str) -> Column:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from deltalake import DeltaTable, Schema
 
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import local_path
 
 KNOWN_FEATURES = frozenset({"appendOnly", "invariants", "timestampNtz"})
@@ -39,10 +38,7 @@ def live_files(table: DeltaTable) -> dict[str, LiveFile]:
 
 def schema_of(table: DeltaTable) -> TableSchema:
     """The table's columns; ValueError where one has a type that no dataset declares."""
-    fields = json.loads(table.schema().to_json())["fields"]
-    return TableSchema(
-        columns=tuple(Column(name=field["name"], type=_plain(field)) for field in fields)
-    )
+    return TableSchema.from_delta_json(table.schema().to_json())
 
 
 def delta_schema(schema: TableSchema) -> Schema:
@@ -65,10 +61,3 @@ def protocol_problem(table: DeltaTable) -> str | None:
 
 def _unknown(features: Iterable[str] | None) -> set[str]:
     return set(features or ()) - KNOWN_FEATURES
-
-
-def _plain(field: dict[str, object]) -> str:
-    kind = field["type"]
-    if not isinstance(kind, str):
-        raise ValueError(f"column {field['name']} is nested")
-    return kind

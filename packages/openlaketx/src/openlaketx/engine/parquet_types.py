@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakeguard_sdk.schema import Column, TableSchema, decimal_size
+from lakeguard_sdk.schema import Column, TableSchema, decimal_size, normal_type
+from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf, type_text
 
 _PLAIN = {
     ("BOOLEAN", "NONE"): "boolean",
@@ -34,26 +37,61 @@ class UnsupportedColumn(ValueError):
 def table_schema(metadata: pq.FileMetaData) -> TableSchema:
     """The columns of a file as Spark reads them; ``UnsupportedColumn`` for any other kind."""
     schema = metadata.schema
-    return TableSchema(
-        columns=tuple(
-            Column(name=column.path, type=column_type(column))
-            for column in (schema.column(index) for index in range(len(schema)))
-        )
-    )
+    leaves = [schema.column(index) for index in range(len(schema))]
+    if not any(map(_is_nested, leaves)):
+        return TableSchema(columns=tuple(Column(name=c.path, type=leaf_type(c)) for c in leaves))
+    rest, columns = iter(leaves), []
+    for field in _structure(metadata):
+        try:
+            data_type = normal_type(type_text(_tree(field.type, rest)))
+            columns.append(Column(name=field.name, type=data_type))
+        except ValueError as error:
+            raise UnsupportedColumn(f"column {field.name}: {_line(error)}") from None
+    return TableSchema(columns=tuple(columns))
 
 
-def column_type(column: Any) -> str:
-    """The type of one Parquet column."""
-    if column.max_repetition_level or column.max_definition_level > 1 or column.path != column.name:
-        raise UnsupportedColumn(f"column {column.path.split('.')[0]} is nested")
+def leaf_type(column: Any) -> str:
+    """The type of the values of one Parquet column, which may be part of a nested one."""
     logical = json.loads(column.logical_type.to_json())
     kind = logical["Type"].upper()
     found = _PLAIN.get((column.physical_type, kind)) or _logical(kind, logical)
     if found is None:
         raise UnsupportedColumn(
-            f"column {column.name} is {column.physical_type} {column.logical_type}"
+            f"column {column.path} is {column.physical_type} {column.logical_type}"
         )
     return found
+
+
+def _is_nested(column: Any) -> bool:
+    return bool(
+        column.max_repetition_level or column.max_definition_level > 1 or column.path != column.name
+    )
+
+
+def _structure(metadata: pq.FileMetaData) -> Iterable[pa.Field]:
+    """How the columns are made: Arrow knows, though it may read a leaf as another type."""
+    try:
+        fields: Iterable[pa.Field] = metadata.schema.to_arrow_schema()
+    except pa.ArrowException as error:
+        raise UnsupportedColumn(_line(error)) from None
+    return fields
+
+
+def _tree(found: pa.DataType, leaves: Iterator[Any]) -> ColumnType:
+    """Leaves stand in a file in the order in which their columns are made of them."""
+    if isinstance(found, pa.BaseExtensionType):
+        found = found.storage_type
+    kinds = pa.types
+    if kinds.is_struct(found):
+        return StructOf(tuple((part.name, _tree(part.type, leaves)) for part in found))
+    if kinds.is_map(found):
+        key = _tree(found.key_type, leaves)
+        return MapOf(key, _tree(found.item_type, leaves))
+    if kinds.is_list(found) or kinds.is_large_list(found) or kinds.is_fixed_size_list(found):
+        return ArrayOf(_tree(found.value_type, leaves))
+    if kinds.is_nested(found):
+        raise UnsupportedColumn(f"it is {found}")
+    return leaf_type(next(leaves))
 
 
 def _logical(kind: str, logical: dict[str, Any]) -> str | None:
@@ -67,7 +105,7 @@ def _logical(kind: str, logical: dict[str, Any]) -> str | None:
 
 
 def physical_type(data_type: str) -> str:
-    """What a staged file must hold for a column of this type: one spelling, Spark's own."""
+    """What a staged file must hold for a plain type: one spelling, Spark's own."""
     if size := decimal_size(data_type):
         return "INT32" if size[0] <= 9 else "INT64" if size[0] <= 18 else "FIXED_LEN_BYTE_ARRAY"
     return {
@@ -76,3 +114,7 @@ def physical_type(data_type: str) -> str:
         "long": "INT64", "timestamp": "INT64", "timestamp_ntz": "INT64",
         "float": "FLOAT", "double": "DOUBLE",
     }[data_type]  # fmt: skip
+
+
+def _line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pyspark.sql.types import StructType
+import json
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from lakeguard_sdk.schema import Column, TableSchema, normal_type
+from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf, type_text
 
 _SPARK = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
 
@@ -14,6 +17,7 @@ class UnsupportedType(ValueError):
 
 
 def spark_type(data_type: str) -> str:
+    """The word of Spark's SQL for a plain type."""
     return _SPARK.get(data_type, data_type)
 
 
@@ -23,18 +27,21 @@ def quoted_name(name: str) -> str:
 
 def spark_schema(schema: TableSchema) -> StructType:
     """All nullable, names as they stand."""
-    made = StructType()
-    for column in schema.columns:
-        made.add(column.name, column.type)
-    return made
+    return StructType.fromJson(json.loads(schema.delta_json()))
+
+
+def data_type_of(data_type: str) -> DataType:
+    """Spark's own object for a type, nested or not."""
+    column = Column(name="it", type=data_type)
+    return spark_schema(TableSchema(columns=(column,))).fields[0].dataType
 
 
 def live_schema(frame_schema: StructType) -> TableSchema:
-    """What a frame holds; ``UnsupportedType`` for nested, interval, variant and void columns."""
+    """What a frame holds; ``UnsupportedType`` for interval, variant and void columns."""
     columns = []
     for field in frame_schema.fields:
         try:
-            data_type = normal_type(field.dataType.simpleString())
+            data_type = normal_type(type_text(_tree(field.dataType)))
         except ValueError:
             raise UnsupportedType(
                 f"column {field.name} is {field.dataType.simpleString()},"
@@ -42,3 +49,15 @@ def live_schema(frame_schema: StructType) -> TableSchema:
             ) from None
         columns.append(Column(name=field.name, type=data_type))
     return TableSchema(columns=tuple(columns))
+
+
+def _tree(found: DataType) -> ColumnType:
+    """Part by part, because Spark's own text of a struct does not quote the names in it."""
+    match found:
+        case StructType():
+            return StructOf(tuple((field.name, _tree(field.dataType)) for field in found.fields))
+        case ArrayType():
+            return ArrayOf(_tree(found.elementType))
+        case MapType():
+            return MapOf(_tree(found.keyType), _tree(found.valueType))
+    return normal_type(found.simpleString())

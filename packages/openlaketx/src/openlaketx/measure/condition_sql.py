@@ -24,7 +24,9 @@ from lakeguard_sdk.expression import (
     Or,
     Value,
 )
-from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_numeric
+from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_nested, is_numeric
+from lakeguard_sdk.type_parser import parse_type
+from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf
 
 _TYPES = {
     "string": "VARCHAR",
@@ -107,9 +109,25 @@ class ConditionSql:
 
 
 def sql_type(data_type: str) -> str:
+    """The type as DuckDB declares it, nested or not."""
     if data_type == "huge":
         return "HUGEINT"
+    if is_nested(data_type):
+        return _nested_sql(parse_type(data_type))
     return _TYPES.get(data_type) or data_type.upper()
+
+
+def _nested_sql(found: ColumnType) -> str:
+    match found:
+        case StructOf(fields=fields):
+            parts = ", ".join(f"{quoted(name)} {_nested_sql(part)}" for name, part in fields)
+            return f"STRUCT({parts})"
+        case ArrayOf(element=element):
+            return f"{_nested_sql(element)}[]"
+        case MapOf(key=key, value=value):
+            return f"MAP({_nested_sql(key)}, {_nested_sql(value)})"
+        case str():
+            return sql_type(found)
 
 
 def common_type(left: str, right: str) -> str:

@@ -15,7 +15,7 @@ from lakeguard_sdk.schema import INTEGERS, TableSchema
 from lakeguard_sdk.words import Scope
 from openlaketx.measure.value_text import day, instant, local_instant, whole
 from openlaketx.stage.candidate import Candidate
-from openlaketx.stage.footer_ranges import column_range
+from openlaketx.stage.footer_ranges import column_range, leaf_indexes
 
 _TELL = {
     **dict.fromkeys(INTEGERS, whole),
@@ -33,14 +33,14 @@ def answer(
     measure: RowCount | CountIf | DuplicateRows | Aggregate,
     candidate: Candidate,
     schema: TableSchema,
-    existing_rows: int,
+    table_rows: int,
 ) -> MeasureValue:
     """The exact value, or ``NoAnswer``."""
     match measure:
         case RowCount(where=None, scope=scope):
-            return whole(candidate.rows + (existing_rows if scope is Scope.TABLE else 0))
+            return whole(table_rows if scope is Scope.TABLE else candidate.rows)
         case CountIf(condition=IsNull(of=ref), where=None):
-            nulls = column_range(candidate.footers, schema.names.index(ref.name), raw=True).nulls
+            nulls = column_range(candidate.footers, _place(ref.name, schema), raw=True).nulls
             if nulls is not None:
                 return nulls
         case Aggregate(function=function, column=column, where=None) if column.type in _TELL:
@@ -51,8 +51,15 @@ def answer(
 
 def _extreme(measure: Aggregate, candidate: Candidate, schema: TableSchema) -> MeasureValue:
     column = measure.column
-    found = column_range(candidate.footers, schema.names.index(column.name), raw=True)
+    found = column_range(candidate.footers, _place(column.name, schema), raw=True)
     if not found.bounded:
         raise NoAnswer
     value = found.lowest if measure.function is AggregateFunction.MIN else found.highest
     return _TELL[column.type](value)
+
+
+def _place(name: str, schema: TableSchema) -> int:
+    place = leaf_indexes(schema).get(name)
+    if place is None:
+        raise NoAnswer
+    return place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from lakeguard_sdk.errors import StagingFailed
 from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.partitions import PARTITION_KEY
-from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.schema import TableSchema, leaf_types
 from lakeguard_sdk.storage import FileFacts, Storage, join, local_path
 from openlaketx.engine.parquet_types import UnsupportedColumn, physical_type, table_schema
 from openlaketx.stage.file_stats import delta_stats
@@ -32,6 +32,12 @@ class Candidate:
     def rows(self) -> int:
         return sum(file.rows for file in self.files)
 
+    def joined(self, *others: Candidate) -> Candidate:
+        """These files and those of others, of the same table."""
+        files = [file for one in (self, *others) for file in one.files]
+        footers = [footer for one in (self, *others) for footer in one.footers]
+        return Candidate(self.location, tuple(files), tuple(footers))
+
     def with_hashes(self, hashes: Sequence[str]) -> Candidate:
         """The same files, each with the hash of its content."""
         pairs = zip(self.files, hashes, strict=True)
@@ -48,9 +54,25 @@ def collect(
     partition_by: tuple[str, ...] = (),
 ) -> Candidate:
     """The explicit list of what a finished write left; whatever looks wrong fails the run."""
-    folder = join(location, staging)
+    check_finished(join(location, staging), dataset, storage)
+    return collect_folder(location, staging, declared, dataset, storage, partition_by)
+
+
+def check_finished(folder: str, dataset: str, storage: Storage) -> None:
     if not storage.exists(join(folder, SUCCESS)):
         raise StagingFailed(dataset=dataset, reason="the write left no success marker")
+
+
+def collect_folder(
+    location: str,
+    staging: str,
+    declared: TableSchema,
+    dataset: str,
+    storage: Storage,
+    partition_by: tuple[str, ...] = (),
+) -> Candidate:
+    """The files of one folder of a finished write; none where the folder is not there."""
+    folder = join(location, staging)
     files, footers = [], []
     for facts in storage.files_under(folder):
         name = facts.path.removeprefix(f"{local_path(folder)}/")
@@ -89,14 +111,21 @@ def _check_schema(footer: pq.FileMetaData, declared: TableSchema, name: str, dat
             reason=f"{name} has columns {', '.join(found.names)}"
             f" instead of {', '.join(declared.names)}",
         )
-    for index, column in enumerate(declared.columns):
-        physical = footer.schema.column(index).physical_type
-        if found.columns[index].type != column.type or physical != physical_type(column.type):
+    physical = _physical_types(footer)
+    for column, live in zip(declared.columns, found.columns, strict=True):
+        held = [next(physical) for _ in leaf_types(live.type)]
+        if live.type != column.type or held != list(map(physical_type, leaf_types(column.type))):
             raise StagingFailed(
                 dataset=dataset,
-                reason=f"{name}: column {column.name} is {found.columns[index].type} ({physical})"
+                reason=f"{name}: column {column.name} is {live.type} ({', '.join(held)})"
                 f" instead of {column.type}",
             )
+
+
+def _physical_types(footer: pq.FileMetaData) -> Iterator[str]:
+    """Of each leaf: a nested column has several."""
+    schema = footer.schema
+    return (schema.column(index).physical_type for index in range(len(schema)))
 
 
 def _staged(

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from lakeguard_sdk.schema import FLOATS, INTEGERS, TableSchema, decimal_size
-from openlaketx.stage.footer_ranges import column_range
+from openlaketx.stage.footer_ranges import column_range, leaf_indexes
 
 PREFIX = 32
 _LAST = "\U0010ffff"
@@ -29,15 +29,17 @@ def delta_stats(
 ) -> str:
     """``numRecords``, ``minValues``, ``maxValues`` and ``nullCount`` as JSON text.
 
-    Partition columns are left out: the log has their values.
+    Partition columns are left out: the log has their values. So are nested ones, of whose rows
+    a footer does not tell how many are NULL.
     """
     low: dict[str, str] = {}
     high: dict[str, str] = {}
     nulls: dict[str, str] = {}
-    for index, column in enumerate(declared.columns):
-        if column.name in leave_out:
+    places = leaf_indexes(declared)
+    for column in declared.columns:
+        if column.name in leave_out or column.name not in places:
             continue
-        found = column_range([footer], index, raw=column.type in _RAW)
+        found = column_range([footer], places[column.name], raw=column.type in _RAW)
         if found.nulls is not None:
             nulls[column.name] = str(found.nulls)
         if column.type in _WITHOUT or found.lowest is None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from lakeguard_sdk.schema import TableSchema, is_nested, leaf_types
+
 
 @dataclass(frozen=True)
 class ColumnRange:
@@ -25,8 +27,21 @@ class ColumnRange:
     highest: Any
 
 
+def leaf_indexes(schema: TableSchema) -> dict[str, int]:
+    """Where footers hold each plain column; nested ones, of which they prove nothing, are not told.
+
+    Footers count leaves, of which a nested column has several.
+    """
+    places, leaves = {}, 0
+    for column in schema.columns:
+        if not is_nested(column.type):
+            places[column.name] = leaves
+        leaves += len(leaf_types(column.type))
+    return places
+
+
 def column_range(footers: Iterable[pq.FileMetaData], index: int, *, raw: bool) -> ColumnRange:
-    """The range of one column over all row groups of all files."""
+    """The range of one leaf, see ``leaf_indexes``, over all row groups of all files."""
     values, nulls, bounded = 0, 0, True
     known = True
     lows, highs = [], []

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from lakeguard_sdk.schema import TableSchema
-from openlaketx.stage.footer_ranges import column_range
+from openlaketx.stage.footer_ranges import column_range, leaf_indexes
 
 
 class NoPartition(ValueError):
@@ -27,9 +27,9 @@ def partition_values(
 
 
 def _value(footer: pq.FileMetaData, declared: TableSchema, name: str) -> str | None:
-    index = declared.names.index(name)
-    data_type = declared.columns[index].type
-    found = column_range([footer], index, raw=data_type != "boolean")
+    data_type = str(declared.type_of(name))
+    place = leaf_indexes(declared)[name]
+    found = column_range([footer], place, raw=data_type != "boolean")
     if found.nulls is None or not found.bounded:
         raise NoPartition(f"partition column {name} has a value that is too long")
     if found.nulls == found.values:

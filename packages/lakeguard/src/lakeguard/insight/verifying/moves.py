@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from pydantic import ValidationError
 from sqlalchemy import Connection, select
 
 from lakeguard.insight.verifying.showing import ShownFile
 from lakeguard.ledger.intents import IntentOutcome
 from lakeguard.state.tables import dataset_pointers, governed_tables, intent_outcomes, intents
+from lakeguard_sdk.schema import TableSchema
 
 
 class PublishedFile(NamedTuple):
@@ -49,9 +51,11 @@ class Move(NamedTuple):
 
     @property
     def schema(self) -> str:
-        """As Delta writes it."""
-        fields = [{**column, "nullable": True, "metadata": {}} for column in self.columns]
-        return json.dumps({"type": "struct", "fields": fields})
+        """As Delta writes it; nothing where the columns are none any more."""
+        try:
+            return TableSchema.model_validate({"columns": self.columns}).delta_json()
+        except ValidationError:
+            return ""
 
     @property
     def recorded(self) -> bool:

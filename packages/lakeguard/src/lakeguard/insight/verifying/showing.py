@@ -116,7 +116,9 @@ def columns_of(schema: str) -> Columns:
     in what is no schema."""
     try:
         fields = json.loads(schema)["fields"]
-        return frozenset((field["name"], json.dumps(field["type"])) for field in fields)
+        return frozenset(
+            (field["name"], json.dumps(field["type"], sort_keys=True)) for field in fields
+        )
     except (ValueError, KeyError, TypeError):
         return frozenset()
 
