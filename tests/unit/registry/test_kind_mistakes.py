@@ -23,7 +23,7 @@ CASES = [
     Case("layer folder", TARGET, "zones/raw", "«silver/raw»", "LG-2004", "holds something else"),
     Case("ledger folder", TARGET, "zones/raw", "«_lakeguard/x»", "LG-2004", "begins with . or _"),
     Case("long place", TARGET, "zones/raw", f"«{'z' * 161}»", "LG-2004", "at most 160"),
-    Case("unknown format", TARGET, "delta", "«avro»", "LG-2004", "delta, parquet, csv, jsonl or postgresql"),
+    Case("unknown format", TARGET, "delta", "«avro»", "LG-2004", "jsonl or postgresql"),
     Case("odd zone", TARGET, "zone: raw", "zone: «Raw Zone»", "LG-2020", "Raw Zone"),
     Case(
         "transform of a dataset", TARGET,

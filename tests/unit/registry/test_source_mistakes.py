@@ -18,7 +18,7 @@ SOURCES = [
         "source: orders\nformat: csv\npath: data/*.csv",
         "«source»: orders\nformat: csv",
         "LG-2003",
-        "'path'",
+        "'path or url'",
     ),
     Case("other storage", SOURCE, "data/*.csv", "«s3://bucket/x»", "LG-2004", "not available yet"),
     Case("unknown option", SOURCE, "", "options: {«seperator»: x}\n", "LG-2002", ""),

@@ -21,7 +21,13 @@ from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.planning import Change
 from lakeguard_sdk.words import HashStrategy, Severity
 
-_SINGULAR = {"options": "option", "details": "detail", "config": "config", "sources": "source"}
+_SINGULAR = {
+    "options": "option",
+    "details": "detail",
+    "config": "config",
+    "sources": "source",
+    "secrets": "secret",
+}
 _SPELLED = {"applies_to_layer": "applies_to"}
 
 

@@ -18,7 +18,7 @@ from lakeguard.registry.kind_invariants import definition_errors, rule_errors
 from lakeguard.registry.kinds import every, key_of
 from lakeguard.registry.locating import by_file, file_of
 from lakeguard.registry.look_alikes import look_alike_errors
-from lakeguard.registry.references import dependent_errors, reference_errors
+from lakeguard.registry.references import dependent_errors, reader_errors, reference_errors
 from lakeguard.registry.renames import Renames
 from lakeguard.registry.table_places import (
     lake_problem,
@@ -33,6 +33,7 @@ from lakeguard_sdk.definition import (
     Definition,
     Definitions,
     JobDefinition,
+    SourceDefinition,
     TargetDefinition,
 )
 from lakeguard_sdk.definition_errors import (
@@ -77,6 +78,8 @@ def _all_errors(
         elif isinstance(item, TargetDefinition):
             yield from dependent_errors(item, whole)
             yield from _location_errors(item, root)
+        elif isinstance(item, SourceDefinition):
+            yield from reader_errors(item, whole)
     yield from look_alike_errors(whole)
     yield from _place_errors(whole, root)
     yield from _job_errors(whole)

@@ -48,8 +48,8 @@ def describe_step(step: Register | Revise) -> PlanLine:
 def _summary(definition: Definition) -> str:
     """What a reader wants to know of something new."""
     match definition:
-        case SourceDefinition(format=form, path=path):
-            return f"{form}, {path}"
+        case SourceDefinition(format=form, path=path, url=url):
+            return f"{form}, {path or url}"
         case TargetDefinition(format=form, location=location, zone=zone, sources=sources):
             return f"{form}, {location}, zone {zone}, {_count(sources, 'source')}"
         case DatasetDefinition(columns=columns, rules=rules):

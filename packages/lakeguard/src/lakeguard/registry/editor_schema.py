@@ -22,6 +22,7 @@ from lakeguard.registry import (
     policies,
     profiles,
     rules,
+    source_options,
     sources,
     targets,
 )
@@ -34,6 +35,7 @@ from lakeguard_sdk.words import (
     LateRows,
     Layer,
     LoadType,
+    Malformed,
     NullWatermark,
     PolicyType,
     Severity,
@@ -53,6 +55,11 @@ _WORD: Schema = {"type": ["string", "boolean"], "pattern": f"^{_NAME}$"}
 _DATASET: Schema = {"type": "string", "pattern": f"^({_LAYERS})\\.{_NAME}$"}
 _COLUMN_NAMES: Schema = {"type": "array", "items": _TEXT, "uniqueItems": True}
 _MAPPING: Schema = {"type": "object", "additionalProperties": _TEXT}
+_SECRETS: Schema = {
+    "type": "object",
+    "propertyNames": {"pattern": f"^{_NAME}$"},
+    "additionalProperties": {"type": "string", "pattern": "^(env|file):"},
+}
 _PROFILE: Schema = {"type": "string", "examples": list(BUILT_IN_PROFILES)}
 
 
@@ -181,18 +188,21 @@ def _source() -> Schema:
     values = {
         "source": _WORD,
         "format": _one_of(SourceFormat),
-        "options": _MAPPING,
-        "details": _MAPPING,
-        "active": _FLAG,
-        **dict.fromkeys(("path", "owner", "description", "external_id"), _TEXT),
+        "secrets": _SECRETS,
+        "header": _COLUMN_NAMES,
+        "malformed": _one_of(Malformed),
+        **dict.fromkeys(("options", "details"), _MAPPING),
+        **dict.fromkeys(("landing", "active"), _FLAG),
+        **dict.fromkeys(("path", "url", "owner", "description", "external_id"), _TEXT),
     }
-    schema = _mapping(sources.KEYS, ["source", "format", "path"], values)
-    return {**schema, "allOf": [_options(form) for form in SourceFormat]}
+    schema = _mapping(sources.KEYS, ["source", "format"], values)
+    place = [{"required": ["path"]}, {"required": ["url"]}]
+    return {**schema, "anyOf": place, "allOf": [_options(form) for form in SourceFormat]}
 
 
 def _options(form: SourceFormat) -> Schema:
     """Which options there are depends on the format."""
-    known = dict.fromkeys(sources.OPTIONS[form], _TEXT)
+    known = dict.fromkeys(source_options.OPTIONS[form], _TEXT)
     options = {"type": "object", "properties": known, "additionalProperties": False}
     return {
         "if": {"properties": {"format": {"const": form.value}}, "required": ["format"]},

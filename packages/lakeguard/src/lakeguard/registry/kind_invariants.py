@@ -13,7 +13,7 @@ from lakeguard.registry.fields import LONGEST_TEXT
 from lakeguard.registry.invariants import dataset_errors
 from lakeguard.registry.locating import Locate
 from lakeguard.registry.rules import grammar_hint, rule_error
-from lakeguard.registry.sources import source_problems
+from lakeguard.registry.source_invariants import source_errors
 from lakeguard.registry.sql import check_transform
 from lakeguard.registry.table_places import location_problem
 from lakeguard.registry.texts import text_errors
@@ -42,8 +42,7 @@ def definition_errors(definition: Definition, locate: Locate) -> Iterator[Defini
         case DatasetDefinition():
             yield from dataset_errors(definition, locate)
         case SourceDefinition():
-            for key, problem in source_problems(definition):
-                yield _wrong(definition, locate, key, problem)
+            yield from source_errors(definition, locate)
         case TargetDefinition():
             yield from _target_errors(definition, locate)
         case PolicyDefinition():

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from lakeguard.registry.locating import by_file
 from lakeguard.registry.nodes import Path
+from lakeguard.registry.source_places import OBJECT
 from lakeguard.registry.whole import Whole
 from lakeguard_sdk.definition import (
     DatasetDefinition,
     Definition,
     FromSource,
     JobDefinition,
+    SourceDefinition,
     TargetDefinition,
 )
 from lakeguard_sdk.definition_errors import (
@@ -21,7 +23,7 @@ from lakeguard_sdk.definition_errors import (
     WrongValue,
 )
 from lakeguard_sdk.spelling import did_you_mean
-from lakeguard_sdk.words import BUILT_IN_PROFILES, LoadType
+from lakeguard_sdk.words import BUILT_IN_PROFILES, LoadType, SourceFormat
 
 
 def reference_errors(definition: Definition, whole: Whole) -> Iterator[DefinitionError]:
@@ -43,6 +45,7 @@ def _dataset_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[Defini
     build = dataset.build
     if isinstance(build, FromSource):
         yield from _missing(dataset, "source", build.source, ("source", "name"), whole)
+        yield from object_errors(dataset, whole)
     if dataset.profile not in BUILT_IN_PROFILES:
         yield from _missing(dataset, "profile", dataset.profile, ("schema", "profile"), whole)
     if dataset.target is not None:
@@ -66,6 +69,21 @@ def partition_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[Defin
     if dataset.load.type is LoadType.PARTITION and not target.partition_by:
         problem = f"PARTITION needs partition_by, here or in target {target.target}"
         yield WrongValue(place, key="load", problem=problem, hint="", at=["load", "type"])
+
+
+def object_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
+    """What is read of a database is a table of it."""
+    build = dataset.build
+    if not isinstance(build, FromSource):
+        return
+    source = whole.definition("source", build.source)
+    if not isinstance(source, SourceDefinition) or source.format is not SourceFormat.JDBC:
+        return
+    if not OBJECT.fullmatch(build.object):
+        problem = f"source {source.source} is a database; write schema.table as object"
+        yield WrongValue(
+            by_file(dataset, ()), key="source", problem=problem, hint="", at=["source", "object"]
+        )
 
 
 def mapping_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
@@ -97,6 +115,19 @@ def dependent_errors(target: TargetDefinition, whole: Whole) -> Iterator[Definit
             yield from mapping_errors(dataset, whole)
             if dataset not in whole.changed:
                 yield from partition_errors(dataset, whole)
+
+
+def reader_errors(source: SourceDefinition, whole: Whole) -> Iterator[DefinitionError]:
+    """Datasets that are registered and could not be read from what the source becomes."""
+    before = whole.current.definition("source", source.source)
+    if not isinstance(before, SourceDefinition) or before.format is source.format:
+        return
+    for kind, name in whole.current.library.naming(source.source):
+        dataset = whole.definition(kind, name)
+        if not isinstance(dataset, DatasetDefinition) or dataset in whole.changed:
+            continue
+        if isinstance(dataset.build, FromSource) and dataset.build.source == source.source:
+            yield from object_errors(dataset, whole)
 
 
 def _missing(

@@ -28,6 +28,7 @@ _LIMITS = {
     "text": MAX_CHARACTERS,
     "transform": MAX_CHARACTERS,
     "path": LONGEST_PATH,
+    "url": LONGEST_PATH,
     "object": LONGEST_PATH,
     "file": LONGEST_PATH,
     "options": LONGEST_TEXT,
@@ -36,8 +37,8 @@ _LIMITS = {
 }
 """By field, for those of other length than ``LONGEST_TEXT``."""
 _MANY_LINES = frozenset({"description", "text", "transform", "details", "config"})
-_FREE_KEYS = frozenset({"options", "details", "config"})
-_VALUES = frozenset({"path", "object", "location", "external_id", *_FREE_KEYS})
+_FREE_KEYS = frozenset({"options", "details", "config", "secrets"})
+_VALUES = frozenset({"path", "url", "object", "location", "external_id", *_FREE_KEYS})
 """Fields that have no business being random."""
 _HARMLESS = 10
 """No secret is as short, and every field may be as long."""
@@ -114,6 +115,8 @@ def _field(path: Path) -> str:
 def _is_secret(field: str, path: Path, text: str) -> bool:
     if field in _FREE_KEYS:
         key = str(path[1])
+        if field == "secrets" and not is_reference(text):
+            return True
         if holds_secret(key) or (is_sensitive_key(key) and not is_reference(text)):
             return True
         return not is_reference(text) and looks_secret(text)

@@ -16,7 +16,7 @@ from lakeguard.registry.rows.control_rows import (
     TARGET_FIELDS,
 )
 from lakeguard.registry.rows.tables import TABLES
-from lakeguard.registry.sources import OPTIONS
+from lakeguard.registry.source_options import OPTIONS
 from lakeguard_sdk.definition import (
     ColumnDefinition,
     DatasetDefinition,
