@@ -77,8 +77,9 @@ def test_the_cache_is_where_the_user_says(
     assert jars.jar_folder() == Path(folder) / "jars" / "delta-spark_4.2_2.13-4.4.0"
 
 
-def test_the_lock_holds_the_jar_of_the_coordinate() -> None:
-    group, artifact, version = jars.COORDINATE.split(":")
+@pytest.mark.parametrize("coordinate", [jars.COORDINATE, jars.DRIVER_COORDINATE])
+def test_the_lock_holds_the_jar_of_the_coordinate(coordinate: str) -> None:
+    group, artifact, version = coordinate.split(":")
     assert f"{group}_{artifact}-{version}.jar" in [jar.name for jar in jars.locked_jars()]
 
 

@@ -299,10 +299,10 @@ class JavaMissing(EngineError):
 
 
 class JarsMissing(EngineError):
-    """Fetch the Delta jars once; later runs use the cache."""
+    """Fetch the jars for Spark once; later runs use the cache."""
 
     code = "LG-5002"
-    what = "the Delta jars are not usable: {reason}"
+    what = "the jars for Spark are not usable: {reason}"
     next_command = "python -m openlaketx.engine.jars"
 
 
@@ -331,10 +331,11 @@ class StagingFailed(EngineError):
 
 
 class DeliveryFailed(EngineError):
-    """The version is published, its file set is not there yet; every next run tries again."""
+    """The version is published; its files or its live table are not yet. Every next run tries
+    again."""
 
     code = "LG-5007"
-    what = "v{version} of {dataset} was not delivered as files: {reason}"
+    what = "v{version} of {dataset} was not delivered: {reason}"
     next_command = "lakeguard run {dataset}"
 
 

@@ -1,4 +1,6 @@
-"""The Delta jars: fetched once by Maven coordinate, checked against ``jars.lock``, then offline.
+"""The jars that Spark lacks: Delta, and the driver of PostgreSQL.
+
+They are fetched once by Maven coordinate, checked against ``jars.lock``, then used offline.
 
 ``python -m openlaketx.engine.jars`` fetches what is missing and prints the paths.
 """
@@ -21,8 +23,9 @@ from pathlib import Path
 from lakeguard_sdk.errors import JarsMissing
 
 COORDINATE = "io.delta:delta-spark_4.2_2.13:4.4.0"
-# What Spark brings itself, and what only Unity Catalog and the Delta kernel use. Writing, reading,
-# time travel and MERGE work without them: tests/soak/test_jars_suffice.py.
+DRIVER_COORDINATE = "org.postgresql:postgresql:42.7.14"
+# What Spark brings itself, and what only Unity Catalog, the Delta kernel and compilers use. Tables
+# and queries work without them: tests/soak/test_jars_suffice.py, tests/spark/test_sources_jdbc.py.
 NOT_NEEDED = (
     "io.delta:delta-kernel-*",
     "io.unitycatalog:*",
@@ -30,7 +33,7 @@ NOT_NEEDED = (
     "commons-*:*",
     "io.airlift:*",
     "javax.*:*",
-    "org.*:*",
+    "org.checkerframework:*",
 )
 FETCH_SECONDS = 600
 
@@ -65,7 +68,7 @@ def jar_folder() -> Path:
 
 
 def delta_jars() -> list[Path]:
-    """The cached jars, each present and of the right size; never touches the network."""
+    """The cached jars, driver included, each of the right size; never touches the network."""
     return _checked(jar_folder(), by_content=False)
 
 
@@ -138,7 +141,7 @@ def _resolve(scratch: Path) -> Path:
         str(home / "bin" / "spark-submit"),
         *("--master", "local[1]"),
         *("--conf", f"spark.jars.ivy={scratch / 'ivy'}"),
-        *("--packages", COORDINATE),
+        *("--packages", f"{COORDINATE},{DRIVER_COORDINATE}"),
         *("--exclude-packages", ",".join(NOT_NEEDED)),
         str(nothing),
     ]
