@@ -54,6 +54,33 @@ def test_each_difference_and_its_answer(found: TableSchema, change: str, reactio
     assert differences(found, STRICT) == {change: "BLOCK"}
 
 
+NESTED = "struct<a:long,b:map<string,array<double>>>"
+
+
+@pytest.mark.parametrize(
+    ("found", "answer"),
+    [
+        (NESTED, None),
+        ("struct<b:map<string,array<double>>,a:long>", None),
+        ("struct<a:integer,b:map<string,array<float>>>", "CAST"),
+        ("struct<b:map<string,array<float>>,a:long>", "CAST"),
+        ("struct<a:string,b:map<string,array<double>>>", "BLOCK"),
+        ("struct<A:long,b:map<string,array<double>>>", "BLOCK"),
+        ("struct<a:long>", "BLOCK"),
+        ("struct<a:long,b:map<string,array<double>>,c:long>", "BLOCK"),
+        ("array<long>", "BLOCK"),
+        ("string", "BLOCK"),
+    ],
+)
+def test_nested_types_are_compared_part_by_part(found: str, answer: str | None) -> None:
+    declared = schema(x=NESTED)
+    for text_source in (False, True):
+        told = compare_schema(schema(x=found), declared, (), Layer.SILVER, text_source=text_source)
+        assert [item.reaction for item in told] == ([answer] if answer else [])
+    strict = compare_schema(schema(x=found), declared, (STRICT,), Layer.SILVER, text_source=False)
+    assert [item.reaction for item in strict] == (["BLOCK"] if answer else [])
+
+
 def test_names_that_differ_in_case_are_two_names() -> None:
     found = live(key="", Key="string")
     assert differences(found) == {"added Key": "LEFT_OUT", "missing key": "BLOCK"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakeguard_sdk.expression import Comparison
-from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size
+from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_nested
 
 _DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 19}
 _EXACT_IN_DOUBLE = ("byte", "short", "integer", "float", "double")
@@ -12,7 +12,7 @@ _WIDEST_DECIMAL = 38
 
 def comparable(left: str, right: str) -> bool:
     """Whether values of the two types can be compared without losing digits on the way."""
-    if left == "binary" or right == "binary":
+    if any(kind == "binary" or is_nested(kind) for kind in (left, right)):
         return False
     if left == right or (left in INTEGERS and right in INTEGERS):
         return True

@@ -89,7 +89,8 @@ brackets, at most 20 deep. Functions, arithmetic and subqueries are not part of 
 and neither is a condition that is the same for every row.
 
 Two columns can be compared if no digit is lost on the way: of one type, integers and decimals
-with each other, float with double, and integers up to `integer` with double.
+with each other, float with double, and integers up to `integer` with double. Of a nested column
+only `is [not] null` can be asked.
 """
 
 PATTERNS = """\
@@ -147,6 +148,9 @@ compared exactly, so that `Key` beside `key` is one column missing and another a
 | a type that widens without loss (`integer` to `long`, `float` to `double`, …) | cast | blocks |
 | any other type | blocks | blocks |
 
+Nested types are compared part by part, the fields of a struct by name: their order is free, and a
+part may widen; a field more or less blocks.
+
 A text source (CSV) has only strings: there a string is no difference, and what cannot be cast is
-found when the rows are read.
+found when the rows are read. No nested column is read out of a string.
 """

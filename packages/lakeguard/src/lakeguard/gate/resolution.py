@@ -18,7 +18,7 @@ from lakeguard.gate.typed_values import (
     typed_value,
 )
 from lakeguard_sdk.expression import ColumnRef, Condition, Value
-from lakeguard_sdk.schema import FLOATS, TableSchema
+from lakeguard_sdk.schema import FLOATS, TableSchema, is_nested
 
 
 class Resolver:
@@ -48,6 +48,16 @@ class Resolver:
         column = self.column()
         message = f"{self._read.rule.rule_type} needs {kinds}; {column.name} is {column.type}"
         raise self._read.error("column 0", message + instead)
+
+    def refuse_nested(self) -> None:
+        """Engines do not order, compare or count nested values alike."""
+        for index, column in enumerate(self.every):
+            if is_nested(column.type):
+                raise self._read.error(
+                    f"column {index}",
+                    f"{column.name} is {column.type}: only not_null is asked of a nested column;"
+                    " bring the part that counts into a column of its own",
+                )
 
     def literal(self, name: str) -> Literal_ | None:
         value = self._read.rule.parameter(name)

@@ -40,6 +40,8 @@ class RuleType(ABC):
     judges: ClassVar[Literal["rows", "value"]] = "rows"
     principal: ClassVar[str | None] = None
     """The parameter that may be given without its name."""
+    nested: ClassVar[bool] = False
+    """Whether it can be asked of a column with values in its values."""
     compares: ClassVar[bool] = False
     """Whether the arguments are two columns with a comparison between them."""
     scopes: ClassVar[tuple[Scope, ...]] = ()

@@ -118,7 +118,10 @@ def _compiled(read: ReadRule, schema: TableSchema) -> CompiledRule:
     rule_type = RULE_TYPES.find(read.rule.rule_type)
     if rule_type is None:
         raise read.error("type", "unknown rule type", kind="rule_type")
-    return CompiledRule(read.rule, rule_type.compile(read, Resolver(read, schema)))
+    columns = Resolver(read, schema)
+    if not rule_type.nested:
+        columns.refuse_nested()
+    return CompiledRule(read.rule, rule_type.compile(read, columns))
 
 
 def _severity(read: ReadRule, given: Severity | None) -> Severity:

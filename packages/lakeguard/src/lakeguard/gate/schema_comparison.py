@@ -8,7 +8,7 @@ from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import is_strict
 from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.run import SchemaReaction
-from lakeguard_sdk.schema import TableSchema, widens
+from lakeguard_sdk.schema import TableSchema, is_nested, widens
 from lakeguard_sdk.words import Layer
 
 Reaction = Literal["LEFT_OUT", "CAST", "BLOCK"]
@@ -23,15 +23,16 @@ def compare_schema(
     text_source: bool,
 ) -> tuple[SchemaReaction, ...]:
     """Every difference once, sorted by column. The order of columns is no difference; names
-    that differ in case alone are two names. From a text source every type is read out of
-    strings, so that a string there is no difference of type."""
+    that differ in case alone are two names; all that also holds of the fields of a struct. From a
+    text source every plain type is read out of strings, so that a string there is no difference
+    of type."""
     strict = demands_declared_columns(policies, layer)
     found = []
     for column in declared.columns:
         live_type = live.type_of(column.name)
         if live_type is None:
             found.append(_reaction(column.name, None, column.type, "BLOCK"))
-        elif live_type != column.type and not (text_source and live_type == "string"):
+        elif not _same(live_type, column.type, text_source=text_source):
             answer: Reaction = "CAST" if widens(live_type, column.type) else "BLOCK"
             found.append(_reaction(column.name, live_type, column.type, answer, strict))
     for column in live.columns:
@@ -46,6 +47,12 @@ def demands_declared_columns(policies: tuple[PolicyDefinition, ...], layer: Laye
         return any(is_strict(policy, layer) for policy in policies)
     except GrammarError:
         return True
+
+
+def _same(live: str, declared: str, *, text_source: bool) -> bool:
+    if text_source and live == "string" and not is_nested(declared):
+        return True
+    return widens(live, declared) and widens(declared, live)
 
 
 def _reaction(

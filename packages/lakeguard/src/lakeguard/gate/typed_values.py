@@ -11,7 +11,7 @@ from enum import Enum
 from lakeguard.gate.literals import EXACT, Flag, Literal_, Number, Text, literal_text, number_text
 from lakeguard.gate.scalars import nearest_float
 from lakeguard_sdk.expression import Value
-from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_numeric
+from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_nested, is_numeric
 
 _INTEGER_BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
@@ -51,8 +51,9 @@ def typed_value(literal: Literal_, data_type: str, rounding: Rounding = Rounding
         if not isinstance(literal, Flag):
             raise NoSuchValue(f"{_shown(literal)} is no boolean: write true or false")
         return Value(type=data_type, text=literal_text(literal))
-    if data_type == "binary":
-        raise NoSuchValue("a binary column cannot be compared with a value")
+    if data_type == "binary" or is_nested(data_type):
+        kind = "binary" if data_type == "binary" else "nested"
+        raise NoSuchValue(f"a {kind} column cannot be compared with a value")
     if not isinstance(literal, Text):
         shown = literal_text(literal)
         raise NoSuchValue(f"{shown} is no {data_type}: write it in quotes, as '{shown}'")

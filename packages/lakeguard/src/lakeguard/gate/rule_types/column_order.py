@@ -29,7 +29,7 @@ class ColumnOrder(RuleType):
     summary = "In every row the two columns stand in the given relation: = <> < <= > >=."
     example = "compare(sched_dep_time <= sched_arr_time)"
     nulls = "A row with a NULL on either side passes. NaN on either side fails."
-    takes = "two columns of one kind; booleans only with = and <>; no binary"
+    takes = "two columns of one kind; booleans only with = and <>; no binary, none nested"
     columns = (2, 2)
     parameters = (ParameterSpec("op", "operator", "the relation, written between the columns"),)
     compares = True

@@ -25,7 +25,7 @@ class MemberOfSet(RuleType):
     summary = "Every value is one of those listed."
     example = "in_set(origin, values=['EWR', 'JFK', 'LGA'])"
     nulls = "NULL passes, and cannot be listed. NaN fails."
-    takes = "any but binary"
+    takes = "any but binary and nested"
     parameters = (ParameterSpec("values", "list", "the values that pass", required=True),)
     principal = "values"
 

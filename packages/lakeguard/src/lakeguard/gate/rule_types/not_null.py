@@ -15,7 +15,8 @@ class NotNull(RuleType):
     summary = "Every row has a value in the column."
     example = "not_null(flight_key)"
     nulls = "A NULL fails. An empty text and NaN are values, and pass."
-    takes = "any"
+    takes = "any, also nested"
+    nested = True
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
         condition = IsNull(of=columns.column())

@@ -18,7 +18,7 @@ class Unique(RuleType):
     )
     example = "unique(flight_key)"
     nulls = "A key with a NULL in it passes. NaN equals NaN."
-    takes = "any"
+    takes = "any but nested"
     columns = (1, None)
     scopes = (Scope.TABLE, Scope.BATCH)
 

@@ -1,0 +1,43 @@
+"""Rules on nested columns: whether there is a value can be asked, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakeguard.gate.grammar import GrammarError
+from lakeguard.gate.rules import compile_text
+from lakeguard_sdk.expression import ColumnRef, IsNull
+from lakeguard_sdk.measure import CountIf
+from tests.unit.gate.cases import schema
+
+KIND = "struct<a:long,b:array<string>>"
+SCHEMA = schema(n="long", it=KIND, same=KIND)
+
+
+def test_not_null_is_asked_of_the_column_itself() -> None:
+    compiled = compile_text("not_null(it) where same is not null", SCHEMA)
+    (failed, *_) = compiled.measures
+    assert isinstance(failed, CountIf)
+    assert failed.condition == IsNull(of=ColumnRef(name="it", type=KIND))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("unique(n, it)", "only not_null is asked of a nested column"),
+        ("in_set(it, values=['a'])", "only not_null is asked of a nested column"),
+        ("range(it, min=1)", "only not_null is asked of a nested column"),
+        ("length(it, min=1)", "only not_null is asked of a nested column"),
+        ("regex(it, pattern='a')", "only not_null is asked of a nested column"),
+        ("compare(it = same)", "only not_null is asked of a nested column"),
+        ("max(it, max=1)", "only not_null is asked of a nested column"),
+        ("mean(it, max=1)", "only not_null is asked of a nested column"),
+        ("not_null(n) where it = 'a'", "it: a nested column cannot be compared with a value"),
+        ("not_null(n) where it in (1)", "it: a nested column cannot be compared with a value"),
+        ("not_null(n) where it = same", "cannot be compared with same"),
+    ],
+)
+def test_any_other_rule_is_refused_where_it_stands(text: str, told: str) -> None:
+    with pytest.raises(GrammarError, match=told) as refused:
+        compile_text(text, SCHEMA)
+    assert text[refused.value.offset :].startswith(("it", "'a'", "1", "same"))
