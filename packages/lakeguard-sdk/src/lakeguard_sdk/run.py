@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from lakeguard_sdk.database import DatabaseTable
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.evidence import InputVersion, SourcePosition, StagedFile
 from lakeguard_sdk.load import LoadField, batch_columns, load_columns
@@ -55,6 +56,8 @@ class TableBase(Noun):
     version: int
     commit: int
     table_id: str
+    build_hash: str = ""
+    inputs: tuple[InputVersion, ...] = ()
 
 
 class InputPin(Noun):
@@ -140,6 +143,8 @@ class RunPlan(Noun):
     settings: dict[str, str] = Field(default_factory=dict)
     """Details of job, dataset, target and source, resolved; secrets are references."""
     format: TargetFormat = TargetFormat.DELTA
+    database: DatabaseTable | None = None
+    """The live table that follows the dataset, where its target is a database."""
     partition_by: tuple[str, ...] = ()
     transform: str = ""
     as_of: Instant | None = None

@@ -26,6 +26,8 @@ class Storage(Protocol):
     def sha256(self, location: str) -> str: ...
     def files_under(self, location: str) -> Iterator[FileFacts]: ...
     def make_durable(self, location: str) -> None: ...
+    def link(self, location: str, name: str) -> None:
+        """The same content under a second location; folders are made as needed."""
 
 
 def join(location: str, *parts: str) -> str:
@@ -61,6 +63,11 @@ class LocalStorage:
         for path in sorted(root.rglob("*")):
             if path.is_file() and not path.is_symlink():
                 yield self.facts(str(path))
+
+    def link(self, location: str, name: str) -> None:
+        place = _path(name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.hardlink_to(_path(location))
 
     def make_durable(self, location: str) -> None:
         path = _path(location)

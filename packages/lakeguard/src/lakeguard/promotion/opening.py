@@ -13,7 +13,7 @@ from lakeguard.gate.policies import judge_metadata
 from lakeguard.gate.rules import measures_for
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import record_opening
-from lakeguard.ledger.versions import Pointer, pointer, require_version
+from lakeguard.ledger.versions import Pointer, inputs_of, pointer, require_version
 from lakeguard.promotion.builds import base_position, plan_build
 from lakeguard.promotion.bundle import Bundle, find_bundle
 from lakeguard.promotion.deciding import decide_and_record, from_layer
@@ -23,6 +23,7 @@ from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
 from lakeguard.promotion.windows import check_window, task_window
 from lakeguard.registry.store import RegisteredDataset, current_policies, dataset_by_id
+from lakeguard_sdk.database import database_table
 from lakeguard_sdk.evidence import SourcePosition
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import (
@@ -131,7 +132,13 @@ def _base(
             f" {dataset.definition.load.type} can add columns, but not rewrite or drop what is"
             " there; set load type FULL for the next run",
         )
-    return TableBase(version=published.version, commit=published.commit, table_id=version.table_id)
+    return TableBase(
+        version=published.version,
+        commit=published.commit,
+        table_id=version.table_id,
+        build_hash=version.build_hash,
+        inputs=inputs_of(connection, dataset.dataset_id, version.version),
+    )
 
 
 def _facts(opening: Opening) -> CaseFacts:
@@ -177,6 +184,7 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         definition_hash=opening.dataset.definition_hash,
         settings=opening.bundle.values,
         format=target.format if target else TargetFormat.DELTA,
+        database=database_table(target, opening.dataset.name),
         partition_by=opening.partition_by,
         transform=target.transform if target else "",
         as_of=opening.task.created_at,

@@ -8,19 +8,19 @@ from pyspark.sql import SparkSession
 
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.decision import Decision
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.run import RunPlan, RunResult
+from lakeguard_sdk.evidence import Evidence, SourcePosition
+from lakeguard_sdk.run import RunPlan, RunResult, SourceBuild
 from lakeguard_sdk.storage import storage_for
 from lakeguard_sdk.words import RunStatus
 from openlaketx.conform import conform
 from openlaketx.engine.session import run_session
 from openlaketx.extract import Batch, extract, transform
-from openlaketx.jobs.base_table import BaseTable, base_table
 from openlaketx.jobs.build_hash import build_hash
 from openlaketx.jobs.lease import Lease
+from openlaketx.loads import Loaded, apply_load, new_position
 from openlaketx.measure import Measured, Subject, take_measures
 from openlaketx.publish import commit_publish
-from openlaketx.stage import Candidate, seal, stage
+from openlaketx.stage import seal
 
 
 def run_dataset(
@@ -36,7 +36,7 @@ def run_dataset(
 
     tell("extract", {})
     batch = extract(plan, run_session(spark), client.lake, storage)
-    if batch is None:
+    if batch is None or _nothing_new(plan, batch):
         return runs.finish_unchanged(ticket)
     batch = transform(batch, plan)
     tell("schema", {"columns": len(batch.live.columns)})
@@ -44,24 +44,23 @@ def run_dataset(
     if verdict.result is not None:
         return verdict.result
 
-    frame = conform(batch.frame, batch.live, plan.declared, plan.dataset)
-
     tell("stage", {})
-    candidate = stage(frame, batch, plan, storage)
+    frame = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
+    loaded = apply_load(frame, batch, plan, storage)
+    if loaded.is_nothing:
+        return runs.finish_unchanged(ticket)
     lease.check()
-    sealing = seal(candidate, plan, storage)
+    sealing = seal(loaded.candidate, plan, storage)
 
-    tell("measure", {"rows": candidate.rows, "files": len(candidate.files)})
-    base = base_table(plan)
-    subject = Subject(candidate, plan.declared, base.stays, base.rows)
-    measured = take_measures(plan.measures, subject)
-    candidate = sealing.result()
+    tell("measure", {"rows": loaded.rows, "files": len(loaded.candidate.files)})
+    measured = take_measures(plan.measures, _subject(plan, loaded))
+    loaded = loaded.with_files(sealing.result())
 
     tell("decide", {"measures": len(measured.values)})
     lease.check()
-    decision = runs.submit_evidence(ticket, _evidence(plan, batch, candidate, base, measured))
+    decision = runs.submit_evidence(ticket, _evidence(plan, batch, loaded, measured))
     if not decision.allowed:
-        return _blocked(plan, batch, candidate, decision)
+        return _blocked(plan, batch, loaded, decision)
 
     tell("publish", {})
     lease.check()
@@ -71,33 +70,56 @@ def run_dataset(
     return runs.complete_move(ticket, commit)
 
 
-def _evidence(
-    plan: RunPlan, batch: Batch, candidate: Candidate, base: BaseTable, measured: Measured
-) -> Evidence:
+def _nothing_new(plan: RunPlan, batch: Batch) -> bool:
+    """Whether a load that may be skipped would read what its base was made of."""
+    base = plan.base
+    if not plan.load.skip_unchanged or base is None or plan.window is not None:
+        return False
+    if base.build_hash != build_hash(plan) or set(base.inputs) != set(batch.inputs):
+        return False
+    if not isinstance(plan.build, SourceBuild):
+        return True
+    return batch.position is not None and _same_files(plan.build.position, batch.position)
+
+
+def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
+    def facts(position: SourcePosition) -> set[tuple[str, int, int]]:
+        return {(file.path, file.size, file.modified_ms) for file in position.files}
+
+    return before is not None and bool(after.files) and facts(before) == facts(after)
+
+
+def _subject(plan: RunPlan, loaded: Loaded) -> Subject:
+    shown = [file.path for file in loaded.candidate.files] + [file.path for file in loaded.stays]
+    return Subject(loaded.arrived, plan.table_schema, tuple(shown), loaded.table_rows)
+
+
+def _evidence(plan: RunPlan, batch: Batch, loaded: Loaded, measured: Measured) -> Evidence:
     return Evidence(
         run_id=plan.ticket.run_id,
         dataset=plan.dataset,
-        table_schema=plan.declared,
-        rows=candidate.rows,
-        table_rows=candidate.rows + base.rows,
-        files=candidate.files,
-        removes=base.removes,
+        table_schema=plan.table_schema,
+        rows=loaded.rows,
+        table_rows=loaded.table_rows,
+        files=loaded.candidate.files,
+        removes=loaded.removes,
         base_commit=plan.base.commit if plan.base else None,
         measures=measured.values,
         unmeasured=measured.unmeasured,
         inputs=batch.inputs,
-        position=batch.position,
+        position=new_position(plan, batch.position, loaded.read),
         build_hash=build_hash(plan),
         engine=measured.engine,
+        changes=loaded.changes,
     )
 
 
-def _blocked(plan: RunPlan, batch: Batch, candidate: Candidate, decision: Decision) -> RunResult:
+def _blocked(plan: RunPlan, batch: Batch, loaded: Loaded, decision: Decision) -> RunResult:
     return RunResult(
         run_id=plan.ticket.run_id,
         dataset=plan.dataset,
         status=RunStatus.BLOCKED,
-        rows=candidate.rows,
+        rows=loaded.rows,
         inputs=batch.inputs,
         decision=decision,
         ended_at=decision.ruling.decided_at,

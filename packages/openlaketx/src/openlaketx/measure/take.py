@@ -13,7 +13,6 @@ from lakeguard_sdk.measure import Aggregate, CountIf, DuplicateRows, RowCount, m
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import join
 from lakeguard_sdk.words import Scope
-from openlaketx.engine.delta_table import LiveFile
 from openlaketx.measure.condition_sql import ConditionSql, quoted, sql_type
 from openlaketx.measure.duckdb_reader import ENGINE, DuckdbReader, duckdb_reader, file_list
 from openlaketx.measure.duplicates import duplicates_query
@@ -23,22 +22,24 @@ from openlaketx.measure.questions import Question, ask
 from openlaketx.stage import Candidate
 
 _REASON = 300
+_FILES = "read_parquet($files, hive_partitioning = false, union_by_name = true)"
+"""By name, because files that are older than a column do not have it."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured: the candidate, and the files that stay beside it in the table."""
+    """What is measured: the rows that a run brings, and the table as it would be with them."""
 
-    candidate: Candidate
+    batch: Candidate
     schema: TableSchema
-    existing: tuple[LiveFile, ...]
-    existing_rows: int
+    table: tuple[str, ...]
+    """Every file that the table would show, below its root."""
+    table_rows: int
 
     def files(self, scope: Scope) -> list[str]:
-        paths = [file.path for file in self.candidate.files]
-        if scope is Scope.TABLE:
-            paths += [file.path for file in self.existing]
-        return file_list([join(self.candidate.location, path) for path in paths])
+        staged = tuple(file.path for file in self.batch.files)
+        paths = self.table if scope is Scope.TABLE else staged
+        return file_list([join(self.batch.location, path) for path in paths])
 
 
 Rows = RowCount | CountIf | Aggregate
@@ -53,7 +54,7 @@ def take_measures(
     for measure in measures:
         try:
             measured.values[measure_key(measure)] = answer(
-                measure, subject.candidate, subject.schema, subject.existing_rows
+                measure, subject.batch, subject.schema, subject.table_rows
             )
         except NoAnswer:
             rest.append(measure)
@@ -153,7 +154,7 @@ def _duplicates(
 def _origin(files: list[str], schema: TableSchema) -> tuple[str, dict[str, Any]]:
     """The rows to ask; without a file, none, under the same names and types."""
     if files:
-        return "read_parquet($files, hive_partitioning = false)", {"files": files}
+        return _FILES, {"files": files}
     return _empty_rows(schema), {}
 
 

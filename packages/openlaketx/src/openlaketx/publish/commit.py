@@ -1,4 +1,4 @@
-"""The committer of publishes: step two of a move.
+"""The committer of publishes and compactions: step two of a move.
 
 One strict commit from a fresh handle on which everything was checked. Whatever the call says,
 the log is read afterwards: an error does not mean "not committed", nor silence "committed".
@@ -6,17 +6,19 @@ the log is read afterwards: an error does not mean "not committed", nor silence 
 
 from __future__ import annotations
 
+import time
+
 from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import DeltaError, TableNotFoundError
-from deltalake.transaction import AddAction
+from deltalake.transaction import AddAction, RemoveAction
 
 from lakeguard_sdk import faultpoints
-from lakeguard_sdk.commits import PUBLISH_APP, CommitAuthor, log_file
+from lakeguard_sdk.commits import PUBLISH_APP, CommitAuthor, commit_kind, log_file
 from lakeguard_sdk.errors import ForeignTable
 from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.storage import Storage, storage_for
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.words import LoadType, MoveKind
 from openlaketx.engine.delta_table import delta_schema, open_table
 from openlaketx.publish.checks import check_before_commit
 from openlaketx.publish.log import confirm
@@ -52,10 +54,10 @@ def _open(intent: Intent) -> DeltaTable:
 
 def _commit(intent: Intent, table: DeltaTable) -> Exception | None:
     """Tries once, never rebases; says what was raised, which proves nothing by itself."""
-    author = CommitAuthor.of(intent, "publish")
+    author = CommitAuthor.of(intent, commit_kind(intent))
     try:
         table.create_write_transaction(
-            [_add(file) for file in intent.adds],
+            _actions(intent),
             "overwrite" if intent.load is LoadType.FULL else "append",
             delta_schema(intent.table_schema),
             partition_by=list(intent.partition_by),
@@ -70,12 +72,25 @@ def _commit(intent: Intent, table: DeltaTable) -> Exception | None:
     return None
 
 
-def _add(file: StagedFile) -> AddAction:
+def _actions(intent: Intent) -> list[AddAction | RemoveAction]:
+    """An overwrite removes every live file by itself; any other load says which."""
+    changes = intent.kind is not MoveKind.COMPACTION
+    actions: list[AddAction | RemoveAction] = [_add(file, changes) for file in intent.adds]
+    if intent.load is not LoadType.FULL:
+        now = time.time_ns() // 1_000_000
+        actions += [
+            RemoveAction(path=path, data_change=changes, deletion_timestamp=now)
+            for path in intent.removes
+        ]
+    return actions
+
+
+def _add(file: StagedFile, changes: bool) -> AddAction:
     return AddAction(
         path=file.path,
         size=file.size,
         partition_values=file.partition,
         modification_time=file.modified_ms,
-        data_change=True,
+        data_change=changes,
         stats=file.stats,
     )

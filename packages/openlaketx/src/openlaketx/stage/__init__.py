@@ -2,6 +2,6 @@
 
 from openlaketx.stage.candidate import Candidate
 from openlaketx.stage.seal import seal
-from openlaketx.stage.stage import stage
+from openlaketx.stage.stage import stage, write_files, write_kinds
 
-__all__ = ["Candidate", "seal", "stage"]
+__all__ = ["Candidate", "seal", "stage", "write_files", "write_kinds"]

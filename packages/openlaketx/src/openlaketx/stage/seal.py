@@ -29,8 +29,15 @@ def _seal(candidate: Candidate, plan: RunPlan, storage: Storage) -> Candidate:
 
 
 def _sync(places: list[str], plan: RunPlan, storage: Storage) -> None:
+    """Every file, and every folder from the table's root down that names one."""
+    folders = {plan.staging.strip("/")}
     for place in places:
         storage.make_durable(place)
-    parts = plan.staging.strip("/").split("/")
-    for depth in range(len(parts), -1, -1):
-        storage.make_durable(join(plan.location, *parts[:depth]))
+        folders.add(place.removeprefix(plan.location.rstrip("/") + "/").rpartition("/")[0])
+    above = {
+        "/".join(parts[:depth])
+        for parts in (folder.split("/") for folder in folders)
+        for depth in range(len(parts) + 1)
+    }
+    for folder in sorted(above, reverse=True):
+        storage.make_durable(join(plan.location, folder) if folder else plan.location)

@@ -1,6 +1,8 @@
-"""Writing the candidate: one pass over the data, one folder per attempt."""
+"""Writing files under the table's root that nothing shows yet: one folder per attempt."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -9,11 +11,12 @@ from lakeguard_sdk import faultpoints
 from lakeguard_sdk.errors import LakeGuardError, StagingFailed
 from lakeguard_sdk.partitions import PARTITION_KEY
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import Storage, join, local_path
 from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
 from openlaketx.engine.spark_types import quoted_name
 from openlaketx.extract import Batch
-from openlaketx.stage.candidate import Candidate, collect
+from openlaketx.stage.candidate import Candidate, check_finished, collect_folder
 from openlaketx.stage.written_rows import counting
 
 _OPTIONS = {
@@ -22,46 +25,97 @@ _OPTIONS = {
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
 }
 
+Explain = Callable[[Exception], LakeGuardError]
 
-def stage(frame: DataFrame, batch: Batch, plan: RunPlan, storage: Storage) -> Candidate:
-    """The files of the run, each whole and as declared, with as many rows as Spark wrote."""
-    folder = join(plan.location, plan.staging)
-    if storage.exists(folder):
-        raise StagingFailed(dataset=plan.dataset, reason=f"{plan.staging} is already there")
-    with counting(frame.sparkSession, plan.ticket.run_id) as written:
-        try:
-            _write(frame, plan, local_path(folder))
-        except SPARK_ERRORS as error:
-            raise _explained(error, folder, batch, plan) from None
+
+def stage(
+    frame: DataFrame,
+    batch: Batch,
+    plan: RunPlan,
+    storage: Storage,
+    *,
+    schema: TableSchema | None = None,
+    folder: str = "",
+) -> Candidate:
+    """The rows of the run, each file whole and as declared, while their origin stands still."""
+    schema = schema or plan.table_schema
+    candidate = write_files(frame, plan, schema, batch.explain, storage, folder=folder)
     batch.confirm()
-    candidate = collect(
-        plan.location, plan.staging, plan.declared, plan.dataset, storage, plan.partition_by
-    )
-    told = written.rows()
-    if told is not None and told != candidate.rows:
-        raise StagingFailed(
-            dataset=plan.dataset,
-            reason=f"Spark wrote {told} rows, the files hold {candidate.rows}",
-        )
     faultpoints.reached("stage.written")
     return candidate
 
 
-def _write(frame: DataFrame, plan: RunPlan, folder: str) -> None:
+def write_files(
+    frame: DataFrame,
+    plan: RunPlan,
+    schema: TableSchema,
+    explain: Explain,
+    storage: Storage,
+    *,
+    folder: str,
+) -> Candidate:
+    """One write into a folder of the run's own, with as many rows as Spark wrote."""
+    kinds = write_kinds(frame, plan, schema, explain, storage, folder=folder, kind=None)
+    return kinds[""]
+
+
+def write_kinds(
+    frame: DataFrame,
+    plan: RunPlan,
+    schema: TableSchema,
+    explain: Explain,
+    storage: Storage,
+    *,
+    folder: str,
+    kind: str | None,
+    kinds: tuple[str, ...] = ("",),
+) -> dict[str, Candidate]:
+    """One write; where a column tells the kind of each row, the files of each kind apart."""
+    staging = join(plan.staging, folder) if folder else plan.staging
+    place = join(plan.location, staging)
+    if storage.exists(place):
+        raise StagingFailed(dataset=plan.dataset, reason=f"{staging} is already there")
+    with counting(frame.sparkSession, plan.ticket.run_id) as written:
+        try:
+            _write(frame, plan, local_path(place), kind)
+        except SPARK_ERRORS as error:
+            raise _explained(error, place, explain, plan) from None
+    check_finished(place, plan.dataset, storage)
+    found = {
+        word: collect_folder(
+            plan.location,
+            join(staging, f"{kind}={word}") if kind else staging,
+            schema,
+            plan.dataset,
+            storage,
+            plan.partition_by,
+        )
+        for word in kinds
+    }
+    told, held = written.rows(), sum(candidate.rows for candidate in found.values())
+    if told is not None and told != held:
+        raise StagingFailed(
+            dataset=plan.dataset, reason=f"Spark wrote {told} rows, the files hold {held}"
+        )
+    return found
+
+
+def _write(frame: DataFrame, plan: RunPlan, folder: str, kind: str | None) -> None:
     """Partitioned by a hash: folder names have no room for every value, and no case or NULL.
 
     Should two partitions ever share a hash, the footers tell and the run fails.
     """
-    if not plan.partition_by:
-        frame.write.mode("errorifexists").options(**_OPTIONS).parquet(folder)
-        return
-    values = [frame[quoted_name(name)] for name in plan.partition_by]
-    hashed = F.hex(F.xxhash64(*(part for value in values for part in (value, value.isNull()))))
-    keyed = frame.withColumn(PARTITION_KEY, hashed).hint("rebalance", F.col(PARTITION_KEY))
-    keyed.write.mode("errorifexists").options(**_OPTIONS).partitionBy(PARTITION_KEY).parquet(folder)
+    folders = [kind] if kind else []
+    if plan.partition_by:
+        values = [frame[quoted_name(name)] for name in plan.partition_by]
+        hashed = F.hex(F.xxhash64(*(part for value in values for part in (value, value.isNull()))))
+        frame = frame.withColumn(PARTITION_KEY, hashed).hint("rebalance", F.col(PARTITION_KEY))
+        folders.append(PARTITION_KEY)
+    writer = frame.write.mode("errorifexists").options(**_OPTIONS)
+    (writer.partitionBy(*folders) if folders else writer).parquet(folder)
 
 
-def _explained(error: Exception, folder: str, batch: Batch, plan: RunPlan) -> LakeGuardError:
+def _explained(error: Exception, folder: str, explain: Explain, plan: RunPlan) -> LakeGuardError:
     if local_path(folder) in str(error):
         return StagingFailed(dataset=plan.dataset, reason=reason(error))
-    return batch.explain(error)
+    return explain(error)

@@ -1,0 +1,113 @@
+"""Which rows of what was extracted a run loads: from its watermark on, or of its window."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.load import Load, parse_lag
+from lakeguard_sdk.run import RunPlan, SourceBuild
+from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size
+from lakeguard_sdk.windows import window_bounds
+from lakeguard_sdk.words import LateRows, NullWatermark, SourceFormat
+from openlaketx.engine.spark_types import quoted_name, spark_type
+
+
+def chosen_rows(frame: DataFrame, plan: RunPlan) -> DataFrame:
+    """Rows of the window of a back-fill; else those that the watermark says are new."""
+    if plan.window is not None:
+        return frame.filter(in_window(plan))
+    if not plan.load.watermark:
+        return frame
+    frame = _without_nulls(frame, plan.load)
+    if plan.watermark is None or (reads_files(plan) and plan.load.late is LateRows.LOAD):
+        return frame
+    value = F.col(quoted_name(plan.load.watermark))
+    new = _is_new(value, plan)
+    return frame.filter(new | value.isNull() if _loads_nulls(plan.load) else new)
+
+
+def late_rows(frame: DataFrame, plan: RunPlan) -> int:
+    """Rows of new files that lie below the watermark and are left out."""
+    skipped = plan.load.late is LateRows.SKIP and reads_files(plan) and plan.window is None
+    if not skipped or not plan.load.watermark or plan.watermark is None:
+        return 0
+    value = F.col(quoted_name(plan.load.watermark))
+    return frame.filter(value.isNotNull() & ~_is_new(value, plan)).count()
+
+
+def reads_files(plan: RunPlan) -> bool:
+    """Whether a manifest of files says what is new, and not the watermark."""
+    build = plan.build
+    return isinstance(build, SourceBuild) and build.format is not SourceFormat.JDBC
+
+
+def in_window(plan: RunPlan) -> SparkColumn:
+    """Rows of the back-fill's window; a NULL is in none."""
+    if plan.window is None:
+        raise ValueError("the run has no window")
+    data_type = str(plan.declared.type_of(plan.window.column))
+    start, end = window_bounds(plan.window, data_type)
+    value = F.col(quoted_name(plan.window.column))
+    inside = (value >= _literal(start, data_type)) & (value <= _literal(end, data_type))
+    return F.coalesce(inside, F.lit(False))
+
+
+def _is_new(value: SparkColumn, plan: RunPlan) -> SparkColumn:
+    bound = _literal(*_lower_bound(plan))
+    return value >= bound if plan.load.inclusive else value > bound
+
+
+def _lower_bound(plan: RunPlan) -> tuple[Any, str]:
+    """The watermark of the base, less the lag."""
+    data_type = str(plan.declared.type_of(plan.load.watermark))
+    last = watermark_value(str(plan.watermark), data_type)
+    lag = parse_lag(plan.load.lag)
+    if not lag:
+        return last, data_type
+    if isinstance(last, datetime) and isinstance(lag, timedelta):
+        return last - lag, data_type
+    if isinstance(last, date) and isinstance(lag, timedelta):
+        return last - timedelta(days=-(-lag // timedelta(days=1))), data_type
+    return last - lag, data_type
+
+
+def watermark_value(text: str, data_type: str) -> Any:
+    """The value that the text of a position spells."""
+    if data_type in INTEGERS:
+        return int(text)
+    if data_type in FLOATS:
+        return float(text)
+    if decimal_size(data_type):
+        return Decimal(text)
+    if data_type == "date":
+        return date.fromisoformat(text)
+    if data_type in ("timestamp", "timestamp_ntz"):
+        return datetime.fromisoformat(text)
+    return text
+
+
+def _literal(value: Any, data_type: str) -> SparkColumn:
+    """Through text, so that no time zone of this process gets between."""
+    text = value.isoformat(sep=" ") if isinstance(value, datetime) else str(value)
+    return F.lit(text).cast(spark_type(data_type))
+
+
+def _without_nulls(frame: DataFrame, load: Load) -> DataFrame:
+    value = F.col(quoted_name(load.watermark))
+    match load.null_watermark:
+        case NullWatermark.LOAD:
+            return frame
+        case NullWatermark.SKIP:
+            return frame.filter(value.isNotNull())
+    refusal = F.raise_error(F.lit(f"a row has no {load.watermark}, which is the watermark"))
+    return frame.filter(F.when(value.isNull(), refusal.cast("boolean")).otherwise(F.lit(True)))
+
+
+def _loads_nulls(load: Load) -> bool:
+    return load.null_watermark is NullWatermark.LOAD

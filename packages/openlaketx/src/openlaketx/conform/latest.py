@@ -1,0 +1,62 @@
+"""One row per key: the last in order. What cannot be told apart is never chosen by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.schema import TableSchema
+from openlaketx.conform.hashes import content_hash
+from openlaketx.engine.spark_types import quoted_name
+
+_RANK, _LOW, _HIGH, _PLACE = "lg_rank", "lg_low", "lg_high", "lg_place"
+
+
+def latest(
+    frame: DataFrame, schema: TableSchema, keys: Sequence[str], order_by: Sequence[str]
+) -> DataFrame:
+    """The last row of every key. Equal rows are one; rows that differ and tie fail the run.
+
+    NULL comes before every value of an order.
+    """
+    by_key = [F.col(quoted_name(name)) for name in keys]
+    ordered = [F.col(quoted_name(name)).desc_nulls_last() for name in order_by] or [F.lit(0)]
+    tied = frame.withColumn(_RANK, F.rank().over(Window.partitionBy(*by_key).orderBy(*ordered)))
+    tied = tied.filter(F.col(_RANK) == 1)
+    same_key = Window.partitionBy(*by_key)
+    content = content_hash(schema.columns)
+    told = tied.withColumn(_LOW, F.min(content).over(same_key))
+    told = told.withColumn(_HIGH, F.max(content).over(same_key))
+    told = told.withColumn(_PLACE, F.row_number().over(same_key.orderBy(F.lit(0))))
+    agree = F.when(F.col(_LOW) == F.col(_HIGH), F.lit(True)).otherwise(
+        F.raise_error(_contradiction(keys, order_by))
+    )
+    return told.filter(agree & (F.col(_PLACE) == 1)).drop(_RANK, _LOW, _HIGH, _PLACE)
+
+
+def refuse_null_keys(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """The same frame; a row without a value in a key fails the run."""
+    condition = F.lit(False)
+    for name in keys:
+        condition = condition | F.col(quoted_name(name)).isNull()
+    message = f"a row has no value in its key ({', '.join(keys)})"
+    return frame.filter(
+        F.when(condition, F.raise_error(F.lit(message)).cast("boolean")).otherwise(F.lit(True))
+    )
+
+
+def _contradiction(keys: Sequence[str], order_by: Sequence[str]) -> SparkColumn:
+    shown = [F.coalesce(F.col(quoted_name(name)).cast("string"), F.lit("NULL")) for name in keys]
+    way_out = (
+        f"and {', '.join(order_by)} does not order them"
+        if order_by
+        else "and the load names no order_by that would tell which is the last"
+    )
+    return F.concat(
+        F.lit(f"several rows of the key ({', '.join(keys)}) = ("),
+        F.substring(F.concat_ws(", ", *shown), 1, 100),
+        F.lit(f") differ, {way_out}"),
+    )

@@ -1,0 +1,65 @@
+"""Applying a load: the conformed rows of a batch as a candidate against the run's base."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from lakeguard_sdk.load import KEYED_LOADS
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.storage import Storage
+from lakeguard_sdk.words import LoadType
+from openlaketx.conform.chosen_rows import chosen_rows, late_rows
+from openlaketx.conform.hashes import with_hashes
+from openlaketx.conform.latest import latest, refuse_null_keys
+from openlaketx.extract import Batch
+from openlaketx.loads.existing import Existing, existing_table
+from openlaketx.loads.growing import has_grown, with_new_columns
+from openlaketx.loads.keyed import load_by_key
+from openlaketx.loads.loaded import Loaded
+from openlaketx.loads.plain import load_plain
+from openlaketx.loads.troubles import explaining
+from openlaketx.loads.windowed import load_window
+from openlaketx.stage import stage
+
+
+def apply_load(frame: DataFrame, batch: Batch, plan: RunPlan, storage: Storage) -> Loaded:
+    """The files that make the batch part of the table, as the load says. Nothing is visible."""
+    existing = existing_table(plan)
+    with explaining(plan):
+        late = late_rows(frame, plan)
+    frame = with_hashes(chosen_rows(frame, plan), plan)
+    if merges(plan):
+        loaded = load_by_key(frame, batch, plan, existing, storage, late)
+    else:
+        loaded = _load_plain(frame, batch, plan, existing, storage, late)
+    if _keeps_files(plan) and has_grown(plan, existing):
+        return with_new_columns(loaded, plan, existing, storage)
+    return loaded
+
+
+def _keeps_files(plan: RunPlan) -> bool:
+    return plan.load.type is not LoadType.FULL or plan.window is not None
+
+
+def merges(plan: RunPlan) -> bool:
+    """Whether rows of the batch meet rows of the table by key."""
+    if plan.load.type in KEYED_LOADS:
+        return True
+    return plan.load.type is LoadType.APPEND and bool(plan.load.keys) and plan.window is None
+
+
+def _load_plain(
+    frame: DataFrame,
+    batch: Batch,
+    plan: RunPlan,
+    existing: Existing,
+    storage: Storage,
+    late: int,
+) -> Loaded:
+    if plan.load.keys and plan.load.order_by:
+        frame = refuse_null_keys(frame, plan.load.keys)
+        frame = latest(frame, plan.table_schema, plan.load.keys, plan.load.order_by)
+    staged = stage(frame, batch, plan, storage)
+    if plan.window is not None:
+        return load_window(staged, frame.sparkSession, plan, existing, storage)
+    return load_plain(staged, plan, existing, late)

@@ -1,0 +1,84 @@
+"""The batch of a load by key, staged once and looked at: how many rows, keys and duplicates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.errors import BuildFailed
+from lakeguard_sdk.load import KEY_HASH, ROW_HASH
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.storage import join
+from lakeguard_sdk.words import HashStrategy
+from openlaketx.conform.latest import latest
+from openlaketx.engine.places import spark_read_path
+from openlaketx.engine.spark_types import quoted_name, spark_schema
+from openlaketx.loads.troubles import explaining
+from openlaketx.stage import Candidate
+
+_FEW = 1_000_000
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """One row per key, the last in order."""
+
+    frame: DataFrame
+    rows: int
+    duplicates: int
+
+
+def incoming_schema(plan: RunPlan) -> TableSchema:
+    """What is staged of a batch: all that it brings, and the hash that its load writes."""
+    added = {HashStrategy.ROW_HASH: ROW_HASH, HashStrategy.KEY_HASH: KEY_HASH}
+    columns = plan.batch_schema.columns
+    if name := added.get(plan.load.hash):
+        columns = (*columns, Column(name=name, type="string"))
+    return TableSchema(columns=columns)
+
+
+def look_at_incoming(
+    session: SparkSession, staged: Candidate, plan: RunPlan, keys: tuple[str, ...]
+) -> Incoming:
+    """The staged rows, read again; a NULL in a key fails the run."""
+    schema = incoming_schema(plan)
+    frame = read_staged(session, staged, schema)
+    with explaining(plan):
+        total, different, without = _count(frame, keys)
+    if without:
+        raise BuildFailed(
+            dataset=plan.dataset,
+            reason=f"{without} of {total} rows have no value in their key ({', '.join(keys)})",
+        )
+    if total > different:
+        frame = latest(frame, schema, keys, plan.load.order_by)
+    return Incoming(frame, different, total - different)
+
+
+def read_staged(session: SparkSession, staged: Candidate, schema: TableSchema) -> DataFrame:
+    """The rows of staged files; no file is an empty frame."""
+    if not staged.files:
+        return session.createDataFrame([], spark_schema(schema))
+    paths = [spark_read_path(join(staged.location, file.path)) for file in staged.files]
+    return session.read.schema(spark_schema(schema)).parquet(*paths)
+
+
+def small_side(frame: DataFrame, rows: int) -> DataFrame:
+    """The frame, sent whole to every task where it is small enough: no other side moves then."""
+    return F.broadcast(frame) if rows <= _FEW else frame
+
+
+def _count(frame: DataFrame, keys: tuple[str, ...]) -> tuple[int, int, int]:
+    """Rows, different keys, and rows whose key has a NULL."""
+    columns = [F.col(quoted_name(name)) for name in keys]
+    some_null = F.greatest(*(column.isNull() for column in columns), F.lit(False))
+    by_key = frame.groupBy(*columns).agg(F.count(F.lit(1)).alias("lg_n"))
+    row = by_key.agg(
+        F.coalesce(F.sum("lg_n"), F.lit(0)),
+        F.count(F.lit(1)),
+        F.coalesce(F.sum(F.when(some_null, F.col("lg_n"))), F.lit(0)),
+    ).first()
+    return (0, 0, 0) if row is None else (int(row[0]), int(row[1]), int(row[2]))

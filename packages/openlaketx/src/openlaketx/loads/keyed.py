@@ -1,0 +1,171 @@
+"""Loads by key: what the batch changes is found, written once, and put into its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.errors import BuildFailed
+from lakeguard_sdk.evidence import Changes
+from lakeguard_sdk.load import VALID_FROM
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.storage import Storage
+from lakeguard_sdk.words import LoadType
+from openlaketx.conform.chosen_rows import in_window
+from openlaketx.engine.spark_types import quoted_name
+from openlaketx.extract import Batch
+from openlaketx.loads.changed import DELETE, INSERT, LATE, OP, UPDATE, changed_rows
+from openlaketx.loads.existing import FILE, Existing, path_below, read_existing
+from openlaketx.loads.history import changed_history
+from openlaketx.loads.incoming import Incoming, incoming_schema, look_at_incoming, read_staged
+from openlaketx.loads.loaded import Loaded
+from openlaketx.loads.pruning import files_with_keys
+from openlaketx.loads.rewriting import rewrite
+from openlaketx.loads.troubles import explain_load, explaining
+from openlaketx.stage import Candidate, stage, write_kinds
+
+INCOMING, CHANGES = "incoming", "changes"
+
+
+@dataclass(frozen=True)
+class _Tally:
+    """How many rows of each kind there are, and which files hold those that change."""
+
+    counts: dict[str, int]
+    touched: frozenset[str]
+
+    def of(self, op: str) -> int:
+        return self.counts.get(op, 0)
+
+
+def load_by_key(
+    frame: DataFrame, batch: Batch, plan: RunPlan, existing: Existing, storage: Storage, late: int
+) -> Loaded:
+    """Inserts as they were staged, touched files written again, nothing else moved."""
+    session = frame.sparkSession
+    staged = stage(frame, batch, plan, storage, schema=incoming_schema(plan), folder=INCOMING)
+    incoming = look_at_incoming(session, staged, plan, _identity(plan))
+    _refuse_empty_snapshot(incoming, plan, existing)
+    changed = _changed(incoming, staged, plan, existing).persist()
+    try:
+        with explaining(plan):
+            tally = _tally(changed, existing)
+        arrived, candidate = _write(changed, staged, incoming, tally, plan, existing, storage)
+    finally:
+        changed.unpersist()
+    return Loaded(
+        candidate=candidate,
+        arrived=arrived,
+        read=staged,
+        removes=tuple(sorted(tally.touched)),
+        stays=existing.without(tally.touched),
+        changes=_changes(tally, incoming, late),
+    )
+
+
+def merge_keys(plan: RunPlan) -> tuple[str, ...]:
+    """What names one row of the table."""
+    history = plan.load.type is LoadType.SCD2
+    return (*plan.load.keys, VALID_FROM) if history else plan.load.keys
+
+
+def _identity(plan: RunPlan) -> tuple[str, ...]:
+    """What names one row of the batch: a key, and in a history also its time."""
+    effective = plan.load.effective if plan.load.type is LoadType.SCD2 else ""
+    return (*plan.load.keys, effective) if effective else plan.load.keys
+
+
+def _refuse_empty_snapshot(incoming: Incoming, plan: RunPlan, existing: Existing) -> None:
+    whole = plan.load.type is LoadType.SNAPSHOT and plan.window is None
+    if whole and not incoming.rows and existing.rows and not plan.load.allow_empty:
+        raise BuildFailed(
+            dataset=plan.dataset,
+            reason=f"the snapshot is empty, which would delete all {existing.rows} rows;"
+            " if that is meant, say allow_empty: true in its load",
+        )
+
+
+def _changed(incoming: Incoming, staged: Candidate, plan: RunPlan, existing: Existing) -> DataFrame:
+    session = incoming.frame.sparkSession
+    if plan.load.type is LoadType.SNAPSHOT:
+        rows = read_existing(session, plan, existing, existing.files)
+        rows = rows if plan.window is None else rows.filter(in_window(plan))
+        return changed_rows(incoming, rows, plan)
+    paths = files_with_keys(existing, staged, plan.declared, plan.load.keys)
+    rows = read_existing(session, plan, existing, paths)
+    if plan.load.type is LoadType.SCD2:
+        return changed_history(incoming, rows, plan)
+    return changed_rows(incoming, rows, plan)
+
+
+def _tally(changed: DataFrame, existing: Existing) -> _Tally:
+    counts: dict[str, int] = {}
+    touched = set()
+    for row in changed.groupBy(OP, FILE).agg(F.count(F.lit(1)).alias("rows")).collect():
+        counts[row[OP]] = counts.get(row[OP], 0) + row["rows"]
+        if row[OP] in (UPDATE, DELETE):
+            touched.add(path_below(existing, row[FILE]))
+    return _Tally(counts, frozenset(touched))
+
+
+def _write(
+    changed: DataFrame,
+    staged: Candidate,
+    incoming: Incoming,
+    tally: _Tally,
+    plan: RunPlan,
+    existing: Existing,
+    storage: Storage,
+) -> tuple[Candidate, Candidate]:
+    """Files with the rows that the run brings, and all files that the commit adds."""
+    as_staged = incoming_schema(plan) == plan.table_schema and not incoming.duplicates
+    if as_staged and tally.of(INSERT) == incoming.rows and not tally.touched:
+        return staged, staged
+    session = changed.sparkSession
+    nothing = Candidate(plan.location, (), ())
+    inserted, updated = nothing, nothing
+    if tally.of(INSERT) or tally.of(UPDATE):
+        rows = changed.filter(F.col(OP).isin(INSERT, UPDATE)).drop(FILE)
+        kinds = write_kinds(
+            rows,
+            plan,
+            plan.table_schema,
+            explain_load(plan),
+            storage,
+            folder=CHANGES,
+            kind=OP,
+            kinds=(INSERT, UPDATE),
+        )
+        inserted, updated = kinds[INSERT], kinds[UPDATE]
+    arrived = inserted.joined(updated)
+    if not tally.touched:
+        return arrived, inserted
+    keys = merge_keys(plan)
+    deleted = changed.filter(F.col(OP) == DELETE)
+    rewritten = rewrite(
+        session,
+        plan,
+        existing,
+        tally.touched,
+        keys,
+        read_staged(session, updated, plan.table_schema),
+        deleted.select(*(F.col(quoted_name(name)) for name in keys)),
+        storage,
+        updates=updated.rows,
+        deletes=tally.of(DELETE),
+    )
+    return arrived, inserted.joined(rewritten)
+
+
+def _changes(tally: _Tally, incoming: Incoming, late: int) -> Changes:
+    used = tally.of(INSERT) + tally.of(UPDATE) + tally.of(LATE)
+    return Changes(
+        inserted=tally.of(INSERT),
+        updated=tally.of(UPDATE),
+        deleted=tally.of(DELETE),
+        unchanged=max(incoming.rows - used, 0),
+        late=tally.of(LATE) + late,
+        duplicates=incoming.duplicates,
+    )

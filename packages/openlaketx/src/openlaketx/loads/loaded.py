@@ -1,0 +1,42 @@
+"""What a load came to: the candidate of a run against its base."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lakeguard_sdk.evidence import Changes
+from openlaketx.engine.delta_table import LiveFile
+from openlaketx.stage import Candidate
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Files that come, files that go, files that stay; nothing of it is visible yet."""
+
+    candidate: Candidate
+    """Every file that the commit adds."""
+    arrived: Candidate
+    """Files with exactly the rows that the run brings: new ones, and updated ones as they will be.
+
+    The same as the candidate unless the load rewrites files, whose other rows are not new."""
+    read: Candidate
+    """Files with every row that was read, for the position in the source."""
+    removes: tuple[str, ...]
+    stays: tuple[LiveFile, ...]
+    changes: Changes | None = None
+
+    @property
+    def rows(self) -> int:
+        return self.arrived.rows
+
+    @property
+    def table_rows(self) -> int:
+        return self.candidate.rows + sum(file.rows or 0 for file in self.stays)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the table would be as it was."""
+        return self.changes is not None and not self.candidate.files and not self.removes
+
+    def with_files(self, candidate: Candidate) -> Loaded:
+        return replace(self, candidate=candidate)

@@ -1,0 +1,31 @@
+"""What an operation column says, in the spellings of the usual feeds."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.load import Load
+from openlaketx.engine.spark_types import quoted_name
+
+UPSERTS = ("i", "insert", "c", "create", "r", "read", "u", "update", "upsert")
+DELETIONS = ("d", "delete")
+
+
+def deletes_row(load: Load) -> SparkColumn:
+    """Whether the row deletes its key; an operation that is neither fails the run."""
+    if not load.operation:
+        return F.lit(False)
+    said = F.lower(F.trim(F.col(quoted_name(load.operation))))
+    unknown = F.raise_error(
+        F.concat(
+            F.lit(f"{load.operation} is '"),
+            F.coalesce(F.substring(F.col(quoted_name(load.operation)), 1, 60), F.lit("NULL")),
+            F.lit(f"', which is none of {', '.join((*UPSERTS, *DELETIONS))}"),
+        )
+    )
+    return (
+        F.when(said.isin(*DELETIONS), F.lit(True))
+        .when(said.isin(*UPSERTS), F.lit(False))
+        .otherwise(unknown.cast("boolean"))
+    )

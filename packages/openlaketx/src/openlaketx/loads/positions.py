@@ -1,0 +1,47 @@
+"""How far a run has read: the position that its version will keep."""
+
+from __future__ import annotations
+
+from lakeguard_sdk.errors import BuildFailed
+from lakeguard_sdk.evidence import SourcePosition
+from lakeguard_sdk.run import RunPlan, SourceBuild
+from openlaketx.conform.chosen_rows import watermark_value
+from openlaketx.loads.pruning import staged_range
+from openlaketx.stage import Candidate
+from openlaketx.stage.file_stats import PREFIX
+
+
+def new_position(
+    plan: RunPlan, files: SourcePosition | None, read: Candidate
+) -> SourcePosition | None:
+    """The manifest after this run and the highest watermark so far; a back-fill moves neither."""
+    known = plan.build.position if isinstance(plan.build, SourceBuild) else None
+    if plan.window is not None:
+        files, highest = known, plan.watermark
+    else:
+        highest = _highest(plan, read)
+    if highest is None:
+        return files
+    return (files or SourcePosition()).model_copy(update={"watermark": highest})
+
+
+def _highest(plan: RunPlan, read: Candidate) -> str | None:
+    if not plan.load.watermark:
+        return None
+    data_type = str(plan.declared.type_of(plan.load.watermark))
+    between = staged_range(read, plan.load.watermark, data_type)
+    if between is None:
+        return plan.watermark
+    found = _text(between[1], data_type)
+    if data_type == "string" and len(found) > PREFIX:
+        raise BuildFailed(
+            dataset=plan.dataset,
+            reason=f"the watermark {plan.load.watermark} has a text of over {PREFIX} characters",
+        )
+    if plan.watermark is None:
+        return found
+    return max(found, plan.watermark, key=lambda text: watermark_value(text, data_type))
+
+
+def _text(value: object, data_type: str) -> str:
+    return f"{value}+00:00" if data_type == "timestamp" else str(value)

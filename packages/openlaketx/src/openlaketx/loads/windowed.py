@@ -1,0 +1,64 @@
+"""A back-fill: the rows of a window are replaced, all others stay as they are."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.evidence import Changes
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.storage import Storage
+from lakeguard_sdk.windows import window_bounds
+from openlaketx.conform.chosen_rows import in_window
+from openlaketx.loads.existing import FILE, Existing, path_below, read_existing
+from openlaketx.loads.loaded import Loaded
+from openlaketx.loads.pruning import comparable_bounds
+from openlaketx.loads.troubles import explain_load
+from openlaketx.stage import Candidate, write_files
+
+
+def load_window(
+    staged: Candidate, session: SparkSession, plan: RunPlan, existing: Existing, storage: Storage
+) -> Loaded:
+    """The staged rows in the place of the table's rows of the window.
+
+    Files without a row of the window are not touched; the others are written again without
+    those rows.
+    """
+    inside = _rows_inside(session, plan, existing)
+    removes = set(inside)
+    kept_rows = sum(existing.files[path].rows or 0 for path in removes) - sum(inside.values())
+    candidate = staged
+    if kept_rows:
+        rows = read_existing(session, plan, existing, removes).filter(~in_window(plan)).drop(FILE)
+        kept = write_files(
+            rows, plan, plan.table_schema, explain_load(plan), storage, folder="kept"
+        )
+        candidate = staged.joined(kept)
+    return Loaded(
+        candidate=candidate,
+        arrived=staged,
+        read=staged,
+        removes=tuple(sorted(removes)),
+        stays=existing.without(removes),
+        changes=Changes(inserted=staged.rows, deleted=sum(inside.values())),
+    )
+
+
+def _rows_inside(session: SparkSession, plan: RunPlan, existing: Existing) -> dict[str, int]:
+    """How many rows of the window each file has that has any."""
+    if plan.window is None:
+        raise ValueError("the run has no window")
+    column = plan.window.column
+    data_type = str(plan.declared.type_of(column))
+    low, high = comparable_bounds(window_bounds(plan.window, data_type), data_type)
+    may = existing.overlapping(column, low, high)
+    if not may:
+        return {}
+    counted = (
+        read_existing(session, plan, existing, may)
+        .filter(in_window(plan))
+        .groupBy(FILE)
+        .agg(F.count(F.lit(1)).alias("rows"))
+    )
+    return {path_below(existing, row[FILE]): row["rows"] for row in counted.collect()}
