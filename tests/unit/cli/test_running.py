@@ -78,7 +78,7 @@ def test_pauses_stay_short() -> None:
 
 def test_a_version_without_its_files_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with working("running bronze.orders") as tell:
-        tell("deliver", {"format": "csv"})
-        tell("undelivered", {"format": "csv", "reason": "the disk is full"})
+        tell("deliver", {"what": "csv files"})
+        tell("undelivered", {"what": "csv files", "reason": "the disk is full"})
     said = capsys.readouterr().err
-    assert "published, but its csv files were not written: the disk is full" in said
+    assert "published, but not delivered as its csv files: the disk is full" in said

@@ -72,6 +72,10 @@ class TargetDefinition(Noun):
     type: Word = "folder"
     zone: Word
     format: TargetFormat = TargetFormat.DELTA
+    url: str = ""
+    """``postgresql://host/database`` for tables that follow there; no user, no password."""
+    secrets: Details = Field(default_factory=dict)
+    """References for ``user`` and ``password``, resolved where the data is written."""
     partition_by: tuple[str, ...] = ()
     transform: str = ""
     """A SELECT over ``batch``, applied to what was extracted; empty: as it came."""

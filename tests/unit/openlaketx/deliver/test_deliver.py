@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -17,22 +14,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakeguard_sdk.errors import UnknownVersion
+from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.evidence import StagedFile
-from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.reading import ResolvedDataset, VersionRow
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import LoadType, TargetFormat
-from openlaketx.deliver import deliver_published
-from openlaketx.deliver.file_set import FileSet
 from openlaketx.jobs.delivery import deliver_or_tell
 from openlaketx.publish import commit_publish
 from tests.property.measure.staging import arrow_type
-from tests.spark.plans import DATASET, parquet, plan, schema
+from tests.spark.plans import DATASET, schema
 from tests.unit.openlaketx.governed import DATASET_ID, Governed, create_governed
 from tests.worlds.deaths import dying_at
+from tests.worlds.published_tables import LATE, PublishedTable
 
 DECLARED = schema(
     **{
@@ -41,7 +33,6 @@ DECLARED = schema(
         "ok": "boolean", "b": "byte", "it's a \"name\"": "integer",
     }
 )  # fmt: skip
-LATE = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 EARLY = datetime(1, 1, 1, tzinfo=UTC)
 FULL_ROW: dict[str, Any] = {
     "id": 2**63 - 1, "s": 'q"uo,te\nline\r\né💥', "p": Decimal("-0.000000000000000001"),
@@ -57,91 +48,12 @@ ROWS = [
 FORMATS = [TargetFormat.PARQUET, TargetFormat.CSV, TargetFormat.JSONL]
 
 
-@dataclass
-class World:
-    """A governed table, versions by hand, and the reader that tells which one is published."""
-
-    lake: Path
-    declared: TableSchema = field(default_factory=lambda: DECLARED)
-    commits: dict[int, int] = field(default_factory=dict)
-    published: int | None = None
-
-    def __post_init__(self) -> None:
-        location = str(self.lake / "bronze" / "orders")
-        self.table = Governed(location, create_governed(location, self.declared))
-
-    @property
-    def files(self) -> Path:
-        return self.lake / "bronze" / "orders.files"
-
-    def publish(self, *batches: list[dict[str, Any]], load: LoadType = LoadType.FULL) -> int:
-        version = len(self.commits) + 1
-        staged = [self._stage(version, n, rows) for n, rows in enumerate(batches)]
-        intent = self.table.intent(*staged, load=load, table_schema=self.declared)
-        self.commits[version] = commit_publish(intent)
-        self.table.published(self.commits[version])
-        self.published = version
-        return version
-
-    def _stage(self, version: int, number: int, rows: list[dict[str, Any]]) -> StagedFile:
-        path = f"runs/run_{version}/part-{number}.parquet"
-        file = Path(self.table.location, path)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        kinds = pa.schema([(c.name, arrow_type(c.type)) for c in self.declared.columns])
-        pq.write_table(pa.Table.from_pylist(rows, kinds), file)
-        facts = file.stat()
-        return StagedFile(
-            path=path,
-            size=facts.st_size,
-            rows=len(rows),
-            modified_ms=facts.st_mtime_ns // 1_000_000,
-            stats=f'{{"numRecords":{len(rows)}}}',
-        )
-
-    def plan(self, form: TargetFormat) -> RunPlan:
-        return plan(self.lake, parquet(), self.declared, format=form)
-
-    def deliver(self, form: TargetFormat) -> FileSet | None:
-        return deliver_published(self.plan(form), cast(Reader, self))
-
-    def manifest(self) -> FileSet:
-        found = FileSet.from_json((self.files / "manifest.json").read_bytes())
-        for file in found.files:
-            content = (self.files / file.path).read_bytes()
-            assert (len(content), hashlib.sha256(content).hexdigest()) == (file.size, file.sha256)
-        return found
-
-    def resolve(self, address: Address) -> ResolvedDataset:
-        if self.published is None:
-            raise UnknownVersion(dataset=address.dataset, version=0)
-        return ResolvedDataset(
-            dataset=address.dataset,
-            dataset_id=DATASET_ID,
-            version=self.published,
-            location=self.table.location,
-            table_id=self.table.table_id,
-            commit=self.commits[self.published],
-            table_schema=self.declared,
-        )
-
-    def versions(self, name: DatasetName) -> Sequence[VersionRow]:
-        return [
-            VersionRow(
-                dataset_id=DATASET_ID, version=version, snapshot_ref="", schema_hash="",
-                row_count=0, promoted_at=LATE, promoted_by="tests", table_rows=0,
-                run_id=f"run_{version}", decision_id=f"dec_{version}",
-                published=version == self.published, inputs=(),
-            )
-            for version in self.commits
-        ]  # fmt: skip
-
-
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path / "it's [a] lake {é}")
+def world(tmp_path: Path) -> PublishedTable:
+    return PublishedTable(tmp_path / "it's [a] lake {é}", DECLARED)
 
 
-def test_the_manifest_names_the_version_and_who_allowed_it(world: World) -> None:
+def test_the_manifest_names_the_version_and_who_allowed_it(world: PublishedTable) -> None:
     world.publish(ROWS[:2], ROWS[2:])
     made = world.deliver(TargetFormat.CSV)
     assert made == world.manifest()
@@ -152,7 +64,7 @@ def test_the_manifest_names_the_version_and_who_allowed_it(world: World) -> None
     assert world.deliver(TargetFormat.CSV) is None, "it is delivered already"
 
 
-def test_parquet_has_every_value_in_its_type(world: World) -> None:
+def test_parquet_has_every_value_in_its_type(world: PublishedTable) -> None:
     world.publish(ROWS)
     world.deliver(TargetFormat.PARQUET)
     found = pq.read_table(world.files / "v1" / "part-00000.parquet")
@@ -163,7 +75,7 @@ def test_parquet_has_every_value_in_its_type(world: World) -> None:
     assert sorted(map(str, found.to_pylist())) == sorted(map(str, wanted))
 
 
-def test_csv_is_spelled_in_one_way(world: World) -> None:
+def test_csv_is_spelled_in_one_way(world: PublishedTable) -> None:
     world.publish(ROWS)
     world.deliver(TargetFormat.CSV)
     text = (world.files / "v1" / "part-00000.csv").read_bytes().decode("utf-8")
@@ -180,7 +92,7 @@ def test_csv_is_spelled_in_one_way(world: World) -> None:
     assert ',"",,NaN,Infinity,"",,,,,,\n' in text, "an empty text is quoted"
 
 
-def test_jsonl_is_one_object_a_line(world: World) -> None:
+def test_jsonl_is_one_object_a_line(world: PublishedTable) -> None:
     world.publish(ROWS)
     world.deliver(TargetFormat.JSONL)
     lines = (world.files / "v1" / "part-00000.jsonl").read_text("utf-8").split("\n")
@@ -198,7 +110,7 @@ def test_jsonl_is_one_object_a_line(world: World) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_version_of_no_rows_is_delivered_too(world: World, form: TargetFormat) -> None:
+def test_a_version_of_no_rows_is_delivered_too(world: PublishedTable, form: TargetFormat) -> None:
     assert world.deliver(form) is None, "nothing is published"
     assert not world.files.exists()
     world.publish()
@@ -212,7 +124,7 @@ def test_a_version_of_no_rows_is_delivered_too(world: World, form: TargetFormat)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("point", ["deliver.written", "deliver.manifest"])
 def test_a_delivery_that_dies_leaves_a_whole_manifest(
-    world: World, form: TargetFormat, point: str
+    world: PublishedTable, form: TargetFormat, point: str
 ) -> None:
     world.publish(ROWS[:1])
     world.deliver(form)
@@ -227,7 +139,7 @@ def test_a_delivery_that_dies_leaves_a_whole_manifest(
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_rollback_is_delivered_by_the_next_run_as_it_was(
-    world: World, form: TargetFormat
+    world: PublishedTable, form: TargetFormat
 ) -> None:
     world.publish(ROWS[:1])
     first = world.deliver(form)
@@ -242,7 +154,7 @@ def test_a_rollback_is_delivered_by_the_next_run_as_it_was(
     assert (world.files / "v2").is_dir(), "readers of it may still be at work"
 
 
-def test_another_format_does_not_touch_what_a_reader_holds(world: World) -> None:
+def test_another_format_does_not_touch_what_a_reader_holds(world: PublishedTable) -> None:
     world.publish(ROWS)
     old = world.deliver(TargetFormat.CSV)
     assert old is not None
@@ -253,7 +165,7 @@ def test_another_format_does_not_touch_what_a_reader_holds(world: World) -> None
     assert world.deliver(TargetFormat.CSV) == old
 
 
-def test_a_file_that_was_lost_is_delivered_again(world: World) -> None:
+def test_a_file_that_was_lost_is_delivered_again(world: PublishedTable) -> None:
     world.publish(ROWS)
     first = world.deliver(TargetFormat.CSV)
     (world.files / "v1" / "part-00000.csv").unlink()
@@ -263,7 +175,7 @@ def test_a_file_that_was_lost_is_delivered_again(world: World) -> None:
 
 
 @pytest.mark.parametrize("torn", [b"", b'{"version": 1', b"[]"])
-def test_a_torn_manifest_is_written_anew(world: World, torn: bytes) -> None:
+def test_a_torn_manifest_is_written_anew(world: PublishedTable, torn: bytes) -> None:
     world.publish(ROWS)
     world.deliver(TargetFormat.CSV)
     (world.files / "manifest.json").write_bytes(torn)
@@ -271,7 +183,51 @@ def test_a_torn_manifest_is_written_anew(world: World, torn: bytes) -> None:
     assert world.manifest().version == 1
 
 
-def test_a_slow_delivery_does_not_undo_a_newer_one(world: World) -> None:
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("newer", [[{"id": 2, "more": 5}], []])
+def test_files_older_than_a_column_have_null_there(
+    tmp_path: Path, form: TargetFormat, newer: list[dict[str, Any]]
+) -> None:
+    world = PublishedTable(tmp_path, schema(id="long", more="integer"))
+    world.publish([{"id": 1}], *([newer] if newer else []))
+    made = world.deliver(form)
+    assert made.rows == 1 + len(newer)
+    (file,) = (world.files / delivered.path for delivered in world.manifest().files)
+    if form is TargetFormat.PARQUET:
+        found = pq.read_table(file)
+        assert found.schema.field("more").type == pa.int32()
+        assert sorted(map(str, found.to_pylist())) == sorted(
+            map(str, [{"id": 1, "more": None}, *newer])
+        )
+    else:
+        lines = file.read_text().splitlines()
+        assert ("1," if form is TargetFormat.CSV else '{"id":1,"more":null}') in lines
+
+
+def test_a_value_that_only_the_log_has_is_never_read_as_null(tmp_path: Path) -> None:
+    location = str(tmp_path / "bronze" / "orders")
+    world = PublishedTable(tmp_path / "other", schema(id="long", region="string"))
+    world.table = Governed(
+        location, create_governed(location, world.declared, partition_by=("region",))
+    )
+    path = world.table.stage("runs/run_1/part.parquet", [1]).path
+    part = {"region": "north"}
+    file = Path(location, path)
+    pq.write_table(pa.table({"id": [1]}), file)
+    facts = {"size": file.stat().st_size, "modified_ms": file.stat().st_mtime_ns // 1_000_000}
+    staged = StagedFile(
+        path=path, rows=1, stats='{"numRecords":1}', partition=part, sha256="", **facts
+    )
+    intent = world.table.intent(
+        staged, load=LoadType.FULL, table_schema=world.declared, partition_by=("region",)
+    )
+    world.commits[1] = commit_publish(intent)
+    world.schemas[1], world.published = world.declared, 1
+    with pytest.raises(DeliveryFailed, match="1 of its files lack the partition column region"):
+        world.deliver(TargetFormat.CSV)
+
+
+def test_a_slow_delivery_does_not_undo_a_newer_one(world: PublishedTable) -> None:
     world.publish(ROWS[:1])
     threads = [threading.Thread(target=world.deliver, args=(TargetFormat.JSONL,)) for _ in range(4)]
     for thread in threads[:2]:
@@ -284,7 +240,9 @@ def test_a_slow_delivery_does_not_undo_a_newer_one(world: World) -> None:
     assert world.manifest().version == 2
 
 
-def test_a_failure_is_told_and_tried_again(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_is_told_and_tried_again(
+    world: PublishedTable, caplog: pytest.LogCaptureFixture
+) -> None:
     world.publish(ROWS)
     (file,) = Path(world.table.location, "runs", "run_1").iterdir()
     content = file.read_bytes()
@@ -306,7 +264,7 @@ def test_a_failure_is_told_and_tried_again(world: World, caplog: pytest.LogCaptu
     assert world.manifest().version == 1
 
 
-def test_a_table_without_a_format_of_its_own_delivers_nothing(world: World) -> None:
+def test_a_table_without_a_format_of_its_own_delivers_nothing(world: PublishedTable) -> None:
     world.publish(ROWS)
     assert world.deliver(TargetFormat.DELTA) is None
     assert not world.files.exists()

@@ -21,9 +21,9 @@ STAGES = {
     "measure": "measuring {rows:,} rows",
     "decide": "asking the gate",
     "publish": "publishing",
-    "deliver": "writing {format} files",
+    "deliver": "writing its {what}",
 }
-WARNINGS = {"undelivered": "published, but its {format} files were not written: {reason}"}
+WARNINGS = {"undelivered": "published, but not delivered as its {what}: {reason}"}
 """Stages that stay on the screen: what went wrong without stopping the run."""
 
 

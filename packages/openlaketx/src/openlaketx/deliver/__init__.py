@@ -1,4 +1,4 @@
-"""Published versions as plain files, for readers that know no table format."""
+"""Published versions as plain files or a live table, for readers that know no table format."""
 
 from openlaketx.deliver.deliver import deliver_published
 

@@ -19,6 +19,8 @@ def spelled(column: Column, form: TargetFormat) -> str:
     name = quoted(column.name)
     if form is TargetFormat.PARQUET:
         return name
+    if form is TargetFormat.POSTGRESQL:
+        return f"{_literal(name, column.type)} AS {name}"
     return f"{_text(name, column.type, form)} AS {name}"
 
 
@@ -26,6 +28,17 @@ def empty(column: Column) -> str:
     """A column of no rows, under its name and in its type."""
     kind = "FLOAT" if column.type == "float" else sql_type(column.type)
     return f"CAST(NULL AS {kind}) AS {quoted(column.name)}"
+
+
+def _literal(name: str, data_type: str) -> str:
+    """Text that PostgreSQL takes for the same value, whatever the year."""
+    if data_type == "string":
+        return name
+    if data_type == "binary":
+        return f"'\\x' || hex({name})"
+    if data_type in FLOATS:
+        return _float(name, TargetFormat.POSTGRESQL)
+    return f"CAST({name} AS VARCHAR)"
 
 
 def _text(name: str, data_type: str, form: TargetFormat) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.reading import ResolvedDataset
-from lakeguard_sdk.storage import join, storage_for
+from lakeguard_sdk.storage import storage_for
 from lakeguard_sdk.words import TargetFormat
 from openlaketx.deliver.file_set import DeliveredFile, sync
-from openlaketx.deliver.spelling import COPY_OPTIONS, empty, spelled
-from openlaketx.engine.delta_table import LiveFile, live_files, open_table
-from openlaketx.measure.duckdb_reader import DuckdbReader, duckdb_reader, file_list
+from openlaketx.deliver.rows_shown import check_rows, rows_relation, shown_files, told_rows
+from openlaketx.deliver.spelling import COPY_OPTIONS, spelled
+from openlaketx.engine.delta_table import LiveFile
+from openlaketx.measure.duckdb_reader import DuckdbReader, duckdb_reader
 
 ROWS_PER_FILE = 5_000_000
 """About: a file of the table is never split."""
@@ -22,20 +22,14 @@ def write_files(
     shown: ResolvedDataset, form: TargetFormat, root: Path, folder: str
 ) -> tuple[DeliveredFile, ...]:
     """All rows that the version shows, on disk below ``root``; in no promised order."""
-    live = live_files(open_table(shown.location, shown.commit))
     (root / folder).mkdir(parents=True, exist_ok=True)
     with duckdb_reader() as reader:
+        live = shown_files(shown, reader)
         written = tuple(
             _write(reader, shown, form, root, f"{folder}/part-{number:05d}.{form}", part)
-            for number, part in enumerate(_parts([live[path] for path in sorted(live)]))
+            for number, part in enumerate(_parts(live))
         )
-    told = sum(file.rows or 0 for file in live.values())
-    if sum(file.rows for file in written) != told:
-        raise DeliveryFailed(
-            dataset=shown.dataset,
-            version=shown.version,
-            reason=f"the files hold {sum(file.rows for file in written)} rows instead of {told}",
-        )
+    check_rows(shown, sum(file.rows for file in written), told_rows(live))
     sync(root / folder)
     return written
 
@@ -62,7 +56,7 @@ def _write(
     part: Sequence[LiveFile],
 ) -> DeliveredFile:
     place = root / path
-    origin, parameters = _origin(shown, part)
+    origin, parameters = rows_relation(shown, part)
     columns = ", ".join(spelled(column, form) for column in shown.table_schema.columns)
     to = str(place).replace("'", "''")
     rows = reader.row(
@@ -76,11 +70,3 @@ def _write(
         size=place.stat().st_size,
         sha256=storage_for(str(root)).sha256(str(place)),
     )
-
-
-def _origin(shown: ResolvedDataset, part: Sequence[LiveFile]) -> tuple[str, dict[str, list[str]]]:
-    if not part:
-        columns = ", ".join(empty(column) for column in shown.table_schema.columns)
-        return f"(SELECT {columns} WHERE FALSE)", {}
-    files = file_list([join(shown.location, file.path) for file in part])
-    return "read_parquet($files, hive_partitioning = false)", {"files": files}

@@ -1,4 +1,4 @@
-"""The last step of a run: files for readers of files, if its target wants them."""
+"""The last step of a run: what its target keeps for readers that know no table format."""
 
 from __future__ import annotations
 
@@ -20,12 +20,19 @@ def deliver_or_tell(plan: RunPlan, reader: Reader, progress: Progress | None) ->
     """
     if plan.format is TargetFormat.DELTA:
         return
+    what = _what(plan)
     if progress:
-        progress("deliver", {"format": plan.format.value})
+        progress("deliver", {"what": what})
     try:
         deliver_published(plan, reader)
     except Exception as error:  # noqa: BLE001 - whatever it was, the version is published
         told = next(iter(str(error).splitlines()), "") or type(error).__name__
-        _LOG.warning("%s is published, but not delivered as files: %s", plan.dataset, told)
+        _LOG.warning("%s is published, but not delivered: %s", plan.dataset, told)
         if progress:
-            progress("undelivered", {"format": plan.format.value, "reason": told})
+            progress("undelivered", {"what": what, "reason": told})
+
+
+def _what(plan: RunPlan) -> str:
+    if plan.database is not None:
+        return f"table {plan.database.full_name} of PostgreSQL"
+    return f"{plan.format.value} files"

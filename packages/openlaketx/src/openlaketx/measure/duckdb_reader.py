@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from openlaketx.engine.machine import cores, memory_bytes
 from openlaketx.engine.places import duckdb_path
@@ -25,6 +26,12 @@ class DuckdbReader:
     def row(self, query: str, parameters: Mapping[str, Any]) -> tuple[Any, ...]:
         found = self._connection.execute(query, dict(parameters)).fetchone()
         return found if found is not None else ()
+
+    def batches(
+        self, query: str, parameters: Mapping[str, Any], rows: int
+    ) -> Iterator[pa.RecordBatch]:
+        """All rows of the answer, about so many at a time: it is never in memory as a whole."""
+        yield from self._connection.sql(query, params=dict(parameters)).to_arrow_reader(rows)
 
 
 @contextmanager

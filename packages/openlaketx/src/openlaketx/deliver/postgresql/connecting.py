@@ -1,0 +1,60 @@
+"""Connections to a target's database: secrets are looked up here, and being alone is decided."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+from lakeguard_sdk.database import DatabaseTable
+from lakeguard_sdk.secret_references import resolve_all
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+_CLIENT: dict[str, Any] = {
+    "application_name": "openlaketx",
+    "client_encoding": "utf8",
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+_SESSION = {
+    "TimeZone": "UTC",
+    "DateStyle": "ISO",
+    "search_path": "pg_catalog",
+    "lock_timeout": "10min",
+    "tcp_keepalives_idle": "30",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
+}
+"""The server too notices that a machine is gone, and frees what it held."""
+_SHORT_WAIT = "SELECT set_config('lock_timeout', '30s', true)"
+_HOLD = "SELECT pg_advisory_xact_lock(%s)"
+
+
+@contextmanager
+def connected(table: DatabaseTable) -> Iterator[Connection]:
+    """A connection that commits nothing by itself but what a transaction holds."""
+    given: dict[str, Any] = {**_CLIENT, **resolve_all(table.secrets)}
+    with psycopg.connect(table.url, autocommit=True, **given) as connection:
+        calls = ", ".join("set_config(%s, %s, false)" for _ in _SESSION)
+        words = [word for pair in _SESSION.items() for word in pair]
+        connection.execute(f"SELECT {calls}".encode(), words)
+        yield connection
+
+
+def hold(connection: Connection, *name: str) -> None:
+    """Nobody else holds the name until this transaction ends; whoever comes second waits."""
+    digest = hashlib.sha256("\0".join(("openlaketx.deliver", *name)).encode()).digest()
+    key = int.from_bytes(digest[:8], "big", signed=True)
+    connection.execute(_HOLD, [key])
+
+
+def wait_shortly(connection: Connection) -> None:
+    """From here on, in this transaction, readers of the table are not kept waiting for long."""
+    connection.execute(_SHORT_WAIT)

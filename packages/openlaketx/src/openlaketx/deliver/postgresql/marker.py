@@ -1,0 +1,87 @@
+"""The marker: one row per table, in the table's own schema, that says what the table shows.
+
+It is written by the transaction that changes the table, so the two never disagree.
+"""
+
+from __future__ import annotations
+
+from psycopg import sql
+from psycopg.rows import dict_row
+
+from lakeguard_sdk.database import DatabaseTable
+from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.reading import ResolvedDataset
+from openlaketx.deliver.postgresql.connecting import Connection, hold
+
+MARKERS = "lakeguard_delivered"
+
+_THERE = "SELECT to_regclass(%s) IS NOT NULL"
+_SCHEMA_THERE = "SELECT to_regnamespace(%s) IS NOT NULL"
+_CREATE_SCHEMA = sql.SQL("CREATE SCHEMA IF NOT EXISTS {}")
+_CREATE = sql.SQL(
+    "CREATE TABLE IF NOT EXISTS {} ("
+    "table_name text PRIMARY KEY, dataset text NOT NULL, dataset_id text NOT NULL,"
+    " version bigint NOT NULL, table_id text NOT NULL, commit bigint NOT NULL,"
+    " run_id text NOT NULL, decision_id text NOT NULL, rows bigint NOT NULL,"
+    " delivered_at timestamptz NOT NULL DEFAULT now())"
+)
+_READ = sql.SQL("SELECT * FROM {} WHERE table_name = %s")
+_WRITE = sql.SQL(
+    "INSERT INTO {} ({}) VALUES ({})"
+    " ON CONFLICT (table_name) DO UPDATE SET ({}) = ROW ({}), delivered_at = now()"
+)
+
+
+class Delivered(Noun):
+    """Which version a table shows, and who allowed it; the ids are LakeGuard's."""
+
+    table_name: str
+    dataset: str
+    dataset_id: str
+    version: int
+    table_id: str
+    commit: int
+    run_id: str
+    decision_id: str
+    rows: int
+    delivered_at: Instant | None = None
+
+    def is_of(self, shown: ResolvedDataset) -> bool:
+        """Another commit of the same version holds the same rows."""
+        wanted = (shown.dataset_id, shown.version, shown.table_id)
+        return (self.dataset_id, self.version, self.table_id) == wanted
+
+
+def create_markers(connection: Connection, table: DatabaseTable) -> None:
+    """The schema and its marker table are there afterwards, whoever made them."""
+    markers = _markers(table)
+    if _is(connection, _THERE, markers):
+        return
+    schema = sql.Identifier(table.schema_name)
+    with connection.transaction():
+        hold(connection, table.schema_name)
+        if not _is(connection, _SCHEMA_THERE, schema):
+            connection.execute(_CREATE_SCHEMA.format(schema))
+        connection.execute(_CREATE.format(markers))
+
+
+def read_marker(connection: Connection, table: DatabaseTable) -> Delivered | None:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(_READ.format(_markers(table)), [table.table_name]).fetchone()
+    return None if row is None else Delivered.model_validate(row)
+
+
+def write_marker(connection: Connection, table: DatabaseTable, made: Delivered) -> None:
+    said = made.model_dump(exclude={"delivered_at"})
+    names = sql.SQL(", ").join(map(sql.Identifier, said))
+    values = sql.SQL(", ").join(map(sql.Placeholder, said))
+    connection.execute(_WRITE.format(_markers(table), names, values, names, values), said)
+
+
+def _markers(table: DatabaseTable) -> sql.Identifier:
+    return sql.Identifier(table.schema_name, MARKERS)
+
+
+def _is(connection: Connection, question: str, name: sql.Identifier) -> bool:
+    row = connection.execute(question.encode(), [name.as_string(connection)]).fetchone()
+    return row is not None and bool(row[0])

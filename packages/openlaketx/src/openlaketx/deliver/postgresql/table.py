@@ -1,0 +1,113 @@
+"""The live table: made once, given the columns that versions add, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psycopg import sql
+
+from lakeguard_sdk.database import DatabaseTable
+from lakeguard_sdk.reading import ResolvedDataset
+from openlaketx.deliver.failing import failed
+from openlaketx.deliver.postgresql.column_types import column_type, name_problem
+from openlaketx.deliver.postgresql.connecting import Connection
+from openlaketx.deliver.postgresql.marker import Delivered
+
+_COLUMNS = (
+    "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute"
+    " WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
+)
+_CREATE = sql.SQL("CREATE TABLE {} ({})")
+_COMMENT = sql.SQL("COMMENT ON TABLE {} IS {}")
+_ALTER = sql.SQL("ALTER TABLE {} {}")
+_COLUMN = sql.SQL("{} {}")
+_ADD = sql.SQL("ADD COLUMN {}")
+
+
+def identifier(table: DatabaseTable) -> sql.Identifier:
+    return sql.Identifier(table.schema_name, table.table_name)
+
+
+def columns_of(connection: Connection, table: DatabaseTable) -> dict[str, str]:
+    """The table's columns and their types; none where there is no table."""
+    found = connection.execute(_COLUMNS, [identifier(table).as_string(connection)])
+    return {str(name): str(kind) for name, kind in found}
+
+
+def fitting_columns(
+    connection: Connection, table: DatabaseTable, shown: ResolvedDataset, known: Delivered | None
+) -> dict[str, str]:
+    """The columns that the table must have for the version: those it has, and those that are new.
+
+    What is not LakeGuard's is refused, and so is every difference but a column more: what people
+    built upon the table is theirs to change.
+    """
+    _check_names(table, shown)
+    there = columns_of(connection, table)
+    if there:
+        _check_owner(table, shown, known)
+    problems = list(_differences(there, shown, known))
+    if problems:
+        raise failed(
+            shown,
+            f"{'; '.join(problems)}: drop table {table.full_name}, the next run makes it anew",
+        )
+    return there | {column.name: column_type(column) for column in shown.table_schema.columns}
+
+
+def give_columns(
+    connection: Connection, table: DatabaseTable, shown: ResolvedDataset, columns: dict[str, str]
+) -> None:
+    """The table has exactly these columns afterwards. Readers wait from here to the commit, where
+    it lacked one."""
+    there = columns_of(connection, table)
+    if not there:
+        connection.execute(_CREATE.format(identifier(table), columns_sql(columns)))
+        said = f"{shown.dataset}: live and unversioned; shows what LakeGuard published last"
+        connection.execute(_COMMENT.format(identifier(table), sql.Literal(said)))
+    elif columns != there:
+        added = [_ADD.format(columns_sql({n: columns[n]})) for n in columns if n not in there]
+        connection.execute(_ALTER.format(identifier(table), sql.SQL(", ").join(added)))
+
+
+def columns_sql(columns: dict[str, str]) -> sql.Composed:
+    """Names are quoted; types are words of ours, or PostgreSQL's own."""
+    parts: list[sql.Composable] = [
+        _COLUMN.format(sql.Identifier(name), sql.SQL(kind)) for name, kind in columns.items()
+    ]
+    return sql.SQL(", ").join(parts)
+
+
+def _check_names(table: DatabaseTable, shown: ResolvedDataset) -> None:
+    for name in (table.schema_name, f"key_of_{table.table_name}", *shown.table_schema.names):
+        problem = name_problem(name)
+        if problem:
+            raise failed(shown, problem)
+
+
+def _check_owner(table: DatabaseTable, shown: ResolvedDataset, known: Delivered | None) -> None:
+    if known is None:
+        raise failed(
+            shown,
+            f"table {table.full_name} is there and was not made by LakeGuard: move it away, or"
+            " give the target another schema",
+        )
+    if known.dataset_id != shown.dataset_id:
+        raise failed(
+            shown,
+            f"table {table.full_name} belongs to {known.dataset} of another registry"
+            f" ({known.dataset_id}): drop it, or give the target another schema",
+        )
+
+
+def _differences(
+    there: dict[str, str], shown: ResolvedDataset, known: Delivered | None
+) -> Iterator[str]:
+    """What the table has otherwise; a version gone back to leaves later columns empty."""
+    wanted = {column.name: column_type(column) for column in shown.table_schema.columns}
+    back = known is not None and shown.version < known.version
+    for name, kind in there.items():
+        if name in wanted and wanted[name] != kind:
+            yield f"column {name} is {kind} there and {wanted[name]} in the version"
+        elif name not in wanted and not back:
+            yield f"column {name} is there and not in the version"
