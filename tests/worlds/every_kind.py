@@ -61,6 +61,24 @@ expression: range({column}, min={low}, max={high})
 severity: WARN
 description: A number between two others
 """
+CLEAN = """\
+dataset: silver.customers
+owner: sales
+domain: shop
+parents: [bronze.customers]
+build: {python: jobs/clean.py:customers}
+columns:
+  id: {type: long}
+"""
+UPLOADS = """\
+dataset: bronze.uploads
+owner: sales
+domain: shop
+build: frame
+columns:
+  id: {type: long}
+"""
+CODE = "def customers(spark, inputs):\n    return inputs['bronze.customers'].select('id')\n"
 EVERY_KIND = {
     "definitions/targets/raw_zone.yaml": TARGET,
     "definitions/sources/crm.yaml": CRM,
@@ -72,3 +90,9 @@ EVERY_KIND = {
         "policy: no_pii\napplies_to: gold\ntype: PII\nexpression: forbid tag:pii\n"
     ),
 }
+MORE_BUILDS = {
+    "definitions/bronze/uploads.yaml": UPLOADS,
+    "definitions/silver/customers.yaml": CLEAN,
+    "jobs/clean.py": CODE,
+}
+"""Beside ``EVERY_KIND``: what Python builds, and what a program brings."""

@@ -27,14 +27,6 @@ MISTAKES = [
         "not both",
     ),
     Case(
-        "python build",
-        SILVER,
-        "{sql: sql/orders.sql}",
-        "{«python»: a:b}",
-        "LG-2004",
-        "not available yet",
-    ),
-    Case(
         "load without its keys",
         SILVER,
         "columns:",

@@ -21,13 +21,18 @@ from lakeguard.registry.texts import texts_of
 from lakeguard_sdk.definition import Definition, Definitions
 from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.noun import Noun
-from lakeguard_sdk.secret_values import holds_secret, is_reference, looks_secret
+from lakeguard_sdk.secret_values import (
+    address_holds_secret,
+    holds_secret,
+    is_reference,
+    looks_secret,
+)
 from tests.worlds.definition_folders import SHOP, load, mistakes, write_folder
-from tests.worlds.every_kind import EVERY_KIND, JOB
+from tests.worlds.every_kind import EVERY_KIND, JOB, MORE_BUILDS
 from tests.worlds.registries import SmallRegistry, small_registry
 
 SECRET = "ghp_" + "a1B2c3D4" * 5
-FILES = {**SHOP, **EVERY_KIND}
+FILES = {**SHOP, **EVERY_KIND, **MORE_BUILDS}
 NAMES = frozenset(
     {"kind", "build", "source", "target", "job", "profile", "rule", "dataset", "renamed_from",
      "policy", "parents", "zone", "type", "relationship"}
@@ -192,6 +197,24 @@ def test_what_people_write_is_no_secret(text: str) -> None:
 def test_what_only_chance_would_spell_is_one(text: str) -> None:
     assert holds_secret(f"see {text} there")
     assert looks_secret(text)
+
+
+@pytest.mark.parametrize(
+    ("url", "secret"),
+    [
+        ("https://stats.example/PREZIP/On_Time_Carrier_Performance_1987_present_2013_1.zip", False),
+        ("https://data.example/Exports/2024/Q1/CustomerOrdersNormalizedV3.csv", False),
+        ("https://b.s3.eu-central-1.example/Landing/Orders2024/part-00000.parquet", False),
+        ("https://data.example/x.csv?token={token}&type=full", False),
+        ("https://data.example/x.csv?token=abc", True),
+        ("https://me:hunter2@data.example/x.csv", True),
+        ("https://data.example/x.csv?k=wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY1", True),
+        ("https://data.example/a1B2c3D4e5F6g7H8i9J0/x.csv", True),
+        ("jdbc:postgresql://db.example/shop?user=me&password=hunter2", True),
+    ],
+)
+def test_secrets_of_addresses(url: str, secret: bool) -> None:
+    assert address_holds_secret(url) is secret
 
 
 def test_references() -> None:

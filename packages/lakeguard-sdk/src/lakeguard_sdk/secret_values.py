@@ -33,6 +33,7 @@ _SENSITIVE_KEY = re.compile(
 _REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*\Z|file:[^\s:][^\n]*\Z|secret://[^\s@]+\Z")
 _DENSE = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
 _SOLID = re.compile(r"[A-Za-z0-9+]{32,}")
+_LONG_WORD = re.compile(r"[A-Za-z0-9+]{20,}")
 _NUMBERS = re.compile(r"[0-9]+")
 _MASK = "*" * 8
 
@@ -53,6 +54,17 @@ def looks_secret(text: str) -> bool:
         return True
     pieces = [text, *text.split("/")]
     return any(_is_dense(match[0]) for piece in pieces for match in _DENSE.finditer(piece))
+
+
+def address_holds_secret(url: str) -> bool:
+    """As ``looks_secret``, for addresses: the words of a path may be long and many, the values
+    of a query have no business being random."""
+    place, _, query = url.partition("?")
+    if holds_secret(url) or _NAMED.search(url):
+        return True
+    if any(looks_secret(value) for value in re.split("[&;]", query)):
+        return True
+    return any(_is_chance(match[0]) for match in _LONG_WORD.finditer(place))
 
 
 def is_sensitive_key(key: str) -> bool:

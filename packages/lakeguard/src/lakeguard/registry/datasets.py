@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from lakeguard.registry.builds import read_build
 from lakeguard.registry.columns import read_columns
 from lakeguard.registry.details import read_details
-from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_PATH, LONGEST_TEXT, Fields
+from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_TEXT, Fields
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.loads import read_load
-from lakeguard.registry.nodes import Block, Document
+from lakeguard.registry.nodes import Document
+from lakeguard.registry.project_files import ProjectFiles
 from lakeguard.registry.rules import read_rules
-from lakeguard_sdk.definition import DatasetDefinition, FromSource, FromSql
-from lakeguard_sdk.definition_errors import BadWord, MissingKey
+from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard_sdk.definition_errors import BadWord
 from lakeguard_sdk.errors import BadName
 from lakeguard_sdk.names import DatasetName, check_word
 
@@ -20,19 +20,13 @@ KEYS = (
     "dataset", "renamed_from", "owner", "domain", "description", "active", "parents", "source",
     "build", "load", "schema", "target", "columns", "rules", "external_id", "details",
 )  # fmt: skip
-BUILD_KEYS = ("sql",)
-LATER_BUILD_KEYS = {"python": "build with sql"}
-SOURCE_KEYS = ("name", "object", "external_id")
 SCHEMA_KEYS = ("profile",)
-
-ReadSql = Callable[[Fields], FromSql | None]
-"""Reads the file that ``build.sql`` names."""
 
 
 def read_dataset(
-    document: Document, findings: Findings, read_sql: ReadSql
+    document: Document, findings: Findings, files: ProjectFiles
 ) -> DatasetDefinition | None:
-    """The definition, or None with every mistake among the findings."""
+    """The definition, or None with every mistake among the findings; ``files`` hold its code."""
     before = findings.count
     fields = Fields(document, document.root, findings, KEYS)
     name, renamed_from = _name(fields, "dataset"), _name(fields, "renamed_from", required=False)
@@ -40,7 +34,7 @@ def read_dataset(
     description = fields.text("description", limit=LONGEST_DESCRIPTION) or ""
     active = fields.flag("active", True)
     parents = _parents(fields)
-    build = _build(fields, read_sql)
+    build = read_build(fields, files)
     load, profile = read_load(fields), _profile(fields)
     target = fields.word("target", "")
     details, external_id = read_details(fields, "details"), fields.text("external_id") or ""
@@ -75,45 +69,6 @@ def _name(fields: Fields, key: str, *, required: bool = True) -> DatasetName | N
 def _parents(fields: Fields) -> tuple[DatasetName, ...]:
     found = (fields.as_dataset(node, "parents") for node in fields.items("parents"))
     return tuple(parent for parent in found if parent is not None)
-
-
-def _build(fields: Fields, read_sql: ReadSql) -> FromSource | FromSql | None:
-    has_source, has_build = fields.node("source"), fields.node("build")
-    if has_source and has_build:
-        fields.wrong(fields.block.keys["build"], "build", "write source or build, not both")
-    elif has_source:
-        return _source_build(fields)
-    elif has_build:
-        return _sql_build(fields, read_sql)
-    else:
-        first = next(iter(fields.block.keys.values()), fields.block)
-        fields.add(MissingKey(fields.document.place(first), key="source or build"))
-    return None
-
-
-def _sql_build(fields: Fields, read_sql: ReadSql) -> FromSql | None:
-    block = fields.block_at("build", "{sql: sql/orders.sql}")
-    if block is None:
-        return None
-    build = Fields(fields.document, block, fields.findings, BUILD_KEYS, LATER_BUILD_KEYS)
-    if "python" in block.keys:
-        return None
-    return read_sql(build)
-
-
-def _source_build(fields: Fields) -> FromSource | None:
-    """``source: crm``, or the source and what of it is read."""
-    node = fields.node("source")
-    if not isinstance(node, Block):
-        source = fields.word("source")
-        return FromSource(source=source) if source else None
-    read = Fields(fields.document, node, fields.findings, SOURCE_KEYS)
-    source = read.word("name")
-    read_object = read.text("object", limit=LONGEST_PATH) or ""
-    external_id = read.text("external_id") or ""
-    if source is None:
-        return None
-    return FromSource(source=source, object=read_object, external_id=external_id)
 
 
 def _profile(fields: Fields) -> str:

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from lakeguard.registry import (
+    builds,
     catalogue,
     columns,
     datasets,
@@ -119,22 +120,31 @@ def _dataset() -> Schema:
         "active": _FLAG,
         "parents": {"type": "array", "items": _DATASET, "uniqueItems": True},
         "source": _either(_WORD, _read_source()),
-        "build": _mapping(datasets.BUILD_KEYS, ["sql"], {"sql": {"type": "string",
-                                                               "pattern": "\\.sql$"}}),
+        "build": _build(),
         "load": _load(),
         "schema": _mapping(datasets.SCHEMA_KEYS, ["profile"], {"profile": _PROFILE}),
         "target": _WORD,
         "columns": {"type": "object", "minProperties": 1, "additionalProperties": _column()},
         "rules": _rules(),
         "details": _MAPPING,
-    }  # fmt: skip
+    }
     schema = _mapping(datasets.KEYS, ["dataset", "owner", "domain", "columns"], values)
     return {**schema, "oneOf": [{"required": ["source"]}, {"required": ["build"]}]}
 
 
+def _build() -> Schema:
+    """Exactly one kind of code, or a program that brings the rows."""
+    values = {
+        "sql": {"type": "string", "pattern": "\\.sql$"},
+        "python": {"type": "string", "pattern": "\\.py:[^:]+$"},
+    }
+    code = {**_mapping(builds.BUILD_KEYS, [], values), "minProperties": 1}
+    return _either({"const": builds.FRAME}, code)
+
+
 def _read_source() -> Schema:
     values = {"name": _WORD, "object": _TEXT, "external_id": _TEXT}
-    return _mapping(datasets.SOURCE_KEYS, ["name"], values)
+    return _mapping(builds.SOURCE_KEYS, ["name"], values)
 
 
 def _load() -> Schema:
@@ -153,12 +163,14 @@ def _load() -> Schema:
 
 
 def _column() -> Schema:
-    written = [word for word in TYPE_WORDS if "(" not in word]
+    written = [word for word in TYPE_WORDS if word.isidentifier()]
+    nested = rf"^\s*({'|'.join(map(_any_case, ('array', 'map', 'struct')))})\s*<[^\n]+>\s*$"
     sized = r"^\s*[dD][eE][cC][iI][mM][aA][lL]\(\s*[0-9]{1,2}\s*,\s*[0-9]{1,2}\s*\)\s*$"
     values = {
         "type": _either(
             {"enum": written},
             {"type": "string", "pattern": sized},
+            {"type": "string", "pattern": nested},
             {"type": "string", "pattern": rf"^\s*({'|'.join(map(_any_case, written))})\s*$"},
         ),
         "required": _FLAG,
@@ -218,8 +230,9 @@ def _target() -> Schema:
     )
     values = {
         **dict.fromkeys(("target", "zone", "type"), _WORD),
-        **dict.fromkeys(("location", "transform", "description", "external_id"), _TEXT),
+        **dict.fromkeys(("location", "url", "transform", "description", "external_id"), _TEXT),
         "format": _one_of(TargetFormat),
+        "secrets": _SECRETS,
         "partition_by": _COLUMN_NAMES,
         "sources": {"type": "array", "items": _either(_WORD, mapping)},
         "details": _MAPPING,

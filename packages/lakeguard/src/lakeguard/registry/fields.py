@@ -30,26 +30,16 @@ _FALSE = frozenset({"false", "False", "FALSE"})
 
 
 class Fields:
-    """The keys of one mapping. Each reader answers None where it reported a mistake.
-
-    ``later`` names keys that are part of the language but cannot be used yet, and why.
-    """
+    """The keys of one mapping. Each reader answers None where it reported a mistake."""
 
     def __init__(
-        self,
-        document: Document,
-        block: Block,
-        findings: Findings,
-        keys: tuple[str, ...],
-        later: Mapping[str, str] | None = None,
+        self, document: Document, block: Block, findings: Findings, keys: tuple[str, ...]
     ) -> None:
         self.document = document
         self.block = block
         self.findings = findings
         for key, scalar in block.keys.items():
-            if later and key in later:
-                self.wrong(scalar, key, f"not available yet: {later[key]}")
-            elif key not in keys:
+            if key not in keys:
                 hint = did_you_mean(key, keys)
                 self.add(UnknownKey(document.place(scalar), key=key, hint=hint))
 

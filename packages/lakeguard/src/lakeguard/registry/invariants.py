@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from lakeguard.registry.characters import forbidden_character, look_alike
+from lakeguard.registry.characters import describe_character, look_alike
 from lakeguard.registry.graph import Parents, cycles
 from lakeguard.registry.load_invariants import load_errors
 from lakeguard.registry.locating import Locate, by_file
+from lakeguard.registry.python_invariants import python_errors
 from lakeguard.registry.sql import check_sql, combines_rows, sql_error, unread_parents
-from lakeguard_sdk.definition import DatasetDefinition, FromSource, FromSql
+from lakeguard_sdk.definition import (
+    ColumnDefinition,
+    DatasetDefinition,
+    FromSource,
+    FromSql,
+)
 from lakeguard_sdk.definition_errors import (
     BadSql,
     Cycle,
@@ -21,6 +27,7 @@ from lakeguard_sdk.definition_errors import (
     WrongValue,
 )
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.schema import field_names
 from lakeguard_sdk.words import Layer, LoadType
 
 LONGEST_COLUMN = 255
@@ -34,6 +41,7 @@ def dataset_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
     yield from _column_errors(dataset, locate)
     yield from load_errors(dataset, locate)
     yield from _sql_errors(dataset, locate)
+    yield from python_errors(dataset, locate)
 
 
 def cycle_errors(
@@ -100,7 +108,7 @@ def _column_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
     seen: dict[str, str] = {}
     for column in dataset.columns:
         at = ["columns", column.name]
-        problem = column_problem(column.name)
+        problem = column_problem(column.name) or _field_problem(column)
         twin = seen.setdefault(look_alike(column.name), column.name)
         if problem is None and twin != column.name:
             problem = f"{column.name!r} and {twin!r} are one name to many readers"
@@ -113,14 +121,24 @@ def _column_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
         yield WrongValue(place, key="columns", problem=problem, hint="", at=["columns"])
 
 
+def _field_problem(column: ColumnDefinition) -> str | None:
+    """Fields of nested columns have names as columns have."""
+    problems = ((name, column_problem(name)) for name in field_names(column.type))
+    return next((f"field {name!r}: {told}" for name, told in problems if told), None)
+
+
 def column_problem(name: str) -> str | None:
     """What is wrong with a column's name, if anything is."""
     if not name.strip() or name != name.strip():
         return "a column's name is not empty and does not begin or end with a blank"
     if len(name) > LONGEST_COLUMN:
         return f"a column's name has at most {LONGEST_COLUMN} characters"
-    if forbidden_character(name) or not name.isprintable():
-        return "a column's name has no control characters"
+    odd = next((character for character in name if not character.isprintable()), None)
+    if odd is not None:
+        return (
+            f"a column's name can be seen, and {describe_character(odd)} cannot:"
+            " rename the column where it comes from"
+        )
     return None
 
 

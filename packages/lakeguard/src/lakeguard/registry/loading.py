@@ -20,10 +20,16 @@ from lakeguard.registry.nodes import Block, Document, Items, Node, Scalar
 from lakeguard.registry.parsed_files import ParsedFiles
 from lakeguard.registry.policies import read_policy
 from lakeguard.registry.profiles import read_profile
+from lakeguard.registry.project_files import ProjectFiles
 from lakeguard.registry.sources import read_source
-from lakeguard.registry.sql_files import SqlFiles
 from lakeguard.registry.targets import read_target
-from lakeguard_sdk.definition import DatasetDefinition, Definition, Definitions, FromSql
+from lakeguard_sdk.definition import (
+    DatasetDefinition,
+    Definition,
+    Definitions,
+    FromPython,
+    FromSql,
+)
 from lakeguard_sdk.definition_errors import Place, SecretValue, WrongValue
 from lakeguard_sdk.secret_values import holds_secret
 
@@ -35,7 +41,7 @@ _READERS: dict[str, Callable[[Document, Findings], Definition | None]] = {
     "policies": read_policy,
     "jobs": read_job,
 }
-"""By folder; datasets, which need their SQL, apart."""
+"""By folder; datasets, which need their code, apart."""
 
 
 def load_folder(folder: Path) -> Definitions:
@@ -58,8 +64,8 @@ class _Loader:
     def __init__(self, folder: Path, findings: Findings) -> None:
         self.folder = folder
         self.findings = findings
-        self.sql = SqlFiles(folder)
-        self.parsed = ParsedFiles(folder, self.sql)
+        self.files = ProjectFiles(folder)
+        self.parsed = ParsedFiles(folder, self.files)
         self.definitions: list[Definition] = []
 
     def take(self, found: DefinitionFile) -> None:
@@ -83,7 +89,7 @@ class _Loader:
             return None
         self._refuse_secrets(document, document.root, "")
         if found.folder in LAYER_FOLDERS:
-            definition: Definition | None = read_dataset(document, self.findings, self.sql.read)
+            definition: Definition | None = read_dataset(document, self.findings, self.files)
         else:
             definition = _READERS[found.folder](document, self.findings)
         if definition is None:
@@ -118,19 +124,20 @@ class _Loader:
         return False
 
     def check_files(self) -> None:
-        """What no file shows by itself: cycles, and two spellings of one file of SQL."""
+        """What no file shows by itself: cycles, and two spellings of one file of code."""
         datasets = [item for item in self.definitions if isinstance(item, DatasetDefinition)]
         for error in cycle_errors({dataset.dataset: dataset for dataset in datasets}):
             self.findings.add(sharpened(error, self.folder))
         spelled: dict[str, str] = {}
         for dataset in datasets:
             build = dataset.build
-            if not isinstance(build, FromSql):
+            if not isinstance(build, FromSql | FromPython):
                 continue
             twin = spelled.setdefault(look_alike(build.file), build.file)
             if twin != build.file:
                 problem = f"{build.file} and {twin} are one file to some disks"
+                at = ["build", build.build]
                 error = WrongValue(
-                    by_file(dataset, ()), key="sql", problem=problem, hint="", at=["build", "sql"]
+                    by_file(dataset, ()), key=build.build, problem=problem, hint="", at=at
                 )
                 self.findings.add(sharpened(error, self.folder))

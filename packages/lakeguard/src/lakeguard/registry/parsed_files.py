@@ -1,6 +1,6 @@
 """Files of definitions that were read before: the same bytes are the same definition.
 
-A file is known by its place, the hash of its bytes and that of the SQL it names. Only what was
+A file is known by its place, the hash of its bytes and that of the code it names. Only what was
 found without a mistake is kept, and only what a file says by itself: whatever takes more than
 one file to see is looked at each time. The cache may be deleted at any moment; one that is
 damaged, or was written by other code than this, is not read.
@@ -21,17 +21,18 @@ import lakeguard_sdk
 from lakeguard import gate, registry
 from lakeguard.registry.folder import DefinitionFile
 from lakeguard.registry.kinds import KINDS, hash_of
-from lakeguard.registry.sql_files import SqlFiles
+from lakeguard.registry.project_files import ProjectFiles
 from lakeguard_sdk.definition import (
     DatasetDefinition,
     Definition,
+    FromPython,
     FromSql,
     remember_hash,
 )
 
 STATE_FOLDER = ".lakeguard"
 _NOUNS: dict[str, Any] = {kind.word: kind.noun for kind in KINDS}
-_NO_SQL = "-"
+_NO_CODE = "-"
 
 
 class _Kept(NamedTuple):
@@ -39,7 +40,7 @@ class _Kept(NamedTuple):
 
     file: str
     data_hash: str
-    sql_hash: str
+    code_hash: str
     definition_hash: str
     kind: str
     text: str
@@ -48,8 +49,8 @@ class _Kept(NamedTuple):
 class ParsedFiles:
     """The cache of one project; without a state folder nothing is read or kept."""
 
-    def __init__(self, project: Path, sql: SqlFiles) -> None:
-        self._sql = sql
+    def __init__(self, project: Path, files: ProjectFiles) -> None:
+        self._files = files
         self._path = project / STATE_FOLDER / "cache" / "definitions"
         self._usable = (project / STATE_FOLDER).is_dir()
         self._known = {kept.file: kept for kept in _read(self._path)} if self._usable else {}
@@ -65,7 +66,7 @@ class ParsedFiles:
             definition: Definition = _NOUNS[kept.kind].model_validate_json(kept.text)
         except (KeyError, ValueError):
             return None
-        if self._sql_hash(definition) != kept.sql_hash:
+        if self._code_hash(definition) != kept.code_hash:
             return None
         if isinstance(definition, DatasetDefinition):
             remember_hash(definition, kept.definition_hash)
@@ -81,7 +82,7 @@ class ParsedFiles:
             _Kept(
                 found.file,
                 _digest(data),
-                self._sql_hash(definition),
+                self._code_hash(definition),
                 hash_of(definition),
                 definition.kind,
                 definition.model_dump_json(),
@@ -99,11 +100,11 @@ class ParsedFiles:
             temporary.write_bytes(f"{_semantics()} {_digest(body)}\n".encode() + body)
             os.replace(temporary, self._path)
 
-    def _sql_hash(self, definition: Definition) -> str:
+    def _code_hash(self, definition: Definition) -> str:
         build = getattr(definition, "build", None)
-        if not isinstance(build, FromSql):
-            return _NO_SQL
-        data = self._sql.bytes_of(build.file)
+        if not isinstance(build, FromSql | FromPython):
+            return _NO_CODE
+        data = self._files.bytes_of(build.file)
         return "" if data is None else _digest(data)
 
 

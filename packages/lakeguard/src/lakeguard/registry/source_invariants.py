@@ -17,7 +17,7 @@ from lakeguard_sdk.definition_errors import (
     UnknownReference,
     WrongValue,
 )
-from lakeguard_sdk.secret_values import looks_secret
+from lakeguard_sdk.secret_values import address_holds_secret, looks_secret
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import TEXT_FORMATS, Malformed, SourceFormat
 
@@ -28,7 +28,7 @@ def source_errors(source: SourceDefinition, locate: Locate) -> Iterator[Definiti
     """Everything that is wrong with a source; a secret in a text is told with the texts."""
     if not source.path and not source.url:
         yield MissingKey(locate(source, ("path",)), key=PLACE, at=["path"])
-    elif not looks_secret(source.path) and not looks_secret(source.url):
+    elif not looks_secret(source.path) and not address_holds_secret(source.url):
         for field, problem in place_problems(source):
             yield _wrong(source, locate, (field,), problem)
         yield from _placeholder_errors(source, locate)

@@ -16,15 +16,20 @@ from lakeguard_sdk.definition import DatasetDefinition, Definition, FromSql
 from lakeguard_sdk.definition_errors import DefinitionError, Place, SecretValue, WrongValue
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.secret_values import (
+    address_holds_secret,
     holds_secret,
     is_reference,
     is_sensitive_key,
     looks_secret,
 )
 
+LONGEST_TYPE = 20_000
+"""A struct can have hundreds of fields."""
+
 _LIMITS = {
     "description": LONGEST_DESCRIPTION,
     "expression": LONGEST_RULE,
+    "type": LONGEST_TYPE,
     "text": MAX_CHARACTERS,
     "transform": MAX_CHARACTERS,
     "path": LONGEST_PATH,
@@ -38,7 +43,7 @@ _LIMITS = {
 """By field, for those of other length than ``LONGEST_TEXT``."""
 _MANY_LINES = frozenset({"description", "text", "transform", "details", "config"})
 _FREE_KEYS = frozenset({"options", "details", "config", "secrets"})
-_VALUES = frozenset({"path", "url", "object", "location", "external_id", *_FREE_KEYS})
+_VALUES = frozenset({"path", "object", "location", "external_id", *_FREE_KEYS})
 """Fields that have no business being random."""
 _HARMLESS = 10
 """No secret is as short, and every field may be as long."""
@@ -77,8 +82,8 @@ def written_path(definition: Definition, path: Path) -> Path:
     match path:
         case ("columns", int(index), *rest):
             return ("columns", definition.columns[index].name, *rest)
-        case ("build", "file" | "text"):
-            return ("build", "sql")
+        case ("build", "file" | "text" | "function" | "sha256"):
+            return ("build", definition.build.build)
         case ("build", "source"):
             return ("source", "name")
         case ("build", field):
@@ -120,6 +125,8 @@ def _is_secret(field: str, path: Path, text: str) -> bool:
         if holds_secret(key) or (is_sensitive_key(key) and not is_reference(text)):
             return True
         return not is_reference(text) and looks_secret(text)
+    if field == "url":
+        return address_holds_secret(text)
     return looks_secret(text) if field in _VALUES else holds_secret(text)
 
 
