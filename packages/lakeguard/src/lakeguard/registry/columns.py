@@ -10,6 +10,7 @@ from lakeguard_sdk.definition import ColumnDefinition
 from lakeguard_sdk.definition_errors import UnknownType
 from lakeguard_sdk.schema import TYPE_WORDS, normal_type
 from lakeguard_sdk.spelling import did_you_mean
+from lakeguard_sdk.type_tree import NotAType
 
 KEYS = ("type", "required", "tags", "description", "rules")
 _SHAPE = "{type: string, required: true}"
@@ -78,11 +79,19 @@ def _entry(
 def _split_type(node: Block) -> tuple[str | None, tuple[str, ...]]:
     """``{type: decimal(10,2)}`` unquoted is two keys to YAML; it is refused as one mistake."""
     value = node.values.get("type")
-    if isinstance(value, Scalar) and value.value.startswith("decimal(") and ")" not in value.value:
-        rest = next((key for key in node.keys if key.endswith(")")), None)
-        if rest is not None:
-            return f"{value.value},{rest}", (*KEYS, rest)
+    if not isinstance(value, Scalar) or _closed(value.value):
+        return None, KEYS
+    keys = list(node.keys)
+    told = value.value
+    for index, key in enumerate(rest := keys[keys.index("type") + 1 :]):
+        told = f"{told},{key}"
+        if _closed(told):
+            return told, (*KEYS, *rest[: index + 1])
     return None, KEYS
+
+
+def _closed(text: str) -> bool:
+    return text.count("(") <= text.count(")") and text.count("<") <= text.count(">")
 
 
 def _type(column: Fields, split: str | None) -> str | None:
@@ -96,8 +105,9 @@ def _type(column: Fields, split: str | None) -> str | None:
         return None
     try:
         return normal_type(scalar.value)
-    except ValueError:
-        hint = did_you_mean(scalar.value, TYPE_WORDS)
+    except NotAType as error:
+        problem = f"; {error.problem}" if error.problem else ""
+        hint = problem + did_you_mean(error.part, TYPE_WORDS)
         column.add(UnknownType(place, type=scalar.value[:80], hint=hint))
         return None
 

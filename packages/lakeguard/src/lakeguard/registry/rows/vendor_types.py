@@ -37,8 +37,11 @@ _ANY_SIZE = ("string", "binary", "timestamp", "timestamp_ntz")
 def column_type(text: str) -> str | None:
     """Our type for a type of any of the vendors named; None where there is none.
 
-    The size of a text or of binary data, and the precision of a time, are no part of ours.
+    The size of a text or of binary data, and the precision of a time, are no part of ours. What
+    a nested type is made of is written in our words.
     """
+    if "<" in text:
+        return _or_none(text)
     word = " ".join(text.lower().split())
     try:
         return normal_type(_OURS.get(word, word))
