@@ -181,12 +181,31 @@ def test_rules_are_pinned_when_the_run_opens(tmp_path: Path) -> None:
     assert len(later.measures) > len(plan.measures)
 
 
-def test_append_refuses_a_table_of_other_columns(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "columns",
+    [(("n", "string"),), (("m", "long"),), (("n", "integer"), ("m", "string"))],
+    ids=["of another type", "dropped", "of another type beside a new one"],
+)
+def test_append_refuses_to_change_what_is_there(
+    tmp_path: Path, columns: tuple[tuple[str, str], ...]
+) -> None:
+    client = world(tmp_path, numbers())
+    run_by_hand(client, [1])
+    other = tuple(ColumnDefinition(name=name, type=kind) for name, kind in columns)
+    revise(client, numbers(columns=other, rules=()))
+    (reason,) = refused(open_run(client))
+    assert "n of bronze.numbers changed since v1: APPEND can add columns" in reason
+    assert "load type FULL" in reason
+
+
+def test_append_takes_a_column_that_is_added(tmp_path: Path) -> None:
     client = world(tmp_path, numbers())
     run_by_hand(client, [1])
     wider = (*numbers().columns, ColumnDefinition(name="m", type="string"))
     revise(client, numbers(columns=wider))
-    assert any("load type FULL" in reason for reason in refused(open_run(client)))
+    plan = open_run(client)
+    assert isinstance(plan, RunPlan)
+    assert plan.table_schema.names == ("n", "m")
 
 
 def schema(**columns: str) -> TableSchema:
