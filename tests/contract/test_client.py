@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client, DatasetName, connect, ports
+from lakeguard_sdk.compaction import Compacted
 from lakeguard_sdk.errors import (
     AlreadyPublished,
     CommitMismatch,
@@ -98,6 +99,10 @@ def test_a_run_cannot_open_another_run_nor_report_on_one(client: Client, tmp_pat
     with pytest.raises(NotPermitted):
         held.runs.open_run(mine.ticket.task_id, this_process("test"))
     with pytest.raises(NotPermitted):
+        held.runs.open_compaction(mine.ticket.task_id, this_process("test"))
+    with pytest.raises(NotPermitted):
+        held.runs.due_compaction(other.ticket)
+    with pytest.raises(NotPermitted):
         held.runs.fail_run(other.ticket, Failure(code="x", message="x"))
     assert held.runs.heartbeat(mine.ticket) > 0
 
@@ -118,10 +123,20 @@ def run_calls(plan: RunPlan) -> dict[str, tuple[object, ...]]:
         "submit_evidence": (evidence,),
         "begin_move": (),
         "complete_move": (1,),
+        "submit_compaction": (
+            Compacted(base_commit=0, adds=(), removes=(), rows=0, before="x", after="x"),
+        ),
     }
 
 
-TICKET_CALLS = ["heartbeat", "submit_schema", "submit_evidence", "begin_move", "complete_move"]
+TICKET_CALLS = [
+    "heartbeat",
+    "submit_schema",
+    "submit_evidence",
+    "begin_move",
+    "complete_move",
+    "submit_compaction",
+]
 
 
 @pytest.mark.parametrize("method", TICKET_CALLS)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lakeguard_sdk.client import Client
+from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.errors import MoveError
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
@@ -17,10 +18,12 @@ from tests.worlds.lakes import DeltaLake, Lake
 from tests.worlds.planes import NUMBERS
 
 
-def evidence_of(lake: Lake, plan: RunPlan, numbers: list[int]) -> Evidence:
-    """Stage ``numbers`` and say truthfully what was staged."""
-    staged = (
-        (lake.stage(plan.location, f"{plan.staging}/part.parquet", numbers),) if numbers else ()
+def evidence_of(lake: Lake, plan: RunPlan, numbers: list[int], files: int = 1) -> Evidence:
+    """Stage ``numbers`` in so many files and say truthfully what was staged."""
+    staged = tuple(
+        lake.stage(plan.location, f"{plan.staging}/part{index or ''}.parquet", part)
+        for index in range(files)
+        if (part := numbers[index::files])
     )
     full = plan.load.type is LoadType.FULL
     live = lake.files(plan.location, plan.base.commit) if plan.base else ()
@@ -41,6 +44,42 @@ def evidence_of(lake: Lake, plan: RunPlan, numbers: list[int]) -> Evidence:
         build_hash="sha256:0",
         engine="by hand",
     )
+
+
+def compacted_of(lake: Lake, plan: CompactionPlan) -> Compacted:
+    """Merge the files of each group and say truthfully what came of it."""
+    before = [[lake.contents(plan.location, path) for path in group] for group in plan.groups]
+    merged = [[number for numbers in group for number in numbers] for group in before]
+    adds = tuple(
+        lake.stage(plan.location, f"{plan.staging}/merged-{index}.parquet", numbers)
+        for index, numbers in enumerate(merged)
+    )
+    after = [lake.contents(plan.location, file.path) for file in adds]
+    return Compacted(
+        base_commit=plan.base.commit,
+        adds=adds,
+        removes=tuple(path for group in plan.groups for path in group),
+        rows=sum(map(len, merged)),
+        before=str(sorted(number for numbers in merged for number in numbers)),
+        after=str(sorted(number for numbers in after for number in numbers)),
+    )
+
+
+def compact_by_hand(client: Client) -> RunResult:
+    """One compaction of the numbers dataset from order to completion, by this process."""
+    lake = DeltaLake()
+    task_id = client.operations.submit_compaction(NUMBERS, "by hand")
+    plan = client.runs.open_compaction(task_id, this_process("by hand"))
+    if isinstance(plan, RunResult):
+        return plan
+    compacted = compacted_of(lake, plan)
+    reached("compact.written")
+    try:
+        commit = lake.publish(client.runs.submit_compaction(plan.ticket, compacted))
+    except MoveError as error:
+        failure = Failure(code=error.code, message=str(error), retryable=error.retryable)
+        return client.runs.fail_run(plan.ticket, failure)
+    return client.runs.complete_move(plan.ticket, commit)
 
 
 def run_by_hand(

@@ -29,6 +29,7 @@ class Lake(Protocol):
     tables: GovernedTables
 
     def stage(self, location: str, path: str, numbers: list[int]) -> StagedFile: ...
+    def contents(self, location: str, path: str) -> list[int]: ...
     def publish(self, intent: Intent) -> int: ...
     def write_foreign(self, location: str, numbers: list[int]) -> None: ...
     def files(self, location: str, version: int) -> tuple[str, ...]: ...
@@ -39,18 +40,21 @@ class MemoryLake:
     def __init__(self) -> None:
         self.memory = MemoryTables()
         self.tables: GovernedTables = self.memory
-        self.contents: dict[str, list[int]] = {}
+        self.held: dict[str, list[int]] = {}
 
     def stage(self, location: str, path: str, numbers: list[int]) -> StagedFile:
-        self.contents[path] = numbers
+        self.held[path] = numbers
         return _staged(path, 1, len(numbers), 1, hashlib.sha256(str(numbers).encode()))
+
+    def contents(self, location: str, path: str) -> list[int]:
+        return self.held[path]
 
     def publish(self, intent: Intent) -> int:
         return self.memory.publish(intent)
 
     def write_foreign(self, location: str, numbers: list[int]) -> None:
-        path = f"foreign-{len(self.contents)}"
-        self.contents[path] = numbers
+        path = f"foreign-{len(self.held)}"
+        self.held[path] = numbers
         self.memory.write_foreign(location, path)
 
     def files(self, location: str, version: int) -> tuple[str, ...]:
@@ -59,7 +63,7 @@ class MemoryLake:
     def numbers(self, location: str, version: int) -> Counter[int]:
         shown: Counter[int] = Counter()
         for path in self.memory.files_at(location, version):
-            shown.update(self.contents[path])
+            shown.update(self.held[path])
         return shown
 
 
@@ -75,6 +79,9 @@ class DeltaLake:
         told = hashlib.sha256(file.read_bytes())
         return _staged(path, stat.st_size, len(numbers), stat.st_mtime_ns // 1_000_000, told)
 
+    def contents(self, location: str, path: str) -> list[int]:
+        return list(pq.read_table(Path(location) / path)["n"].to_pylist())
+
     def publish(self, intent: Intent) -> int:
         return commit_publish(intent)
 
@@ -89,7 +96,7 @@ class DeltaLake:
     def numbers(self, location: str, version: int) -> Counter[int]:
         shown: Counter[int] = Counter()
         for path in self.files(location, version):
-            shown.update(pq.read_table(Path(location) / path)["n"].to_pylist())
+            shown.update(self.contents(location, path))
         return shown
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from lakeguard.lake.port import LiveFile
 from lakeguard_sdk.canonical import content_hash
-from lakeguard_sdk.commits import Commit, CommitAuthor, CommittedFile
+from lakeguard_sdk.commits import Commit, CommitAuthor, CommittedFile, commit_kind
 from lakeguard_sdk.errors import BaseMoved, ForeignTable
 from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.words import LoadType, MoveKind
 
 
 class MemoryTables:
@@ -53,6 +54,11 @@ class MemoryTables:
     def rows_at(self, location: str, version: int) -> Mapping[str, int]:
         shown = self._as_added(location, self.files_at(location, version))
         return {file.path: json.loads(file.stats).get("numRecords", -1) for file in shown}
+
+    def live_at(self, location: str, version: int) -> Sequence[LiveFile]:
+        rows = self.rows_at(location, version)
+        shown = self._as_added(location, self.files_at(location, version))
+        return [LiveFile(file.path, file.size, rows[file.path], file.partition) for file in shown]
 
     def damage(self, location: str, version: int) -> str | None:
         return None
@@ -116,11 +122,12 @@ class MemoryTables:
         landed = self._append(
             intent.location,
             head,
-            CommitAuthor.of(intent, "publish"),
+            CommitAuthor.of(intent, commit_kind(intent)),
             seq=intent.seq,
             adds=intent.adds,
             removes=removes,
             changes=True,
+            neutral=intent.kind is MoveKind.COMPACTION,
         )
         reached("publish.committed")
         if landed is None:
@@ -155,6 +162,7 @@ class MemoryTables:
         adds: Sequence[StagedFile | CommittedFile] = (),
         removes: frozenset[str] = frozenset(),
         changes: bool = False,
+        neutral: bool = False,
         created: tuple[str | None, tuple[str, ...] | None] = (None, None),
     ) -> int | None:
         log = self.logs[location]
@@ -178,6 +186,7 @@ class MemoryTables:
                 table_id=created[0],
                 table_schema=None,
                 partition_by=created[1],
+                claims_neutral=neutral,
             )
         )
         return len(log) - 1

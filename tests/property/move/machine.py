@@ -1,7 +1,8 @@
-"""The move against a plain model: two publishers, a reaper, rollbacks and a foreign writer.
+"""The move against a plain model: two publishers, a compactor, a reaper, rollbacks and a stranger.
 
 Any of them may die between any two steps. What must hold, always: versions without gaps, one
-per task; each version holds exactly its base and its batch; nothing foreign in any of them.
+per task; each version holds exactly its base and its batch; nothing foreign in any of them; a
+compaction changes no row of any of them, and no number.
 """
 
 from __future__ import annotations
@@ -21,18 +22,20 @@ from sqlalchemy import func, select
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.ledger.intents import committed_hashes, open_intent
-from lakeguard.ledger.versions import StoredVersion, pointer, stored_versions
+from lakeguard.ledger.versions import StoredVersion, pointer, pointer_rows, stored_versions
+from lakeguard.promotion.compaction import order_compaction
 from lakeguard.promotion.reaping import reap
 from lakeguard.promotion.rollback import roll_back
 from lakeguard.promotion.runs import PromotionRuns
 from lakeguard.registry.store import require_dataset
 from lakeguard.state.tables import run_history, task_attempts
-from lakeguard_sdk.errors import AlreadyPublished, Fenced, LakeGuardError, MoveError
+from lakeguard_sdk.compaction import CompactionPlan
+from lakeguard_sdk.errors import AlreadyPublished, Fenced, LakeGuardError, MoveError, NotApproved
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.run import Failure, Intent, RunPlan
-from lakeguard_sdk.words import LoadType, RunStatus
+from lakeguard_sdk.words import LoadType, MoveKind, RunStatus
 from tests.worlds.deaths import dying_at, meanwhile
-from tests.worlds.hand_work import evidence_of
+from tests.worlds.hand_work import compacted_of, evidence_of
 from tests.worlds.lakes import Lake
 from tests.worlds.planes import ELSEWHERE, NUMBERS, Clock, make_heart, numbers_definitions
 
@@ -48,6 +51,8 @@ DEATHS = {
     "complete": ("complete.before", "complete.recorded"),
     "reap": ("fence.before_commit", "fence.committed", "complete.before"),
     "rollback": ("intent.recorded", "restore.before_commit", "restore.committed"),
+    "compact open": ("run.opened",),
+    "compact intent": ("decision.recorded", "intent.recorded"),
 }
 """Where each step can die."""
 STEPS = ("open", "decide", "intent", "commit", "complete")
@@ -68,6 +73,21 @@ class Publisher:
         return STEPS[next((index for index, item in enumerate(held) if item is None), 4)]
 
 
+@dataclass
+class Compactor:
+    """A data plane that merges files, reduced to what it holds."""
+
+    plan: CompactionPlan | None = None
+    intent: Intent | None = None
+    commit: int | None = None
+
+    @property
+    def next_step(self) -> str:
+        held = (self.plan, self.intent, self.commit)
+        steps = ("compact open", "compact intent", "commit", "complete")
+        return steps[next((index for index, item in enumerate(held) if item is None), 3)]
+
+
 def seldom(data: st.DataObject, *points: str) -> str | None:
     """One of the points in one of eight cases."""
     return data.draw(st.sampled_from([None] * 7 * len(points) + list(points)), label="point")
@@ -76,7 +96,10 @@ def seldom(data: st.DataObject, *points: str) -> str | None:
 class MoveMachine(RuleBasedStateMachine):
     make_lake: Callable[[], Lake]
 
-    @initialize(load=st.sampled_from([LoadType.APPEND, LoadType.FULL]), start=st.integers(0, 2))
+    @initialize(
+        load=st.sampled_from([LoadType.APPEND, LoadType.APPEND, LoadType.FULL]),
+        start=st.integers(0, 3),
+    )
     def begin_world(self, load: LoadType, start: int) -> None:
         """Begin with some versions, so that there is something to lose."""
         self.folder = Path(tempfile.mkdtemp(prefix="move-", dir=FAST))
@@ -90,6 +113,7 @@ class MoveMachine(RuleBasedStateMachine):
             self.dataset = require_dataset(connection, "default", NUMBERS)
         self.location = self.heart.location_of(self.dataset)
         self.publishers = [Publisher(), Publisher()]
+        self.compactor = Compactor()
         self.next_number = 0
         self.batches: dict[str, tuple[int | None, list[int]]] = {}
         self.foreign: set[int] = set()
@@ -134,15 +158,36 @@ class MoveMachine(RuleBasedStateMachine):
             if publisher.commit is not None:
                 assert ended.status is RunStatus.SUCCESS, "its commit stands, so it is a version"
 
+    @rule(steps=st.sampled_from([4, 4, 3, 2, 1]), data=st.data())
+    @precondition(lambda self: self._versions())
+    def compact(self, steps: int, data: st.DataObject) -> None:
+        """Some steps of the compactor; it may die in each, a stranger or a publisher come first."""
+        for _ in range(steps):
+            compactor, self.compactor = self.compactor, Compactor()
+            step = compactor.next_step
+            between = "publish.before_commit" if step == "commit" else "run.opened"
+            moves = data.draw(st.sampled_from([None] * 6 + [0, 1]), label="moves on meanwhile")
+            with (
+                dying_at(seldom(data, *DEATHS[step])),
+                meanwhile(seldom(data, between), self._write_foreign),
+                meanwhile(between, lambda moves=moves: self._move_on(moves)),
+            ):
+                try:
+                    self.compactor = self._compact_step(compactor)
+                except (MoveError, NotApproved) as error:
+                    self._stop_compacting(compactor, error)
+            if self.compactor.plan is None:
+                return
+
     # -- everybody else ------------------------------------------------------------------------
 
     @rule(seconds=st.sampled_from([70, 200]), data=st.data())
     def reap_later(self, seconds: int, data: st.DataObject) -> None:
         """Living publishers have kept their lease, or not: a stopped process has not."""
-        for publisher in self.publishers:
-            if publisher.plan is not None and data.draw(st.booleans(), label="keeps its lease"):
+        for worker in (*self.publishers, self.compactor):
+            if worker.plan is not None and data.draw(st.booleans(), label="keeps its lease"):
                 with suppress(Fenced):
-                    self.runs.heartbeat(publisher.plan.ticket)
+                    self.runs.heartbeat(worker.plan.ticket)
         self.clock.pass_time(seconds)
         stranger = seldom(data, "fence.before_commit")
         moves = data.draw(st.sampled_from([None, 0, 1]), label="moves on meanwhile")
@@ -241,6 +286,30 @@ class MoveMachine(RuleBasedStateMachine):
         assert first.status is RunStatus.SUCCESS
         return Publisher()
 
+    def _compact_step(self, compactor: Compactor) -> Compactor:
+        plan, intent = compactor.plan, compactor.intent
+        if plan is None:
+            task_id = order_compaction(self.heart, NUMBERS, "machine")
+            opened = self.runs.open_compaction(task_id, ELSEWHERE)
+            return Compactor(opened if isinstance(opened, CompactionPlan) else None)
+        if intent is None:
+            compacted = compacted_of(self.lake, plan)
+            return Compactor(plan, self.runs.submit_compaction(plan.ticket, compacted))
+        if compactor.commit is None:
+            return Compactor(plan, intent, self.lake.publish(intent))
+        ended = self.runs.complete_move(plan.ticket, compactor.commit)
+        assert (ended.status, ended.version) == (RunStatus.SUCCESS, plan.base.version)
+        with self.heart.database.read() as connection:
+            last = pointer_rows(connection, self.dataset.dataset_id)[-1]
+        assert (last.kind, last.version) == (MoveKind.COMPACTION, plan.base.version)
+        return Compactor()
+
+    def _stop_compacting(self, compactor: Compactor, error: LakeGuardError) -> None:
+        assert compactor.plan is not None
+        failure = Failure(code=error.code, message=str(error), retryable=error.retryable)
+        ended = self.runs.fail_run(compactor.plan.ticket, failure)
+        assert ended.status is RunStatus.FAILED or isinstance(error, Fenced)
+
     def _open(self) -> Publisher:
         with self.heart.database.write() as connection:
             task_id = tasks.submit(
@@ -293,7 +362,7 @@ class MoveMachine(RuleBasedStateMachine):
         numbers = list(range(self.next_number, self.next_number + rows))
         self.next_number += rows
         self.batches[plan.ticket.run_id] = (plan.base.version if plan.base else None, numbers)
-        return evidence_of(self.lake, plan, numbers)
+        return evidence_of(self.lake, plan, numbers, files=2)
 
     def _write_foreign(self) -> None:
         if self.lake.tables.exists(self.location):

@@ -19,8 +19,11 @@ from lakeguard_sdk.canonical import canonical_json, hash_bytes
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.storage import Storage, join
+from lakeguard_sdk.words import MoveKind
 
 PUBLISH_APP = "lakeguard.publish"
+COMPACT = "compact"
+"""The author's kind of a commit that merges files and changes no row."""
 
 TABLE_PROPERTIES = {
     "delta.checkpointInterval": "10",
@@ -88,6 +91,8 @@ class Commit(Noun):
     """The new schema as Delta writes it, where the commit sets one."""
     partition_by: tuple[str, ...] | None = None
     """The partition columns, where the commit sets them."""
+    claims_neutral: bool = False
+    """Every file that it adds or removes says of itself that no data changes."""
 
     @property
     def adds(self) -> tuple[str, ...]:
@@ -136,7 +141,16 @@ def parse_commit(version: int, data: bytes) -> Commit:
         table_id=_text(metadata.get("id")),
         table_schema=_text(metadata.get("schemaString")),
         partition_by=_names(metadata.get("partitionColumns")),
+        claims_neutral=all(
+            file.get("dataChange") is False
+            for file in (*found.get("add", []), *found.get("remove", []))
+        ),
     )
+
+
+def commit_kind(intent: Intent) -> str:
+    """The author's kind of the one commit that carries out the intent."""
+    return {MoveKind.ROLLBACK: "restore", MoveKind.COMPACTION: COMPACT}.get(intent.kind, "publish")
 
 
 def carries_out(commit: Commit, intent: Intent, kind: str) -> bool:

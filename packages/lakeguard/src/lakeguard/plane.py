@@ -96,6 +96,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
             operations=cast(Operations, Refusing(holder, "operations")),
             ledger=cast(Ledger, Refusing(holder, "ledger")),
             lake=settings.lake,
+            project=str(settings.folder),
         )
     relay = Relay(database, settings.lake, settings.organisation, _now)
     keep_delivered(relay)
@@ -106,6 +107,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         operations=EmbeddedOperations(heart),
         ledger=EmbeddedLedger(heart, relay),
         lake=settings.lake,
+        project=str(settings.folder),
     )
 
 
@@ -117,6 +119,7 @@ def _heart(settings: Settings, database: Database) -> Heart:
         lake=settings.lake,
         clock=_now,
         actor=_person(),
+        maintenance=settings.maintenance,
     )
 
 

@@ -9,6 +9,9 @@
     [env.dev.spark]
     spark.driver.memory = "2g"
 
+    [env.dev.maintenance]
+    retention_days = 30
+
     [env.prod]
     lake = "/srv/lake"
     database = "postgresql://lakeguard@db.example:5432/governance"
@@ -38,12 +41,14 @@ SETTINGS_FILE = "lakeguard.toml"
 ENV_VARIABLE = "LAKEGUARD_ENV"
 DEFAULT_ENV = "dev"
 TOP_KEYS = ("default_env", "env")
-ENV_KEYS = ("lake", "database", "schema", "password", "organisation", "spark")
+ENV_KEYS = ("lake", "database", "schema", "password", "organisation", "spark", "maintenance")
 DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
 DEFAULT_SCHEMA = "lakeguard"
 SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
 SERVER_OPTIONS = ("channel_binding", "host", "sslmode", "target_session_attrs", *SERVER_FILES)
 LONGEST_SCHEMA = 63
+MOST = 100_000
+"""Days, megabytes or files: more means "always"."""
 
 
 class SecretReference(Noun):
@@ -75,6 +80,19 @@ class DatabaseSettings(Noun):
     password: SecretReference | None = None
 
 
+class MaintenanceSettings(Noun):
+    """What is kept, and when files are merged."""
+
+    retention_days: int = 30
+    """A version that was published since stays whole."""
+    inspection_days: int = 7
+    """So long the files of a run that did not publish stay to be looked at."""
+    small_file_mb: int = 128
+    """Smaller files are merged, up to this size."""
+    compact_after: int = 50
+    """After a run, files are merged once there are more small ones than this; 0 is never."""
+
+
 class Settings(Noun):
     """One environment of one project; all places are absolute."""
 
@@ -84,6 +102,7 @@ class Settings(Noun):
     database: DatabaseSettings
     organisation: Word
     spark: dict[str, str]
+    maintenance: MaintenanceSettings = MaintenanceSettings()
 
 
 def find_project(start: Path) -> Path:
@@ -141,6 +160,7 @@ class _Reader:
             database=self._database(table, where),
             organisation=self._word(table, "organisation", f"{where}.organisation", "default"),
             spark=dict(self._spark(self._table(table, "spark", f"{where}.spark"), where)),
+            maintenance=self._maintenance(table, f"{where}.maintenance"),
         )
 
     def _lake(self, table: Mapping[str, Any], key: str) -> str:
@@ -237,6 +257,15 @@ class _Reader:
             if looks_secret(text) or is_sensitive_key(name):
                 raise self._error(f"{key}: looks like a secret; keep it out of this file")
             yield name, text
+
+    def _maintenance(self, table: Mapping[str, Any], where: str) -> MaintenanceSettings:
+        told = self._table(table, "maintenance", where)
+        self._check_keys(told, MaintenanceSettings.model_fields, where)
+        for key, value in told.items():
+            least = 1 if key == "small_file_mb" else 0
+            if type(value) is not int or not least <= value <= MOST:
+                raise self._error(f"{where}.{key}: write a whole number from {least} to {MOST:,}")
+        return MaintenanceSettings(**told)
 
     def _check_keys(self, table: Mapping[str, Any], known: Collection[str], where: str) -> None:
         for key in table:

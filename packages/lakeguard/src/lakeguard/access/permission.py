@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
+from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.errors import NotPermitted
 from lakeguard_sdk.evidence import Evidence
@@ -66,6 +67,15 @@ class OwnRun:
 
     def fail_run(self, ticket: RunTicket, failure: Failure) -> RunResult:
         return self.runs.fail_run(self._checked(ticket, "fail_run"), failure)
+
+    def due_compaction(self, ticket: RunTicket) -> str | None:
+        return self.runs.due_compaction(self._checked(ticket, "due_compaction"))
+
+    def open_compaction(self, task_id: str, worker: WorkerIdentity) -> CompactionPlan | RunResult:
+        raise NotPermitted(holder=f"run {self.own.run_id}", method="runs.open_compaction")
+
+    def submit_compaction(self, ticket: RunTicket, compacted: Compacted) -> Intent:
+        return self.runs.submit_compaction(self._checked(ticket, "submit_compaction"), compacted)
 
     def _checked(self, ticket: RunTicket, method: str) -> RunTicket:
         if ticket != self.own:

@@ -32,6 +32,7 @@ _ENDED = {
 class TaskKind(StrEnum):
     BUILD = "build"
     ROLLBACK = "rollback"
+    COMPACTION = "compaction"
 
 
 class Task(Noun):

@@ -9,6 +9,7 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.insight.reader import StateReader
 from lakeguard.ledger.runs import result_of_run
+from lakeguard.promotion.compaction import order_compaction
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.reaping import reap
 from lakeguard.promotion.rollback import roll_back
@@ -60,6 +61,9 @@ class EmbeddedOperations:
             if ended is None or ended.error is None or not ended.error.retryable:
                 return False
             return tasks.requeue(connection, heart.org_id, task_id)
+
+    def submit_compaction(self, name: DatasetName, triggered_by: str) -> str:
+        return order_compaction(self.heart, name, triggered_by)
 
     def reap(self) -> Sequence[RunResult]:
         return reap(self.heart)

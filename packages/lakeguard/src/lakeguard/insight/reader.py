@@ -17,6 +17,7 @@ from lakeguard.ledger.versions import (
     notes_of,
     pointer,
     pointer_rows,
+    shown_at,
     stored_version,
     stored_versions,
 )
@@ -148,15 +149,16 @@ class StateReader:
                 published = pointer(connection, dataset.dataset_id, address.at)
                 version = 0 if published is None else published.version
             stored = stored_version(connection, dataset.dataset_id, version)
-        if stored is None:
-            raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
+            if stored is None:
+                raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
+            commit = shown_at(connection, dataset.dataset_id, version)
         return ResolvedDataset(
             dataset=dataset.name,
             dataset_id=dataset.dataset_id,
             version=stored.version,
             location=located(self.lake, dataset.location),
             table_id=stored.table_id,
-            commit=stored.commit_version,
+            commit=commit,
             table_schema=stored.table_schema,
         )
 

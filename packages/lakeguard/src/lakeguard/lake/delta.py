@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 from urllib.parse import unquote
 
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import DeltaError
 from deltalake.transaction import create_table_with_add_actions
 
+from lakeguard.lake.port import LiveFile
 from lakeguard_sdk.commits import (
     PUBLISH_APP,
     TABLE_PROPERTIES,
@@ -27,6 +29,7 @@ from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import join, local_path, storage_for
 
 _FENCE_TRIES = 20
+_FILE = ("path", "size_bytes", "num_records", "partition")
 
 
 class DeltaTables:
@@ -71,6 +74,13 @@ class DeltaTables:
         return {
             unquote(path): -1 if rows is None else rows for path, rows in zip(*columns, strict=True)
         }
+
+    def live_at(self, location: str, version: int) -> Sequence[LiveFile]:
+        actions = self._open(location, version).get_add_actions(flatten=False)
+        names = [name for name in _FILE if name in actions.schema.names]
+        rows = zip(*(actions[name].to_pylist() for name in names), strict=True)
+        found = (_live(dict(zip(names, row, strict=True))) for row in rows)
+        return sorted(found, key=lambda file: file.path)
 
     def damage(self, location: str, version: int) -> str | None:
         actions = self._open(location, version).get_add_actions(flatten=True)
@@ -188,6 +198,23 @@ def _readable(location: str) -> Iterator[None]:
     except (DeltaError, OSError, ValueError) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise TableUnreadable(dataset=location, location=location, reason=reason) from error
+
+
+def _live(row: dict[str, Any]) -> LiveFile:
+    values = row.get("partition") or {}
+    return LiveFile(
+        path=unquote(row["path"]),
+        size=row["size_bytes"],
+        rows=-1 if row.get("num_records") is None else row["num_records"],
+        partition={name: _spelled(value) for name, value in values.items()},
+    )
+
+
+def _spelled(value: object) -> str | None:
+    """As the log has it: of the types that may partition a table, each has one spelling."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
 
 
 def _moved(intent: Intent, found: str) -> BaseMoved:

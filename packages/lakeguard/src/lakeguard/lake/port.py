@@ -10,11 +10,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.schema import TableSchema
+
+
+class LiveFile(NamedTuple):
+    """A file that a version shows: its raw path under the table's root, and where it belongs."""
+
+    path: str
+    size: int
+    rows: int
+    """-1 where the log does not say."""
+    partition: Mapping[str, str | None]
+    """As Delta's log spells the values."""
 
 
 class GovernedTables(Protocol):
@@ -40,6 +51,9 @@ class GovernedTables(Protocol):
 
     def rows_at(self, location: str, version: int) -> Mapping[str, int]:
         """How many rows each file has that a version shows; a file without a count has -1."""
+
+    def live_at(self, location: str, version: int) -> Sequence[LiveFile]:
+        """The files that a version shows, in the order of their paths."""
 
     def damage(self, location: str, version: int) -> str | None:
         """What is wrong with the files that a version shows: one is gone or has another size."""

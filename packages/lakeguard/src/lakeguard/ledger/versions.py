@@ -172,6 +172,20 @@ def pointer(connection: Connection, dataset_id: str, at: datetime | None = None)
     )
 
 
+def shown_at(connection: Connection, dataset_id: str, version: int) -> int:
+    """The last commit that showed the version: the same rows, perhaps in fewer files."""
+    table = dataset_pointers.c
+    found = connection.scalar(
+        select(table.commit_version)
+        .where(table.dataset_id == dataset_id, table.version == version)
+        .order_by(table.ordinal.desc())
+        .limit(1)
+    )
+    if found is None:
+        raise UnknownVersion(dataset=dataset_id, version=version)
+    return int(found)
+
+
 class LatestPointer(NamedTuple):
     """What a dataset shows now, how it came to, and how many rows that is."""
 
@@ -182,10 +196,15 @@ class LatestPointer(NamedTuple):
 
 
 def latest_pointers(connection: Connection, org_id: str) -> dict[str, LatestPointer]:
-    """The published version of every dataset that has one, by the dataset's id."""
+    """The published version of every dataset that has one, by the dataset's id.
+
+    A compaction shows what was shown before, so that it is not what brought it about.
+    """
     moves, later = dataset_pointers, dataset_pointers.alias("later")
     versions = data_versions.c
-    last = select(func.max(later.c.ordinal)).where(later.c.dataset_id == moves.c.dataset_id)
+    last = select(func.max(later.c.ordinal)).where(
+        later.c.dataset_id == moves.c.dataset_id, later.c.kind != MoveKind.COMPACTION.value
+    )
     rows = connection.execute(
         select(
             moves.c.dataset_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from lakeguard.ledger.documents import get_document
-from lakeguard.ledger.versions import Pointer, inputs_of, pointer, require_version
+from lakeguard.ledger.versions import Pointer, inputs_of, pointer, require_version, shown_at
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart
 from lakeguard.registry.sql import rewrite_tables
@@ -176,11 +176,12 @@ def _pin(
         )
         return None
     stored = require_version(connection, registered.dataset_id, published.version)
+    location = heart.location_of(registered)
     since = None
     if recorded is not None:
-        since = require_version(connection, registered.dataset_id, recorded)
-    location = heart.location_of(registered)
-    damage = _damage(heart, location, stored.commit_version)
+        read = shown_at(connection, registered.dataset_id, recorded)
+        since = TableSnapshot(location=location, table_id=stored.table_id, commit=read)
+    damage = _damage(heart, location, published.commit)
     if damage is not None:
         findings.refuse(f"input:{parent}", f"input {parent}@v{stored.version} is damaged: {damage}")
         return None
@@ -190,12 +191,10 @@ def _pin(
             dataset=parent, dataset_id=registered.dataset_id, version=stored.version
         ),
         snapshot=TableSnapshot(
-            location=location, table_id=stored.table_id, commit=stored.commit_version
+            location=location, table_id=stored.table_id, commit=published.commit
         ),
         table_schema=stored.table_schema,
-        since=None
-        if since is None
-        else TableSnapshot(location=location, table_id=since.table_id, commit=since.commit_version),
+        since=since,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -13,6 +13,7 @@ from lakeguard.dispatch.tasks import Task
 from lakeguard.lake.port import GovernedTables
 from lakeguard.ledger.openings import opening_of
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
+from lakeguard.settings import MaintenanceSettings
 from lakeguard.state.database import Database
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.noun import Noun
@@ -30,6 +31,7 @@ class Heart:
     lake: str
     clock: Callable[[], datetime]
     actor: str
+    maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
 
     def location_of(self, dataset: RegisteredDataset) -> str:
         return located(self.lake, dataset.location)

@@ -11,7 +11,7 @@ from lakeguard.gate.schema_comparison import compare_schema, demands_declared_co
 from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.intents import next_seq
-from lakeguard.ledger.versions import StoredVersion, pointer, stored_version
+from lakeguard.ledger.versions import StoredVersion, pointer, shown_at, stored_version
 from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, rogue_commit
 from lakeguard.promotion.ending import end_run
@@ -35,12 +35,12 @@ from lakeguard_sdk.words import MoveKind, RunStatus
 def roll_back(heart: Heart, name: DatasetName, to: int, reason: str) -> RunResult:
     """Show version ``to`` again; refused where a BLOCK policy of today forbids that state."""
     order = RollbackOrder(version=to, reason=reason, actor=heart.actor)
-    dataset, target = _target(heart, name, to)
+    dataset, target, shown = _target(heart, name, to)
     with heart.database.write() as connection:
         task, ticket = _open(connection, heart, dataset, order)
     reached("run.opened")
     try:
-        intent = _begin(heart, task, ticket, dataset, target)
+        intent = _begin(heart, task, ticket, dataset, target, shown)
         reached("decision.recorded")
         if isinstance(intent, RunResult):
             return intent
@@ -54,23 +54,27 @@ def roll_back(heart: Heart, name: DatasetName, to: int, reason: str) -> RunResul
         raise
 
 
-def _target(heart: Heart, name: DatasetName, to: int) -> tuple[RegisteredDataset, StoredVersion]:
+def _target(
+    heart: Heart, name: DatasetName, to: int
+) -> tuple[RegisteredDataset, StoredVersion, int]:
+    """The version, and the last commit that showed it: older files of it may be gone by now."""
     with heart.database.read() as connection:
         dataset = require_dataset(connection, heart.org_id, name)
         target = stored_version(connection, dataset.dataset_id, to)
         published = pointer(connection, dataset.dataset_id)
-    if target is None or published is None:
-        raise UnknownVersion(dataset=name, version=to)
+        if target is None or published is None:
+            raise UnknownVersion(dataset=name, version=to)
+        shown = shown_at(connection, dataset.dataset_id, to)
     location = heart.location_of(dataset)
     if not heart.tables.exists(location):
         raise TableUnreadable(dataset=name, location=location, reason="it is gone")
-    damage = heart.tables.damage(location, target.commit_version)
+    damage = heart.tables.damage(location, shown)
     if damage is not None:
         reason = f"v{to} cannot be shown again: {damage}"
         raise TableUnreadable(dataset=name, location=location, reason=reason)
     if published.version == to and rogue_commit(heart, dataset, published.commit) is None:
         raise AlreadyPublished(dataset=name, version=to)
-    return dataset, target
+    return dataset, target, shown
 
 
 def _open(
@@ -96,6 +100,7 @@ def _begin(
     ticket: RunTicket,
     dataset: RegisteredDataset,
     target: StoredVersion,
+    shown: int,
 ) -> Intent | RunResult:
     """Decide on the target's stored evidence and take the table's number."""
     location = heart.location_of(dataset)
@@ -118,7 +123,7 @@ def _begin(
             table_id=target.table_id,
             base_commit=head,
             table_schema=target.table_schema,
-            target_commit=target.commit_version,
+            target_commit=shown,
         )
         take_number(connection, heart, task, intent)
     return intent

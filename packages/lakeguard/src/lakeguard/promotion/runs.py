@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from lakeguard.dispatch import tasks
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.runs import result_of_run
+from lakeguard.promotion.compaction import due_compaction, open_compaction, submit_compaction
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, load_open_run
 from lakeguard.promotion.judging import submit_evidence, submit_schema
 from lakeguard.promotion.moving import begin_publish, complete
 from lakeguard.promotion.opening import open_run
 from lakeguard.promotion.reaping import fail_run
+from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.evidence import Evidence
@@ -70,3 +72,12 @@ class PromotionRuns:
 
     def fail_run(self, ticket: RunTicket, failure: Failure) -> RunResult:
         return fail_run(self.heart, ticket, failure)
+
+    def due_compaction(self, ticket: RunTicket) -> str | None:
+        return due_compaction(self.heart, ticket)
+
+    def open_compaction(self, task_id: str, worker: WorkerIdentity) -> CompactionPlan | RunResult:
+        return open_compaction(self.heart, task_id, worker)
+
+    def submit_compaction(self, ticket: RunTicket, compacted: Compacted) -> Intent:
+        return submit_compaction(self.heart, ticket, compacted)

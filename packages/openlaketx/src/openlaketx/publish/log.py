@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.commits import carries_out, read_commit
+from lakeguard_sdk.commits import carries_out, commit_kind, read_commit
 from lakeguard_sdk.errors import BaseMoved, CommitMismatch
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.storage import Storage
@@ -16,7 +16,7 @@ def confirm(intent: Intent, version: int, storage: Storage, error: Exception | N
         raise CommitMismatch(
             dataset=intent.dataset, commit=version, difference=f"it was not written ({told})"
         )
-    if not carries_out(commit, intent, "publish"):
+    if not carries_out(commit, intent, commit_kind(intent)):
         raise BaseMoved(
             dataset=intent.dataset,
             expected=f"commit {version} to be move {intent.seq}",
