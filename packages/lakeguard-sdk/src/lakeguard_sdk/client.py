@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
 from lakeguard_sdk.ports import Ledger, Operations, Reader, Registry, Runs
 from lakeguard_sdk.run import RunResult, RunTicket
+from lakeguard_sdk.sketch import SourceSketch
 
 PLANES = "lakeguard_sdk.planes"
 WORKERS = "lakeguard_sdk.workers"
+INSPECTORS = "lakeguard_sdk.inspectors"
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class WorkerClient:
     runs: Runs
     lake: str
     """Location of the lake's root, for sources with relative paths."""
+    project: str = ""
+    """The folder that holds the modules of builds; empty where it is the lake's root."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +41,12 @@ class Client:
     operations: Operations
     ledger: Ledger
     lake: str
+    project: str = ""
 
     def for_worker(self) -> WorkerClient:
-        return WorkerClient(reader=self.reader, runs=self.runs, lake=self.lake)
+        return WorkerClient(
+            reader=self.reader, runs=self.runs, lake=self.lake, project=self.project
+        )
 
 
 Progress = Callable[[str, dict[str, Any]], None]
@@ -76,6 +83,17 @@ def local_worker(
     return cast(Callable[..., Worker], create)(
         client, spark_options=spark_options, progress=progress
     )
+
+
+def look(pattern: str, root: str) -> SourceSketch:
+    """What the files of a pattern hold, by the data plane that is installed here.
+
+    A relative pattern is below ``root``. ``NothingToLookAt`` where no source could be made of it.
+    """
+    found = _load(INSPECTORS, "openlaketx")
+    if found is None:
+        raise WorkerMissing()
+    return cast(Callable[[str, str], SourceSketch], found)(pattern, root)
 
 
 def _load(group: str, name: str) -> object | None:

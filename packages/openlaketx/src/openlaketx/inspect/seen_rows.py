@@ -1,0 +1,87 @@
+"""The rows that were looked at, in a DuckDB that spills to a folder that goes away.
+
+Columns are numbered, so that no name of the files is ever part of a statement.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from openlaketx.engine.machine import cores, memory_bytes
+from openlaketx.engine.places import duckdb_path
+
+_SHARE_OF_MEMORY = 4
+
+
+class SeenRows:
+    """Rows with columns ``c0``, ``c1``, …; a column that is added later is NULL in those before."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._width = 0
+        self.count = 0
+
+    def add_texts(self, columns: Sequence[Sequence[str | None]]) -> None:
+        """Rows of text, column by column, all of one length."""
+        names = [f"c{index}" for index in range(len(columns))]
+        arrays = [pa.array(column, pa.string()) for column in columns]
+        self._widen(["VARCHAR"] * len(columns))
+        self._connection.register("chunk", pa.table(arrays, names=names))
+        self._insert("SELECT * FROM chunk")
+        self._connection.unregister("chunk")
+
+    def add_parquet(self, location: str, columns: Sequence[str], limit: int) -> None:
+        """The first rows of a file; the columns named are the table's, in this order."""
+        quoted = ", ".join(_quoted(name) for name in columns)
+        source = f"SELECT {quoted} FROM read_parquet(?) LIMIT {limit:d}"  # noqa: S608 - quoted
+        path = [[duckdb_path(location)]]
+        described = self._connection.execute(f"DESCRIBE {source}", path).fetchall()
+        self._widen([str(row[1]) for row in described])
+        self._insert(source, path)
+
+    def ask(self, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        return self._connection.execute(query, parameters or {}).fetchall()
+
+    def _widen(self, types: Sequence[str]) -> None:
+        new = [f"c{at} {types[at]}" for at in range(self._width, len(types))]
+        if new and not self._width:
+            self._connection.execute(f"CREATE TABLE seen ({', '.join(new)})")
+        else:
+            for column in new:
+                self._connection.execute(f"ALTER TABLE seen ADD COLUMN {column}")
+        self._width = max(self._width, len(types))
+
+    def _insert(self, source: str, parameters: Any = None) -> None:
+        added = self._connection.execute(f"INSERT INTO seen {source}", parameters).fetchone()
+        self.count += int(added[0]) if added else 0
+
+
+@contextmanager
+def seen_rows() -> Iterator[SeenRows]:
+    with tempfile.TemporaryDirectory(prefix="look-") as folder:
+        connection = duckdb.connect(
+            str(Path(folder, "seen.duckdb")),
+            config={
+                "threads": str(cores()),
+                "memory_limit": f"{memory_bytes() // _SHARE_OF_MEMORY}B",
+                "temp_directory": folder,
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+            },
+        )
+        try:
+            connection.execute("SET TimeZone = 'UTC'")
+            yield SeenRows(connection)
+        finally:
+            connection.close()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
