@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lakeguard.registry.characters import forbidden_character, look_alike
+from lakeguard.registry.builds import Built
+from lakeguard.registry.characters import look_alike
 from lakeguard.registry.kind_invariants import definition_errors, rule_errors
 from lakeguard.registry.kinds import every
 from lakeguard.registry.locating import by_file
@@ -15,6 +16,7 @@ from lakeguard_sdk.definition import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
+    FromFrame,
     FromSource,
     FromSql,
     JobDefinition,
@@ -27,17 +29,17 @@ from lakeguard_sdk.definition import (
 )
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.secret_values import holds_secret, looks_secret
 from lakeguard_sdk.words import (
     Enforcement,
-    HashStrategy,
     Layer,
-    LoadType,
     PolicyType,
     Severity,
     SourceFormat,
     TargetFormat,
 )
+from tests.worlds.any_loads import any_load, python_build
+from tests.worlds.any_sources import any_place
+from tests.worlds.any_texts import CHARACTERS, LONG_TEXTS, SOME_TEXTS, TEXTS, harmless
 from tests.worlds.definitions import rule
 
 NAMES = ("orders", "a__b", "end_", "x9y", "true", "null", "one_two_three")
@@ -47,26 +49,15 @@ COLUMNS: tuple[tuple[str, str], ...] = (
     ("- x: [y]", "timestamp"),
 )  # fmt: skip
 KEYS = ("Format", "path", "delimiter", "detail.x", "config.y", "a b", "transform", "mode")
-HOSTILE = "'\"`,;:#{}[]|>&*!%@\\- \t"
-_CHARACTERS = st.one_of(
-    st.sampled_from(HOSTILE), st.characters(exclude_categories=["Cs", "Cc", "Co", "Cn"])
-)
-
-
-def _harmless(text: str) -> bool:
-    return not (forbidden_character(text) or looks_secret(text) or holds_secret(text))
-
-
-TEXTS = (
-    st.text(_CHARACTERS, max_size=12)
-    .map(str.strip)
-    .filter(lambda text: _harmless(text) and text.isprintable())
-)
-LONG_TEXTS = st.lists(TEXTS, max_size=3).map(lambda lines: "\n".join(lines).strip())
-SOME_TEXTS = TEXTS.filter(bool)
 WORDS = st.sampled_from(("folder", "raw", "build", "ingest_2", "s3"))
 DETAILS = st.dictionaries(
-    st.sampled_from(KEYS), st.text(_CHARACTERS, max_size=8).filter(_harmless), max_size=3
+    st.sampled_from(KEYS), st.text(CHARACTERS, max_size=8).filter(harmless), max_size=3
+)
+DATABASES = st.sampled_from(
+    ("postgresql://db.example/reports", "postgresql:///x?host=/run/pg&sslmode=require")
+)
+DATABASE_SECRETS = st.sampled_from(
+    ({}, {"user": "env:USER_NAME", "password": "file:/run/secrets/it"})
 )
 SECRETS = st.sampled_from(({}, {"token": "env:TOKEN"}, {"api_key": "secret://vault/key"}))
 FLAGS = st.booleans()
@@ -121,15 +112,11 @@ def _sources(draw: st.DrawFn) -> tuple[SourceDefinition, ...]:
     names = _some(draw, 1)
     found = []
     for name, external in zip(names, _external(draw, len(names)), strict=True):
-        form = draw(st.sampled_from(SourceFormat))
-        options = {"delimiter": draw(st.sampled_from(",;\t ")), "null_value": draw(TEXTS)}
         details = draw(DETAILS)
         found.append(
             SourceDefinition(
+                **any_place(draw),
                 source=name,
-                format=form,
-                path=draw(st.sampled_from(("data/*.csv", "in coming/x", "file:///data"))),
-                options=options if form is SourceFormat.CSV and draw(FLAGS) else {},
                 external_id=external,
                 description=draw(LONG_TEXTS),
                 owner=draw(TEXTS),
@@ -147,13 +134,17 @@ def _targets(
     found = []
     for name, external in zip(names, _external(draw, len(names)), strict=True):
         mapped = draw(st.lists(st.sampled_from([s.source for s in sources]), unique=True))
+        form = draw(st.sampled_from(TargetFormat))
+        database = form is TargetFormat.POSTGRESQL
         found.append(
             TargetDefinition(
                 target=name,
                 location=f"zones/{name}",
                 type=draw(WORDS),
                 zone=draw(WORDS),
-                format=draw(st.sampled_from(TargetFormat)),
+                format=form,
+                url=draw(DATABASES) if database else "",
+                secrets=draw(DATABASE_SECRETS) if database else {},
                 partition_by=_columns_named(draw),
                 transform=draw(TRANSFORMS),
                 sources=tuple(
@@ -233,7 +224,7 @@ def _datasets(
         )
         columns = _columns(draw)
         build, allowed = _build(draw, name, parents, read, sources, targets)
-        load = _load(draw, columns)
+        load = any_load(draw, columns)
         fitting = [name for name in allowed if _fits(name, targets, columns, load)]
         found.append(
             DatasetDefinition(
@@ -267,12 +258,6 @@ def _fits(
     return bool(load.partition_by) or set(target.partition_by) <= {c.name for c in columns}
 
 
-def _parents(draw: st.DrawFn, below: list[DatasetName]) -> list[DatasetName]:
-    if not below:
-        return []
-    return draw(st.lists(st.sampled_from(below), min_size=1, max_size=2, unique=True))
-
-
 def _build(
     draw: st.DrawFn,
     name: DatasetName,
@@ -280,33 +265,24 @@ def _build(
     external_id: str,
     sources: tuple[SourceDefinition, ...],
     targets: tuple[TargetDefinition, ...],
-) -> tuple[FromSource | FromSql, list[str]]:
+) -> tuple[Built, list[str]]:
     """With the targets that such a build may write to."""
+    anywhere = [target.target for target in targets]
+    if draw(st.sampled_from((True, False, False))):
+        return (python_build(name) if parents else FromFrame()), anywhere
     if parents:
         text = "SELECT 'a''b' AS x, p0.*\nFROM " + ", ".join(
             f"{parent} p{index}" for index, parent in enumerate(parents)
         )
         file = f"sql/{name.layer}/{name.name}.sql"
-        return FromSql(file=file, text=text + draw(st.sampled_from(("", "\n")))), [
-            target.target for target in targets
-        ]
-    source = draw(st.sampled_from(sources)).source
+        return FromSql(file=file, text=text + draw(st.sampled_from(("", "\n")))), anywhere
+    chosen = draw(st.sampled_from(sources))
+    source = chosen.source
     read = draw(st.sampled_from(("", "part-*.csv", source, "a b/c,d")))
+    if chosen.format is SourceFormat.JDBC:
+        read = "public.orders"
     allowed = [t.target for t in targets if source in {mapping.source for mapping in t.sources}]
     return FromSource(source=source, object=read, external_id=external_id), allowed
-
-
-def _load(draw: st.DrawFn, columns: tuple[ColumnDefinition, ...]) -> Load:
-    names = tuple(column.name for column in columns)
-    keys = _columns_named(draw, names)
-    plain = (LoadType.FULL,)
-    return Load(
-        type=draw(st.sampled_from(plain if not keys else (*plain, LoadType.INCREMENTAL))),
-        keys=keys,
-        hash=draw(st.sampled_from(HashStrategy)),
-        watermark=draw(st.sampled_from(("", names[0]))),
-        partition_by=_columns_named(draw, names),
-    )
 
 
 def _columns(draw: st.DrawFn) -> tuple[ColumnDefinition, ...]:

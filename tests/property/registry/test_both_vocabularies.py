@@ -20,6 +20,7 @@ from lakeguard_sdk.definition import Definitions
 from tests.unit.registry.rows.written_rows import Table, json_values, sql_files
 from tests.unit.registry.rows.written_rows import csv_files as any_csv
 from tests.worlds.any_definitions import definitions
+from tests.worlds.any_loads import python_files
 from tests.worlds.definition_folders import write_folder
 from tests.worlds.registries import small_registry
 
@@ -77,9 +78,8 @@ def test_rows_mean_the_same_in_every_kind_of_file(found: Definitions, data: st.D
 @settings(max_examples=40, deadline=None)
 def test_files_are_the_same_definitions(found: Definitions) -> None:
     with TemporaryDirectory() as folder:
-        assert hashes(load_folder(write_folder(Path(folder), {**definition_files(found)}))) == (
-            hashes(found)
-        )
+        files = {**definition_files(found), **python_files(found)}
+        assert hashes(load_folder(write_folder(Path(folder), files))) == hashes(found)
 
 
 @given(definitions())
@@ -88,5 +88,6 @@ def test_what_is_taken_out_of_a_registry_changes_nothing_in_it(found: Definition
     with TemporaryDirectory() as folder, small_registry(Path(folder)) as registry:
         registry.register(found)
         assert registry.plan(loaded(csv_files(found), found)).steps == ()
-        project = write_folder(Path(folder) / "project", {**definition_files(found)})
+        files = {**definition_files(found), **python_files(found)}
+        project = write_folder(Path(folder) / "project", files)
         assert registry.plan(load_folder(project)).steps == ()

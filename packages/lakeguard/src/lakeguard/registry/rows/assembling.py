@@ -8,7 +8,7 @@ from lakeguard.registry.findings import Findings
 from lakeguard.registry.kind_invariants import definition_errors
 from lakeguard.registry.kinds import Key, every, gathered, key_of
 from lakeguard.registry.locating import file_of
-from lakeguard.registry.rows import control_rows, ingestion_rows, registry_rows
+from lakeguard.registry.rows import control_rows, ingestion_rows, registry_rows, source_details
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.finishing import finished
 from lakeguard.registry.rows.row import Row
@@ -46,7 +46,7 @@ class Assembly:
         ingestion_rows.read_catalogue(sheet)
         control_rows.read_source_controls(sheet)
         ingestion_rows.read_source_systems(sheet)
-        control_rows.read_source_details(sheet)
+        source_details.read_source_details(sheet)
         control_rows.read_targets(sheet)
         control_rows.read_target_details(sheet)
         control_rows.read_mappings(sheet)

@@ -23,7 +23,12 @@ from lakeguard_sdk.definition_errors import (
     SecretValue,
     WrongValue,
 )
-from lakeguard_sdk.secret_values import is_reference, is_sensitive_key, looks_secret
+from lakeguard_sdk.secret_values import (
+    address_holds_secret,
+    is_reference,
+    is_sensitive_key,
+    looks_secret,
+)
 from lakeguard_sdk.spelling import did_you_mean
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -55,7 +60,8 @@ class Cells:
     def refuse_secret_text(self, column: str, key: str, value: str) -> bool:
         if not value or is_reference(value):
             return False
-        if not is_sensitive_key(key) and not looks_secret(value):
+        looks = address_holds_secret if key.lower() == "url" else looks_secret
+        if not is_sensitive_key(key) and not looks(value):
             return False
         self.add(SecretValue(self.place(column), key=shown(key)))
         return True

@@ -7,17 +7,17 @@ from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.row import Row
 from lakeguard.registry.rows.wording import shown
 from lakeguard.registry.rows.worksheet import Worksheet
-from lakeguard.registry.source_options import OPTIONS
 from lakeguard_sdk.definition_errors import DuplicateDefinition
-from lakeguard_sdk.words import SourceFormat, TargetFormat
+from lakeguard_sdk.words import TargetFormat
 
 ACTIVE_CONFIG = "status#ActiveConfig"
 """The setting that switches a job on and off."""
 AS_DETAIL = "detail."
 AS_CONFIG = "config."
 """Before a name: it is a free one, whatever the rest of it says."""
-SOURCE_FIELDS = ("format", "path")
-TARGET_FIELDS = ("format", "partition_by", "transform")
+AS_SECRET = "secret."  # noqa: S105 - a word before a name
+"""Before a name: where that secret is kept."""
+TARGET_FIELDS = ("format", "url", "partition_by", "transform")
 
 
 def read_source_controls(sheet: Worksheet) -> None:
@@ -26,34 +26,6 @@ def read_source_controls(sheet: Worksheet) -> None:
         if draft is not None:
             sheet.say(draft, cells, ("active",), "enabled", cells.flag("enabled"))
             sheet.say_texts(draft, cells, "description", "owner")
-
-
-def read_source_details(sheet: Worksheet) -> None:
-    """The format first: what an option is depends on it."""
-    found: list[tuple[Draft, Cells, str]] = []
-    for cells in sheet.cells("md_src_det"):
-        detail = _setting(cells, "detail_name", "detail_value")
-        name = sheet.sources.resolve(cells, "source_id")
-        if name is None or detail is None:
-            continue
-        draft = sheet.drafts.open("source", name, cells.row)
-        if detail.lower() == "format":
-            form = cells.choice("detail_value", SourceFormat)
-            sheet.say(draft, cells, ("format",), "detail_value", form and form.value)
-        else:
-            found.append((draft, cells, detail))
-    for draft, cells, detail in found:
-        if detail.lower() == "path":
-            sheet.say(draft, cells, ("path",), "detail_value", cells.text("detail_value"))
-        else:
-            field = "options" if detail in _options_of(draft) else "details"
-            key = detail.removeprefix(AS_DETAIL)
-            sheet.say(draft, cells, (field, key), "detail_value", cells.exact("detail_value"))
-
-
-def _options_of(draft: Draft) -> frozenset[str]:
-    form = draft.value("format")
-    return frozenset(OPTIONS[SourceFormat(form)]) if form else frozenset()
 
 
 def read_targets(sheet: Worksheet) -> None:
@@ -68,7 +40,7 @@ def read_targets(sheet: Worksheet) -> None:
 
 def read_target_details(sheet: Worksheet) -> None:
     for cells in sheet.cells("md_tgt_det"):
-        detail = _setting(cells, "detail_name", "detail_value")
+        detail = setting_of(cells, "detail_name", "detail_value")
         name = sheet.targets.resolve(cells, "target_id")
         if name is None or detail is None:
             continue
@@ -80,9 +52,11 @@ def read_target_details(sheet: Worksheet) -> None:
             case "partition_by":
                 names = cells.names("detail_value")
                 sheet.say(draft, cells, ("partition_by",), "detail_value", names)
-            case "transform":
-                text = cells.text("detail_value")
-                sheet.say(draft, cells, ("transform",), "detail_value", text)
+            case "transform" | "url" as field:
+                sheet.say(draft, cells, (field,), "detail_value", cells.text("detail_value"))
+            case _ if detail.startswith(AS_SECRET):
+                at = ("secrets", detail.removeprefix(AS_SECRET))
+                sheet.say(draft, cells, at, "detail_value", cells.text("detail_value"))
             case _:
                 path = ("details", detail.removeprefix(AS_DETAIL))
                 sheet.say(draft, cells, path, "detail_value", cells.exact("detail_value"))
@@ -130,7 +104,7 @@ def read_job_settings(sheet: Worksheet) -> None:
         name_column = "detail_name" if field == "details" else "config_name"
         value_column = "detail_value" if field == "details" else "config_value"
         for cells in sheet.cells(table):
-            setting = _setting(cells, name_column, value_column)
+            setting = setting_of(cells, name_column, value_column)
             name = sheet.jobs.resolve(cells, "job_id")
             if name is None or setting is None:
                 continue
@@ -154,7 +128,7 @@ def _switch(draft: Draft, cells: Cells, setting: str) -> None:
         draft.say(("active",), active, cells.cite("config_value"), cells.findings)
 
 
-def _setting(cells: Cells, name_column: str, value_column: str) -> str | None:
+def setting_of(cells: Cells, name_column: str, value_column: str) -> str | None:
     """The name of a detail whose value can be taken."""
     name = cells.needed(name_column)
     if name is None or cells.refuse_secret(value_column, name):

@@ -26,13 +26,14 @@ _WRITTEN: dict[Path, Path] = {
     ("source", "object"): ("build", "object"),
     ("source", "external_id"): ("build", "external_id"),
     ("build", "sql"): ("build", "text"),
+    ("build", "python"): ("build", "file"),
     ("schema", "profile"): ("profile",),
     ("applies_to",): ("applies_to_layer",),
 }
 """From a place in a YAML file to the piece of the noun that it says."""
 
-_FREE = ("options", "details", "config")
-"""Mappings whose values are never shown."""
+_FREE = ("options", "details", "config", "secrets", "url")
+"""Fields whose values are never shown."""
 
 
 class Said(NamedTuple):

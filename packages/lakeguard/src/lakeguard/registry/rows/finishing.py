@@ -7,6 +7,7 @@ from typing import Any
 from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.rules import compiler_for, default_rule_id
+from lakeguard.registry.load_columns import LISTS, SINGLE
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard.registry.rules import rule_error
@@ -63,15 +64,16 @@ def _build(draft: Draft) -> dict[str, Any]:
 
 
 def _load(draft: Draft) -> dict[str, Any]:
-    """Keys and watermark may be named as the source names its columns."""
+    """Columns may be named as the source names them."""
     before = draft.before.load.to_data() if isinstance(draft.before, DatasetDefinition) else {}
     said = {str(path[1]): item.value for path, item in draft.said.items() if path[0] == "load"}
     clean = {item["raw"]: name for name, item in draft.members("columns").items() if "raw" in item}
-    for field in ("keys", "partition_by"):
+    for field in LISTS:
         if field in said:
             said[field] = tuple(clean.get(name, name) for name in said[field])
-    if "watermark" in said:
-        said["watermark"] = clean.get(said["watermark"], said["watermark"])
+    for field in (*SINGLE, "operation"):
+        if field in said:
+            said[field] = clean.get(said[field], said[field])
     return {"type": LoadType.FULL.value, **before, **said}
 
 

@@ -8,9 +8,9 @@ from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import parse_policy, policy_text
 from lakeguard.gate.rules import default_rule_id, define_rule
-from lakeguard.registry.exporting import is_sql_path
 from lakeguard.registry.policies import LATER_TYPES
 from lakeguard.registry.rows.cells import Cells
+from lakeguard.registry.rows.code_columns import say_build
 from lakeguard.registry.rows.dataset_names import dataset_of, written_dataset
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.ingestion_rows import (
@@ -19,6 +19,7 @@ from lakeguard.registry.rows.ingestion_rows import (
     say_profile,
     say_target,
 )
+from lakeguard.registry.rows.load_settings import say_load_settings
 from lakeguard.registry.rows.naming import is_word
 from lakeguard.registry.rows.rule_forms import expression_text
 from lakeguard.registry.rows.vendor_types import column_type
@@ -56,8 +57,9 @@ def read_registry(sheet: Worksheet) -> None:
         renamed = cells.has("renamed_from") and _known_layer(cells, before)
         sheet.say(draft, cells, ("renamed_from",), "renamed_from", before if renamed else None)
         sheet.say(draft, cells, ("parents",), "parents", cells.names("parents"))
-        _say_sql(sheet, draft, cells)
+        say_build(sheet, draft, cells)
         say_load_words(sheet, draft, cells)
+        say_load_settings(sheet, draft, cells)
         for key, value in details.items():
             sheet.say(draft, cells, ("details", key), "details", value)
         if cells.has("columns"):
@@ -124,21 +126,6 @@ def read_catalogue_of_datasets(sheet: Worksheet) -> None:
         sheet.say(draft, cells, ("domain",), "database", cells.text("database"))
         sheet.say(draft, cells, ("active",), "status", cells.flag("status"))
         say_target(sheet, draft, cells)
-
-
-def _say_sql(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
-    text, file = cells.exact("sql_text"), cells.text("sql_file")
-    if text is None and file is None:
-        return
-    if file is not None and not is_sql_path(file):
-        cells.wrong("sql_file", "write a path inside the project, such as sql/orders.sql")
-        return
-    if file is None and draft.value("build", "file") is None:
-        file = f"sql/{draft.name.replace('.', '/')}.sql"
-    column = "sql_text" if cells.has("sql_text") else "sql_file"
-    sheet.say(draft, cells, ("build", "build"), column, "sql")
-    sheet.say(draft, cells, ("build", "file"), "sql_file", file)
-    sheet.say(draft, cells, ("build", "text"), "sql_text", text)
 
 
 def _say_columns(sheet: Worksheet, draft: Draft, cells: Cells) -> None:

@@ -15,8 +15,9 @@ from lakeguard_sdk.spelling import did_you_mean
 TABLES: dict[str, tuple[str, ...]] = {
     "dataset_registry": (
         "dataset_id", "dataset_name", "domain", "layer", "owner", "description", "active",
-        "external_id", "renamed_from", "parents", "sql_file", "sql_text", "load_type",
-        "hash_strategy", "business_keys", "watermark_column", "partition_by",
+        "external_id", "renamed_from", "parents", "build_type", "sql_file", "sql_text",
+        "python_file", "python_function", "python_sha256", "load_type", "hash_strategy",
+        "business_keys", "watermark_column", "partition_by", "load_settings",
         "schema_compat_profile", "target_id", "columns", "details",
     ),
     "quality_rules": (

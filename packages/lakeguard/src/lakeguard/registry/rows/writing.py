@@ -8,21 +8,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lakeguard.gate.where_tree import column_text
 from lakeguard.registry.rows.cells import flag_of
+from lakeguard.registry.rows.code_columns import code_row
 from lakeguard.registry.rows.control_rows import (
     ACTIVE_CONFIG,
     AS_CONFIG,
     AS_DETAIL,
-    SOURCE_FIELDS,
+    AS_SECRET,
     TARGET_FIELDS,
 )
+from lakeguard.registry.rows.load_settings import load_settings_text
+from lakeguard.registry.rows.source_details import source_details
 from lakeguard.registry.rows.tables import TABLES
-from lakeguard.registry.source_options import OPTIONS
 from lakeguard_sdk.definition import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
     FromSource,
-    FromSql,
     JobDefinition,
     RuleDefinition,
     SourceDefinition,
@@ -110,10 +111,7 @@ def _source(source: SourceDefinition, row_id: str) -> Iterator[tuple[str, Writte
     yield "md_src_ctrl", {"source_id": row_id, "enabled": source.active, **named, **said}
     system: Written = {"source_system_id": row_id, "source_type": source.format.value}
     yield "source_systems", {**system, "active": source.active, **named}
-    reserved = {*SOURCE_FIELDS, *OPTIONS[source.format]}
-    details = {"format": source.format.value, "path": source.path, **source.options}
-    details |= {_free(key, reserved, AS_DETAIL): value for key, value in source.details.items()}
-    for name, value in details.items():
+    for name, value in source_details(source).items():
         yield "md_src_det", {"source_id": row_id, "detail_name": name, "detail_value": value}
 
 
@@ -134,10 +132,10 @@ def _target(
         },
     )
     details = {"format": target.format.value, "partition_by": _list(target.partition_by)}
-    details["transform"] = target.transform
-    free = {
-        _free(key, set(TARGET_FIELDS), AS_DETAIL): target.details[key] for key in target.details
-    }
+    details |= {"transform": target.transform, "url": target.url}
+    details |= {f"{AS_SECRET}{name}": place for name, place in target.secrets.items()}
+    reserved = {*TARGET_FIELDS, *(k.lower() for k in target.details if k.startswith(AS_SECRET))}
+    free = {_free(key, reserved, AS_DETAIL): value for key, value in target.details.items()}
     for name, value in {**details, **free}.items():
         yield "md_tgt_det", {"target_id": row_id, "detail_name": name, "detail_value": value}
     for mapping in target.sources:
@@ -233,13 +231,13 @@ def _registry_row(item: DatasetDefinition) -> Written:
         "renamed_from": item.renamed_from,
         "parents": _list(item.parents),
         "details": json.dumps(item.details, ensure_ascii=False) if item.details else None,
+        "load_settings": load_settings_text(item.load),
         **_load_words(item),
+        **code_row(item),
     }
-    if isinstance(item.build, FromSql):
+    if not isinstance(item.build, FromSource):
         columns = [column.to_data() for column in item.columns]
         row["columns"] = json.dumps(columns, ensure_ascii=False)
-        row["sql_file"] = item.build.file
-        row["sql_text"] = item.build.text
     return row
 
 
