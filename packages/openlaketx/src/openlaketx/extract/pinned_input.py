@@ -8,26 +8,50 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.run import InputPin, TableSnapshot
-from lakeguard_sdk.storage import join
+from lakeguard_sdk.storage import join, storage_for
+from lakeguard_sdk.words import LoadType
 from openlaketx.engine.delta_table import live_files, open_table, protocol_problem
 from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_types import spark_schema
+from openlaketx.extract.gained_files import gained_files
+
+_FROM_ANYWHERE = frozenset({LoadType.INCREMENTAL, LoadType.SCD2})
+"""Loads by key: given rows that they have already, they change nothing."""
 
 
-def files_to_read(pin: InputPin, dataset: str) -> list[str]:
-    """Locations of the files of the pinned version, or of those it gained after ``since``."""
+def files_to_read(pin: InputPin, dataset: str, load: LoadType = LoadType.APPEND) -> list[str]:
+    """Locations of the files of the pinned version, or of those it gained after ``since``.
+
+    Where the input lost rows since, it is not known what to add: a load by key reads the pinned
+    version whole, any other is refused.
+    """
     pinned = _paths(pin.snapshot, pin, dataset)
     if pin.since is None:
-        return [join(pin.snapshot.location, path) for path in sorted(pinned)]
-    before = _paths(pin.since, pin, dataset)
-    if before - pinned:
+        return _located(pin, pinned)
+    _paths(pin.since, pin, dataset)
+    storage = storage_for(pin.snapshot.location)
+    try:
+        gained = gained_files(storage, pin.since, pin.snapshot)
+    except ValueError as error:
+        raise _unreadable(pin, dataset, str(error)) from None
+    merged = _located(pin, gained.paths - pinned)
+    vacuumed = next((file for file in merged if not storage.exists(file)), None)
+    if load in _FROM_ANYWHERE and (gained.lost or vacuumed):
+        return _located(pin, pinned)
+    if gained.lost:
         raise BuildFailed(
             dataset=dataset,
             reason=f"{pin.input.dataset} lost rows since the version that was read last, so it is"
             f" not known what to append: roll {dataset} back to a version that was built before,"
             " or load it FULL",
         )
-    return [join(pin.snapshot.location, path) for path in sorted(pinned - before)]
+    if vacuumed:
+        raise BuildFailed(
+            dataset=dataset,
+            reason=f"what {pin.input.dataset} gained was merged since, and {vacuumed} is gone, so"
+            f" it is not known what to append: set load type FULL, then lakeguard run {dataset}",
+        )
+    return _located(pin, gained.paths)
 
 
 def read_pinned(session: SparkSession, pin: InputPin, files: list[str]) -> DataFrame:
@@ -42,10 +66,7 @@ def _paths(snapshot: TableSnapshot, pin: InputPin, dataset: str) -> set[str]:
     try:
         table = open_table(snapshot.location, snapshot.commit)
     except (DeltaError, TableNotFoundError) as error:
-        raise BuildFailed(
-            dataset=dataset,
-            reason=f"{pin.input.dataset}@v{pin.input.version} is not readable: {_line(error)}",
-        ) from None
+        raise _unreadable(pin, dataset, _line(error)) from None
     _check(table, snapshot, pin, dataset)
     return set(live_files(table))
 
@@ -59,6 +80,17 @@ def _check(table: DeltaTable, snapshot: TableSnapshot, pin: InputPin, dataset: s
         raise BuildFailed(
             dataset=dataset, reason=f"{pin.input.dataset} at {snapshot.location}: {problem}"
         )
+
+
+def _located(pin: InputPin, paths: set[str]) -> list[str]:
+    return [join(pin.snapshot.location, path) for path in sorted(paths)]
+
+
+def _unreadable(pin: InputPin, dataset: str, why: str) -> BuildFailed:
+    return BuildFailed(
+        dataset=dataset,
+        reason=f"{pin.input.dataset}@v{pin.input.version} is not readable: {why}",
+    )
 
 
 def _line(error: Exception) -> str:
