@@ -119,7 +119,6 @@ def test_another_table_than_pinned(
         ("SELECT * FROM nothing_here", "nothing_here"),
         ("SELECT nothing FROM numbers", "nothing"),
         ("SELECT (n FROM numbers", "Syntax error"),
-        ("SELECT array(n) AS many FROM numbers", "many is array<bigint>"),
         ("SELECT NULL AS nothing FROM numbers", "nothing is void"),
         ("SELECT interval 1 day AS long FROM numbers", "long is interval"),
         ("SELECT parse_json(s) AS v FROM numbers", "v is variant"),

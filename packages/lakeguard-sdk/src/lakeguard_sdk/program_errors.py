@@ -45,6 +45,30 @@ class UnknownFrame(UsageError):
     next_command = 'tx.read(spark, "silver.orders")'
 
 
+class NameTaken(UsageError):
+    """Something else has the dataset's name in the session's catalogue; it is left alone."""
+
+    code = "LG-1106"
+    what = "{name} is another table or view of this session"
+    next_command = 'tx.read(spark, "{name}")'
+
+
+class SharedCatalogue(UsageError):
+    """A pinned view in a metastore would outlive the session and mislead others."""
+
+    code = "LG-1107"
+    what = "the catalogue of this session is a metastore that others share"
+    next_command = 'tx.read(spark, "silver.orders").createOrReplaceTempView("orders")'
+
+
+class PathsForbidden(UsageError):
+    """Views of pinned versions name files, which this session does not allow in queries."""
+
+    code = "LG-1108"
+    what = "{setting} is off in this session, so that no view of a version can be read"
+    next_command = 'tx.read(spark, "silver.orders").createOrReplaceTempView("orders")'
+
+
 class PublishBlocked(Refused):
     """The gate said no; what was published before is still what readers see."""
 

@@ -12,9 +12,10 @@ from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.words import RunStatus
 from openlaketx.jobs.interrupts import StopSign, noticing_interrupts
+from openlaketx.run import noting
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _LONGEST = 500
 
@@ -26,7 +27,13 @@ def create_worker(
     progress: Progress | None = None,
 ) -> SparkWorker:
     """The worker of this process; Spark starts with the first task that needs it."""
-    return SparkWorker(client, spark_options, progress)
+
+    def session() -> SparkSession:
+        from openlaketx.engine.session import spark_session
+
+        return spark_session(spark_options)
+
+    return SparkWorker(client, session, progress)
 
 
 class SparkWorker:
@@ -36,28 +43,34 @@ class SparkWorker:
     """
 
     def __init__(
-        self, client: WorkerClient, spark_options: dict[str, str], progress: Progress | None
+        self,
+        client: WorkerClient,
+        session: Callable[[], SparkSession],
+        progress: Progress | None = None,
     ) -> None:
         self._client = client
-        self._spark_options = spark_options
+        self._session = session
         self._progress = progress
         self._identity = this_process("openlaketx")
         self._sign = StopSign()
 
-    def run_task(self, task_id: str) -> RunResult:
-        """Opens the task's next attempt and runs it; a retryable failure is told as such."""
+    def run_task(self, task_id: str, frame: DataFrame | None = None) -> RunResult:
+        """Opens the task's next attempt and runs it; a retryable failure is told as such.
+
+        ``frame`` is the batch of a dataset that a program publishes.
+        """
         self._sign.check()
         opened = self._client.runs.open_run(task_id, self._identity)
-        return opened if isinstance(opened, RunResult) else self._run(opened)
+        return opened if isinstance(opened, RunResult) else self._run(opened, frame)
 
     def stop(self) -> None:
         """Runs under way end as if Ctrl-C had reached them, and none starts any more."""
         self._sign.give()
 
-    def _run(self, plan: RunPlan) -> RunResult:
+    def _run(self, plan: RunPlan, frame: DataFrame | None) -> RunResult:
         with noticing_interrupts(self._sign) as interrupted:
             try:
-                return self._attempt(plan, interrupted)
+                return self._attempt(plan, frame, interrupted)
             except KeyboardInterrupt:
                 self._end_interrupted(plan)
                 raise
@@ -70,7 +83,9 @@ class SparkWorker:
     def _end_interrupted(self, plan: RunPlan) -> None:
         self._fail(plan, BuildFailed(dataset=plan.dataset, reason="it was interrupted"))
 
-    def _attempt(self, plan: RunPlan, interrupted: Callable[[], bool]) -> RunResult:
+    def _attempt(
+        self, plan: RunPlan, frame: DataFrame | None, interrupted: Callable[[], bool]
+    ) -> RunResult:
         from openlaketx.jobs.delivery import deliver_or_tell
         from openlaketx.jobs.lease import keeping_lease
         from openlaketx.jobs.run_dataset import run_dataset
@@ -79,24 +94,20 @@ class SparkWorker:
             context: Any = spark.sparkContext._jsc.sc()
             context.cancelJobGroupAndFutureJobs(plan.ticket.run_id)
 
-        spark = self._spark()
+        spark = self._session()
         runs, ticket = self._client.runs, plan.ticket
         with (
+            noting(),
             self._sign.heeded(stop_spark),
             keeping_lease(runs, ticket, plan.lease_seconds, stop_spark, interrupted) as lease,
         ):
             try:
-                result = run_dataset(plan, self._client, spark, lease, self._progress)
+                result = run_dataset(plan, self._client, spark, lease, self._progress, frame)
             except LakeGuardError:
                 lease.check()
                 raise
         deliver_or_tell(plan, self._client.reader, self._progress)
         return result
-
-    def _spark(self) -> SparkSession:
-        from openlaketx.engine.session import spark_session
-
-        return spark_session(self._spark_options)
 
     def _fail(self, plan: RunPlan, error: Exception) -> RunResult:
         """The control plane ends the run; a commit that stands after all makes it a success."""

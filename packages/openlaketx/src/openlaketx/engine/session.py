@@ -39,11 +39,13 @@ RUN_SETTINGS = {
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.csv.parser.columnPruning.enabled": "false",
+    "spark.sql.json.enableExactStringParsing": "true",
     "spark.sql.runSQLOnFiles": "false",
     "spark.sql.execution.pythonUDF.arrow.enabled": "false",
 }
 """Micros, because INT96 has no statistics and wraps old years; no SQL on files, because a build
-reads its inputs and nothing else; no pruning in CSV, because a pruned line is not checked."""
+reads its inputs and nothing else; no pruning in CSV, because a pruned line is not checked;
+exact JSON, because 1.10 is not 1.1 in a text."""
 
 _QUIET = {
     "spark.ui.enabled": "false",
@@ -76,9 +78,14 @@ def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSessi
 def run_session(spark: SparkSession) -> SparkSession:
     """A child of ``spark`` with the settings of a run and no view but its own."""
     child = spark.newSession()
-    for key, value in RUN_SETTINGS.items():
-        child.conf.set(key, value)
+    settle(child)
     return child
+
+
+def settle(session: SparkSession) -> None:
+    """Give a run's own session the settings of a run, whatever it has been set to."""
+    for key, value in RUN_SETTINGS.items():
+        session.conf.set(key, value)
 
 
 def _class_archive(java: Path) -> ClassArchive:

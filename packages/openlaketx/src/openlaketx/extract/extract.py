@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from lakeguard_sdk.errors import BuildFailed
-from lakeguard_sdk.run import RunPlan, SourceBuild, SqlBuild
-from lakeguard_sdk.storage import Storage
-from lakeguard_sdk.words import SourceFormat
+from lakeguard_sdk.run import PythonBuild, RunPlan, SourceBuild, SqlBuild
+from lakeguard_sdk.storage import Storage, local_path
 from openlaketx.extract.batch import Batch
-from openlaketx.extract.csv_source import read_csv
-from openlaketx.extract.manifest import select_files
-from openlaketx.extract.parquet_source import read_parquet
+from openlaketx.extract.frame_build import read_frame
+from openlaketx.extract.python_build import read_python
+from openlaketx.extract.source_build import read_source
 from openlaketx.extract.sql_build import read_sql
 
 
-def extract(plan: RunPlan, session: SparkSession, lake: str, storage: Storage) -> Batch | None:
-    """The batch of a run, not yet computed; None where there is nothing new to read."""
-    if isinstance(plan.build, SourceBuild):
-        return _from_source(plan, plan.build, session, lake, storage)
-    if isinstance(plan.build, SqlBuild):
-        return read_sql(session, plan.build, plan.dataset)
-    raise BuildFailed(dataset=plan.dataset, reason="a program publishes it: tx.publish")
-
-
-def _from_source(
-    plan: RunPlan, build: SourceBuild, session: SparkSession, lake: str, storage: Storage
+def extract(
+    plan: RunPlan,
+    session: SparkSession,
+    lake: str,
+    storage: Storage,
+    *,
+    project: str = "",
+    frame: DataFrame | None = None,
 ) -> Batch | None:
-    selection = select_files(
-        source=build.source,
-        dataset=plan.dataset,
-        pattern=build.path,
-        root=lake,
-        load=plan.load.type,
-        position=build.position,
-        storage=storage,
-    )
-    if not selection.files:
-        return None
-    if build.format is SourceFormat.CSV:
-        return read_csv(session, build, selection, storage)
-    return read_parquet(session, build, selection, storage)
+    """The batch of a run, not yet computed; None where there is nothing new to read.
+
+    Modules lie in the ``project``, else in the lake; ``frame`` is what a program publishes.
+    """
+    if isinstance(plan.build, SourceBuild):
+        return read_source(plan, plan.build, session, lake, storage)
+    if isinstance(plan.build, SqlBuild):
+        return read_sql(session, plan.build, plan.dataset, plan.load.type)
+    if isinstance(plan.build, PythonBuild):
+        place = project or local_path(lake)
+        return read_python(session, plan.build, plan.dataset, place, plan.load.type)
+    return read_frame(session, frame, plan.dataset)

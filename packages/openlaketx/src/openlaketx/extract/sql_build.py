@@ -6,22 +6,24 @@ from pyspark.sql import SparkSession
 
 from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.run import SqlBuild
+from lakeguard_sdk.words import LoadType
 from openlaketx.engine.spark_errors import reason
 from openlaketx.extract.batch import Batch
-from openlaketx.extract.pinned_input import files_to_read, read_pinned
+from openlaketx.extract.inputs import pinned_frames
 from openlaketx.extract.query import columns_of, query
 
 
-def read_sql(session: SparkSession, build: SqlBuild, dataset: str) -> Batch | None:
+def read_sql(
+    session: SparkSession, build: SqlBuild, dataset: str, load: LoadType = LoadType.APPEND
+) -> Batch | None:
     """The frame of the build; None where an incremental input gained no row."""
-    files = {name: files_to_read(pin, dataset) for name, pin in build.views.items()}
-    gained = [files[name] for name, pin in build.views.items() if pin.since is not None]
-    if gained and not any(gained):
+    frames = pinned_frames(session, build.views, dataset, load)
+    if frames is None:
         return None
-    for name, pin in build.views.items():
-        read_pinned(session, pin, files[name]).createOrReplaceTempView(name)
+    for name, pinned in frames.items():
+        pinned.createOrReplaceTempView(name)
     frame = query(session, build.text, dataset)
-    for name in build.views:
+    for name in frames:
         session.catalog.dropTempView(name)
     return Batch(
         frame=frame,

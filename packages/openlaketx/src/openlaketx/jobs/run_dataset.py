@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.evidence import Evidence, SourcePosition
-from lakeguard_sdk.run import RunPlan, RunResult, SourceBuild
+from lakeguard_sdk.run import FrameBuild, RunPlan, RunResult, SourceBuild
 from lakeguard_sdk.storage import storage_for
 from lakeguard_sdk.words import RunStatus
 from openlaketx.conform import conform
@@ -20,6 +20,7 @@ from openlaketx.jobs.lease import Lease
 from openlaketx.loads import Loaded, apply_load, new_position
 from openlaketx.measure import Measured, Subject, take_measures
 from openlaketx.publish import commit_publish
+from openlaketx.run import collected_notes
 from openlaketx.stage import seal
 
 
@@ -29,13 +30,18 @@ def run_dataset(
     spark: SparkSession,
     lease: Lease,
     progress: Progress | None = None,
+    frame: DataFrame | None = None,
 ) -> RunResult:
-    """The run's result; nothing is visible before a recorded decision allowed it."""
+    """The run's result; nothing is visible before a recorded decision allowed it.
+
+    ``frame`` is the batch of a dataset that a program publishes.
+    """
     tell = progress or _silent
     runs, ticket, storage = client.runs, plan.ticket, storage_for(plan.location)
 
     tell("extract", {})
-    batch = extract(plan, run_session(spark), client.lake, storage)
+    session, project = run_session(spark), client.project
+    batch = extract(plan, session, client.lake, storage, project=project, frame=frame)
     if batch is None or _nothing_new(plan, batch):
         return runs.finish_unchanged(ticket)
     batch = transform(batch, plan)
@@ -45,8 +51,8 @@ def run_dataset(
         return verdict.result
 
     tell("stage", {})
-    frame = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
-    loaded = apply_load(frame, batch, plan, storage)
+    conformed = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
+    loaded = apply_load(conformed, batch, plan, storage)
     if loaded.is_nothing:
         return runs.finish_unchanged(ticket)
     lease.check()
@@ -74,6 +80,8 @@ def _nothing_new(plan: RunPlan, batch: Batch) -> bool:
     """Whether a load that may be skipped would read what its base was made of."""
     base = plan.base
     if not plan.load.skip_unchanged or base is None or plan.window is not None:
+        return False
+    if isinstance(plan.build, FrameBuild):  # nothing but its rows says what is in a frame
         return False
     if base.build_hash != build_hash(plan) or set(base.inputs) != set(batch.inputs):
         return False
@@ -111,6 +119,7 @@ def _evidence(plan: RunPlan, batch: Batch, loaded: Loaded, measured: Measured) -
         build_hash=build_hash(plan),
         engine=measured.engine,
         changes=loaded.changes,
+        notes=collected_notes(),
     )
 
 

@@ -1,0 +1,135 @@
+"""Reading, publishing and running from a program; its own session is never changed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.client import connect as connect_client
+from lakeguard_sdk.command_errors import BuiltByProgram
+from lakeguard_sdk.definition import FromFrame
+from lakeguard_sdk.errors import NotRegistered
+from lakeguard_sdk.evidence import InputVersion
+from lakeguard_sdk.names import DatasetName, parse_address
+from lakeguard_sdk.program_errors import BuiltByRuns, NotPublishable, UnknownFrame
+from lakeguard_sdk.run import RunResult
+from openlaketx.notebook.person import person
+from openlaketx.notebook.result import PublishResult
+from openlaketx.run import note, noting
+from openlaketx.worker import SparkWorker
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_FIRST_PAUSE = 0.5
+
+
+def connect(url: str | Path, env: str | None = None) -> Connection:
+    """The lake of the control plane at ``url``: a project's folder, or an address of a service."""
+    return Connection(connect_client(url, env=env))
+
+
+class Connection:
+    """Every frame that it reads is of one version; every frame that it publishes was judged."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._versions: WeakKeyDictionary[DataFrame, InputVersion] = WeakKeyDictionary()
+
+    def read(self, spark: SparkSession, address: str) -> DataFrame:
+        """The rows of ``silver.orders``, or of ``silver.orders@v7``, whatever is published later.
+
+        Needs no Delta on the session. ``version_of`` tells which version it is.
+        """
+        from openlaketx.notebook.pinned import read_version
+
+        resolved = self._client.reader.resolve(parse_address(address))
+        frame, version = read_version(spark, resolved)
+        self._versions[frame] = version
+        return frame
+
+    def version_of(self, frame: DataFrame) -> InputVersion:
+        """The dataset and version of a frame that ``read`` gave."""
+        version = self._versions.get(frame)
+        if version is None:
+            raise UnknownFrame()
+        return version
+
+    def publish(
+        self,
+        name: str,
+        frame: DataFrame,
+        *,
+        reason: str = "",
+        notes: Mapping[str, Any] | None = None,
+    ) -> PublishResult:
+        """Stage the frame, have it judged, and publish it if that is allowed.
+
+        A name that is not registered is registered by the columns of the frame, and the result
+        says so. The reason and the notes stay with the version.
+        """
+        from openlaketx.engine.rehoming import has_java
+
+        dataset = DatasetName(name)
+        if not has_java(frame):
+            raise NotPublishable(dataset=name, reason="it is no frame of a Spark in this process")
+        registered = self._ensure(dataset, frame)
+        with noting():
+            note({**(notes or {}), **({"reason": reason} if reason else {})})
+            result = self._run(dataset, frame.sparkSession, frame)
+        return PublishResult(result, registered)
+
+    def run(self, name: str, spark: SparkSession) -> PublishResult:
+        """Build the dataset as its definition says, on the given session's Spark."""
+        dataset = DatasetName(name)
+        if isinstance(self._client.reader.definition(dataset).build, FromFrame):
+            raise BuiltByProgram(dataset=dataset)
+        return PublishResult(self._run(dataset, spark))
+
+    def register(self, spark: SparkSession) -> dict[str, int]:
+        """Make ``spark.table("silver.orders")`` work for all that is published, as it is now.
+
+        Answers the version of each; call it again to see what was published since.
+        """
+        from openlaketx.notebook.views import show
+
+        published = [item for item in self._client.reader.status() if item.published is not None]
+        names = [item.dataset.dataset_name for item in published]
+        found = [self._client.reader.resolve(parse_address(name)) for name in names]
+        show(spark, found)
+        return {str(item.dataset): item.version for item in found}
+
+    def _ensure(self, dataset: DatasetName, frame: DataFrame) -> bool:
+        """Whether the dataset was registered now; one that runs build takes no frame."""
+        from openlaketx.notebook.first_definition import definitions_of
+
+        try:
+            build = self._client.reader.definition(dataset).build
+        except NotRegistered:
+            registry = self._client.registry
+            registry.apply(registry.plan(definitions_of(dataset, frame)))
+            return True
+        if not isinstance(build, FromFrame):
+            origin = {"sql": "SQL", "python": "Python code"}.get(build.build, "a source")
+            raise BuiltByRuns(dataset=dataset, origin=origin)
+        return False
+
+    def _run(
+        self, dataset: DatasetName, spark: SparkSession, frame: DataFrame | None = None
+    ) -> RunResult:
+        """To its end; a failure that may pass by itself is tried again while attempts are left."""
+        operations = self._client.operations
+        operations.reap()
+        task = operations.submit(dataset, person())
+        worker = SparkWorker(self._client.for_worker(), lambda: spark)
+        pause = _FIRST_PAUSE
+        while True:
+            result = worker.run_task(task, frame)
+            if result.error is None or not result.error.retryable or not operations.requeue(task):
+                return result
+            time.sleep(pause)
+            pause *= 2

@@ -1,0 +1,37 @@
+"""The first definition of a dataset that a program publishes before anybody described it."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from lakeguard_sdk.definition import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromFrame,
+)
+from lakeguard_sdk.load import Load
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.program_errors import NotPublishable
+from lakeguard_sdk.words import LoadType
+from openlaketx.engine.spark_types import UnsupportedType, live_schema
+from openlaketx.notebook.person import person
+
+DOMAIN = "unassigned"
+
+
+def definitions_of(dataset: DatasetName, frame: DataFrame) -> Definitions:
+    """The frame's own columns, replaced whole by each publish; owned by whoever publishes."""
+    try:
+        live = live_schema(frame.schema)
+    except UnsupportedType as error:
+        raise NotPublishable(dataset=dataset, reason=str(error)) from None
+    definition = DatasetDefinition(
+        dataset=dataset,
+        domain=DOMAIN,
+        owner=person(),
+        build=FromFrame(),
+        load=Load(type=LoadType.FULL),
+        columns=tuple(ColumnDefinition(name=c.name, type=c.type) for c in live.columns),
+    )
+    return Definitions(datasets=(definition,))

@@ -1,0 +1,78 @@
+"""How a publish ended, for a program and for a person who looks at a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Self
+
+from lakeguard_sdk.decision import CheckResult, Decision
+from lakeguard_sdk.program_errors import PublishBlocked, PublishFailed
+from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.words import RunStatus
+
+
+@dataclass(frozen=True)
+class PublishResult:
+    """The run's end; ``registered`` tells whether the dataset was registered on the way."""
+
+    run: RunResult
+    registered: bool = False
+
+    @property
+    def status(self) -> RunStatus:
+        return self.run.status
+
+    @property
+    def version(self) -> int | None:
+        """The version that was published; None where none was."""
+        return self.run.version
+
+    @property
+    def decision(self) -> Decision | None:
+        return self.run.decision
+
+    def raise_if_blocked(self) -> Self:
+        """Raises unless the run succeeded; else the result itself."""
+        if self.status is RunStatus.BLOCKED:
+            reasons = self.decision.ruling.reasons if self.decision else ()
+            told = "; ".join(reasons) or "no reason was recorded"
+            raise PublishBlocked(dataset=self.run.dataset, reason=told, run=self.run.run_id)
+        if self.status is RunStatus.FAILED:
+            told = self.run.error.message if self.run.error else "it failed"
+            raise PublishFailed(dataset=self.run.dataset, reason=told)
+        return self
+
+    def __str__(self) -> str:
+        return ". ".join(self._sentences())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<div>{escape(line)}</div>" for line in self._sentences())
+        checks = self.decision.ruling.checks if self.decision else ()
+        if not checks:
+            return lines
+        head = "".join(f"<th>{title}</th>" for title in ("Check", "Outcome", "What was found"))
+        rows = "".join(_row(check) for check in checks)
+        return f"{lines}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+    def _sentences(self) -> Iterator[str]:
+        run = self.run
+        if self.registered:
+            yield f"{run.dataset} was not registered: it is now, by the columns of this frame"
+        if run.status is RunStatus.FAILED:
+            yield f"{run.dataset} failed: {run.error.message if run.error else 'it failed'}"
+        elif run.status is RunStatus.BLOCKED:
+            yield f"{run.dataset} was blocked, and nothing became visible (run {run.run_id})"
+        elif run.version is None:
+            yield f"{run.dataset} has nothing new"
+        else:
+            rows = "" if run.rows is None else f", {run.rows:,} rows"
+            yield f"{run.dataset} is published as v{run.version}{rows}"
+
+
+def _row(check: CheckResult) -> str:
+    cells = (f"{check.kind} {check.check_id}", check.outcome, check.message)
+    return f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"

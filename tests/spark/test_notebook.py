@@ -1,0 +1,297 @@
+"""The lake from a notebook: a session of the user's, with settings of theirs."""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import openlaketx
+from lakeguard_sdk import DatasetName
+from lakeguard_sdk.command_errors import BuiltByProgram
+from lakeguard_sdk.definition import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromPython,
+)
+from lakeguard_sdk.errors import NotRegistered, UnknownVersion
+from lakeguard_sdk.names import parse_address
+from lakeguard_sdk.program_errors import (
+    BuiltByRuns,
+    NameTaken,
+    NoteRefused,
+    NotPublishable,
+    PathsForbidden,
+    PublishBlocked,
+    PublishFailed,
+    UnknownFrame,
+)
+from lakeguard_sdk.words import RunStatus
+from openlaketx.engine.delta_table import live_files, open_table
+from tests.worlds.definitions import rule
+from tests.worlds.projects import make_project
+
+pytestmark = pytest.mark.spark
+ORDERS = "silver.orders"
+ONE_ORDER = "SELECT 1L AS n, timestamp'2024-01-01 00:00:00' AS `a b`"
+HOSTILE = {
+    "spark.sql.session.timeZone": "Asia/Kolkata",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.parquet.outputTimestampType": "INT96",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "LEGACY",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.sources.partitionOverwriteMode": "dynamic",
+    "spark.sql.runSQLOnFiles": "true",
+}
+
+
+@pytest.fixture
+def theirs(spark: SparkSession) -> Iterator[SparkSession]:
+    """A session as somebody else may have set it; it is the same afterwards."""
+    session = spark.newSession()
+    for key, value in HOSTILE.items():
+        session.conf.set(key, value)
+    before = settings(session)
+    yield session
+    assert settings(session) == before
+    drop_databases(session)
+
+
+def drop_databases(session: SparkSession) -> None:
+    for layer in ("bronze", "silver"):
+        session.sql(f"DROP DATABASE IF EXISTS {layer} CASCADE")
+
+
+def settings(session: SparkSession) -> dict[str, str]:
+    return {row[0]: row[1] for row in session.sql("SET").collect()}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "odd [lake] {1}"
+    make_project(folder, Definitions())
+    return folder
+
+
+@pytest.fixture
+def tx(project: Path) -> openlaketx.Connection:
+    return openlaketx.connect(project)
+
+
+def numbers(session: SparkSession, *values: int) -> DataFrame:
+    return session.createDataFrame([(value,) for value in values], "n long")
+
+
+def shown(frame: DataFrame) -> list[Any]:
+    return sorted(row[0] for row in frame.collect())
+
+
+def define(tx: openlaketx.Connection, name: str, **said: Any) -> None:
+    held = tx._client.reader.definition(DatasetName(name)).model_copy(update=said)
+    registry = tx._client.registry
+    registry.apply(registry.plan(Definitions(datasets=(held,))))
+
+
+def test_a_frame_becomes_a_dataset_and_versions_stay_readable(
+    theirs: SparkSession, tx: openlaketx.Connection
+) -> None:
+    first = tx.publish(ORDERS, numbers(theirs, 1, 2), reason="a first try", notes={"cells": 7})
+    assert (first.status, first.version, first.registered) == (RunStatus.SUCCESS, 1, True)
+    assert first.decision is not None
+    assert first.decision.allowed
+    assert "silver.orders was not registered: it is now" in str(first)
+    definition = tx._client.reader.definition(DatasetName(ORDERS))
+    assert (definition.owner, definition.domain) == (getpass.getuser(), "unassigned")
+
+    second = tx.publish(ORDERS, numbers(theirs, 3)).raise_if_blocked()
+    assert (second.version, second.registered) == (2, False)
+    assert str(second) == "silver.orders is published as v2, 1 rows"
+    told = [row.notes for row in tx._client.reader.versions(DatasetName(ORDERS))]
+    assert told == [{}, {"cells": 7, "reason": "a first try"}]
+
+    now, before = tx.read(theirs, ORDERS), tx.read(theirs, f"{ORDERS}@v1")
+    assert (shown(now), shown(before)) == ([3], [1, 2])
+    assert (tx.version_of(now).version, tx.version_of(before).version) == (2, 1)
+    assert now.sparkSession is theirs
+    tx.publish(ORDERS, numbers(theirs, 4))
+    assert shown(now) == [3]
+    with pytest.raises(UnknownFrame):
+        tx.version_of(now.limit(1))
+
+
+def test_what_is_written_does_not_depend_on_the_sessions_settings(
+    theirs: SparkSession, tx: openlaketx.Connection
+) -> None:
+    frame = theirs.sql(
+        """SELECT timestamp'2024-03-31 02:30:00' AS at, timestamp'0100-01-01 12:00:00' AS old,
+                  date'1500-02-28' AS julian, cast('none' AS int) AS lenient, '5' + 1 AS sum,
+                  cast(timestamp'2024-03-31 02:30:00' AS string) AS told"""
+    )
+    assert tx.publish(ORDERS, frame).raise_if_blocked().version == 1
+    found = tx._client.reader.resolve(parse_address(ORDERS))
+    live = live_files(open_table(found.location, found.commit))
+    (file,) = [f"{found.location}/{path}" for path in live]
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        quoted = file.replace("[", "[[]")
+        kinds = connection.execute("SELECT type FROM parquet_schema($f)", {"f": quoted})
+        assert "INT96" not in {row[0] for row in kinds.fetchall()}
+        rows = connection.execute("SELECT * FROM read_parquet($f)", {"f": quoted}).fetchall()
+    at, old, julian, lenient, total, told = rows[0]
+    assert at.astimezone(UTC) == datetime(2024, 3, 30, 21, tzinfo=UTC)
+    assert old.astimezone(UTC).date().isoformat() == "0100-01-01"
+    assert (julian.isoformat(), lenient, total) == ("1500-02-28", None, 6.0)
+    assert told == "2024-03-31 02:30:00"
+    assert tx.read(theirs, ORDERS).collect() == frame.collect()
+
+
+def test_what_the_gate_says_is_shown(theirs: SparkSession, tx: openlaketx.Connection) -> None:
+    tx.publish(ORDERS, theirs.createDataFrame([("ok",)], "s string"))
+    define(tx, ORDERS, rules=(rule("in_set(s, ['ok', '<b>'])"),))
+    blocked = tx.publish(ORDERS, theirs.createDataFrame([("<script>",)], "s string"))
+    assert (blocked.status, blocked.version) == (RunStatus.BLOCKED, None)
+    with pytest.raises(PublishBlocked) as told:
+        blocked.raise_if_blocked()
+    assert told.value.next_step == f"lakeguard why {blocked.run.run_id}"
+    html = blocked._repr_html_()
+    assert "<td>FAIL</td>" in html
+    assert "<b>" not in html
+    assert "<script>" not in html
+    assert shown(tx.read(theirs, ORDERS)) == ["ok"]
+
+
+def test_a_frame_that_cannot_be_computed_fails_with_its_reason(
+    theirs: SparkSession, tx: openlaketx.Connection
+) -> None:
+    broken = theirs.sql("SELECT raise_error('no such <luck>') AS n").selectExpr("cast(n AS int) n")
+    failed = tx.publish(ORDERS, broken)
+    assert failed.status is RunStatus.FAILED
+    assert "no such &lt;luck&gt;" in failed._repr_html_()
+    with pytest.raises(PublishFailed, match="no such <luck>"):
+        failed.raise_if_blocked()
+    with pytest.raises(UnknownVersion):
+        tx.read(theirs, ORDERS)
+
+
+def test_what_cannot_be_published_is_refused_before_anything_is_written(
+    theirs: SparkSession, tx: openlaketx.Connection, project: Path
+) -> None:
+    with pytest.raises(NotPublishable, match="column i is interval"):
+        tx.publish(ORDERS, theirs.sql("SELECT interval 1 day AS i"))
+    with pytest.raises(NotPublishable, match="no frame of a Spark"):
+        tx.publish(ORDERS, [1, 2])  # type: ignore[arg-type]
+    with pytest.raises(NotRegistered):
+        tx.run(ORDERS, theirs)
+    tx.publish(ORDERS, numbers(theirs, 1))
+    with pytest.raises(BuiltByProgram):
+        tx.run(ORDERS, theirs)
+    with pytest.raises(NoteRefused):
+        tx.publish(ORDERS, numbers(theirs, 1), notes={"password": "a real one"})
+    assert len(tx._client.reader.runs()) == 1
+
+
+def python_dataset(project: Path, text: str) -> DatasetDefinition:
+    (project / "jobs").mkdir(exist_ok=True)
+    (project / "jobs" / "doubled.py").write_text(text)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return DatasetDefinition(
+        dataset=DatasetName("silver.doubled"),
+        domain="tests",
+        owner="tests",
+        parents=(DatasetName("bronze.numbers"),),
+        build=FromPython(file="jobs/doubled.py", function="build", sha256=digest),
+        load="FULL",  # type: ignore[arg-type]
+        columns=(ColumnDefinition(name="n", type="long"),),
+    )
+
+
+def test_a_python_build_runs_on_their_session_from_a_project_beside_the_lake(
+    theirs: SparkSession, tmp_path: Path
+) -> None:
+    (tmp_path / "lakeguard.toml").write_text('[env.dev]\nlake = "data"\n')
+    tx = openlaketx.connect(tmp_path, env="dev")
+    tx.publish("bronze.numbers", numbers(theirs, 1, 2)).raise_if_blocked()
+    code = (
+        "from openlaketx import run\n\ndef build(spark, inputs):\n"
+        "    run.note({'zone': spark.conf.get('spark.sql.session.timeZone')})\n"
+        "    return inputs['bronze.numbers'].selectExpr('n * 2 AS n')\n"
+    )
+    registry = tx._client.registry
+    defined = Definitions(datasets=(python_dataset(tmp_path, code),))
+    registry.apply(registry.plan(defined))
+    result = tx.run("silver.doubled", theirs).raise_if_blocked()
+    assert result.version == 1
+    assert [str(item.dataset) for item in result.run.inputs] == ["bronze.numbers"]
+    assert shown(tx.read(theirs, "silver.doubled")) == [2, 4]
+    (version,) = tx._client.reader.versions(DatasetName("silver.doubled"))
+    assert version.notes == {"zone": "UTC"}
+    with pytest.raises(BuiltByRuns) as told:
+        tx.publish("silver.doubled", numbers(theirs, 1))
+    assert "built from Python code" in str(told.value)
+    (tmp_path / "jobs" / "doubled.py").write_text(code + "\n")
+    changed = tx.run("silver.doubled", theirs)
+    assert changed.run.error is not None
+    assert changed.run.error.code == "LG-5004"
+    assert "jobs/doubled.py changed since it was applied" in changed.run.error.message
+
+
+@pytest.mark.parametrize("delta", [True, False])
+def test_published_datasets_are_tables_of_the_session(
+    spark: SparkSession, tx: openlaketx.Connection, delta: bool
+) -> None:
+    theirs = spark.newSession()
+    theirs.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
+    theirs.conf.set("spark.sql.runSQLOnFiles", "true")
+    if not delta:
+        theirs.conf.set("spark.sql.catalog.spark_catalog", "builtin")
+    before = settings(theirs)
+    tx.publish(ORDERS, theirs.sql(ONE_ORDER).union(theirs.sql(ONE_ORDER)))
+    tx.publish("bronze.empty", numbers(theirs))
+    assert tx.register(theirs) == {"bronze.empty": 1, ORDERS: 1}
+    assert shown(theirs.table(ORDERS)) == [1, 1]
+    assert theirs.table(ORDERS).dtypes == [("n", "bigint"), ("a b", "timestamp")]
+    assert theirs.table(ORDERS).collect() == tx.read(theirs, ORDERS).collect()
+    assert theirs.table("bronze.empty").count() == 0
+
+    tx.publish(ORDERS, theirs.sql(ONE_ORDER.replace("1L", "2L")))
+    assert shown(theirs.table(ORDERS)) == [1, 1]
+    assert tx.register(theirs)[ORDERS] == 2
+    assert shown(theirs.sql("SELECT * FROM silver.orders WHERE n = 2")) == [2]
+    assert settings(theirs) == before
+    described = theirs.sql("DESCRIBE EXTENDED silver.orders").collect()
+    (text,) = [row[1] for row in described if row[0] == "View Text"]
+    assert ("delta.`" in text, "parquet.`" in text) == (delta, not delta)
+    drop_databases(theirs)
+
+
+def test_what_others_put_into_the_catalogue_is_left_alone(
+    spark: SparkSession, theirs: SparkSession, tx: openlaketx.Connection
+) -> None:
+    tx.publish(ORDERS, numbers(theirs, 1))
+    theirs.sql("CREATE DATABASE silver")
+    theirs.sql("CREATE VIEW silver.orders AS SELECT 66 AS n")
+    with pytest.raises(NameTaken):
+        tx.register(theirs)
+    assert shown(theirs.table(ORDERS)) == [66]
+    with pytest.raises(PathsForbidden):
+        tx.register(spark)
+
+
+def test_frames_on_python_workers_and_of_their_views_can_be_published(
+    theirs: SparkSession, tx: openlaketx.Connection
+) -> None:
+    numbers(theirs, 1, 2).createOrReplaceTempView("mine")
+    cached = theirs.table("mine").cache()
+    assert tx.publish(ORDERS, cached.selectExpr("n + 1 AS n")).raise_if_blocked().version == 1
+    assert shown(tx.read(theirs, ORDERS)) == [2, 3]
+    assert theirs.catalog.tableExists("mine")
+    cached.unpersist()
