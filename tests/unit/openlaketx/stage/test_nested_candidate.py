@@ -23,7 +23,7 @@ from openlaketx.stage.footer_ranges import leaf_indexes
 
 TYPES = {
     "a": "long",
-    "s": "struct<x:integer,y:map<string,array<decimal(9,2)>>>",
+    "s": "struct<x:integer,y:map<string,array<decimal(9,2)>>,f:float>",
     "b": "long",
     "l": "array<struct<z:timestamp>>",
     "region": "string",
@@ -36,7 +36,11 @@ ARROW = pa.schema(
         (
             "s",
             pa.struct(
-                [("x", pa.int32()), ("y", pa.map_(pa.string(), pa.list_(pa.decimal128(9, 2))))]
+                [
+                    ("x", pa.int32()),
+                    ("y", pa.map_(pa.string(), pa.list_(pa.decimal128(9, 2)))),
+                    ("f", pa.float32()),
+                ]
             ),
         ),
         ("b", pa.int64()),
@@ -61,7 +65,7 @@ def staged(folder: Path, arrow: pa.Schema = ARROW, by: tuple[str, ...] = ()) -> 
 
 
 def test_footers_are_asked_by_leaf() -> None:
-    assert leaf_indexes(SCHEMA) == {"a": 0, "b": 4, "region": 6}
+    assert leaf_indexes(SCHEMA) == {"a": 0, "b": 5, "region": 7}
 
 
 def test_statistics_are_those_of_the_plain_columns(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from lakeguard.registry.kind_invariants import definition_errors, rule_errors
 from lakeguard.registry.kinds import every, key_of
 from lakeguard.registry.locating import by_file, file_of
 from lakeguard.registry.look_alikes import look_alike_errors
+from lakeguard.registry.nested_columns import nested_in_target_errors
 from lakeguard.registry.references import dependent_errors, reader_errors, reference_errors
 from lakeguard.registry.renames import Renames
 from lakeguard.registry.table_places import (
@@ -77,6 +78,7 @@ def _all_errors(
             yield from renames.errors(item)
         elif isinstance(item, TargetDefinition):
             yield from dependent_errors(item, whole)
+            yield from nested_in_target_errors(item, whole)
             yield from _location_errors(item, root)
         elif isinstance(item, SourceDefinition):
             yield from reader_errors(item, whole)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lakeguard.registry.locating import by_file
+from lakeguard.registry.nested_columns import nested_errors
 from lakeguard.registry.nodes import Path
 from lakeguard.registry.source_places import OBJECT
 from lakeguard.registry.whole import Whole
@@ -52,6 +53,7 @@ def _dataset_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[Defini
         yield from _missing(dataset, "target", dataset.target, ("target",), whole)
         yield from mapping_errors(dataset, whole)
         yield from partition_errors(dataset, whole)
+    yield from nested_errors(dataset, whole)
 
 
 def partition_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
@@ -128,6 +130,7 @@ def reader_errors(source: SourceDefinition, whole: Whole) -> Iterator[Definition
             continue
         if isinstance(dataset.build, FromSource) and dataset.build.source == source.source:
             yield from object_errors(dataset, whole)
+            yield from nested_errors(dataset, whole)
 
 
 def _missing(

@@ -22,7 +22,7 @@ from openlaketx.extract.manifest import Selection
 def read_parquet(
     session: SparkSession, build: SourceBuild, selection: Selection, storage: Storage
 ) -> Batch:
-    """Every file has the same columns; nested and unknown types are refused by name."""
+    """Every file has the same columns; types that no column has are refused by name."""
     if build.options:
         raise selection.unreadable(f"Parquet has no option {min(build.options)!r}")
     live = _live_schema(selection)

@@ -127,7 +127,7 @@ def _nested_sql(found: ColumnType) -> str:
         case MapOf(key=key, value=value):
             return f"MAP({_nested_sql(key)}, {_nested_sql(value)})"
         case str():
-            return sql_type(found)
+            return "FLOAT" if found == "float" else sql_type(found)
 
 
 def common_type(left: str, right: str) -> str:
