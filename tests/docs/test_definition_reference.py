@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard.registry import (
+    builds,
     catalogue,
     columns,
     datasets,
@@ -17,19 +18,25 @@ from lakeguard.registry import (
     policies,
     profiles,
     rules,
+    source_options,
     sources,
     targets,
 )
 from lakeguard.registry.kinds import FOLDERS
 from lakeguard.settings import ENV_KEYS, ENV_VARIABLE, TOP_KEYS, load_settings
+from lakeguard_sdk.load import Load, load_columns
 from lakeguard_sdk.schema import TYPE_WORDS
 from lakeguard_sdk.words import (
     BUILT_IN_PROFILES,
     CSV_ENCODINGS,
+    Deletes,
     Enforcement,
     HashStrategy,
+    LateRows,
     Layer,
     LoadType,
+    Malformed,
+    NullWatermark,
     PolicyType,
     Severity,
     SourceFormat,
@@ -42,11 +49,14 @@ DEFINITIONS = (DOCS / "definitions.md").read_text("utf-8")
 SETTINGS = (DOCS / "settings.md").read_text("utf-8")
 KEYS = {
     "Datasets": datasets.KEYS,
-    "`build`": datasets.BUILD_KEYS,
-    "`source`": datasets.SOURCE_KEYS,
-    "`load`": loads.KEYS,
+    "`build`": builds.BUILD_KEYS,
+    "`source`": builds.SOURCE_KEYS,
+    "`load`": (*loads.KEYS, *LoadType),
     "`rules`": rules.KEYS,
-    "Sources": (*sources.KEYS, *sources.OPTIONS[SourceFormat.CSV]),
+    "Sources": (
+        *sources.KEYS,
+        *{key for known in source_options.OPTIONS.values() for key in known},
+    ),
     "Targets": targets.KEYS,
     "`sources`": targets.MAPPING_KEYS,
     "Jobs": jobs.KEYS,
@@ -54,9 +64,10 @@ KEYS = {
     "Catalogue rules": catalogue.KEYS,
     "Policies": policies.KEYS,
 }
-LATER = [*datasets.LATER_BUILD_KEYS, *loads.ALIASES, *datasets.SCHEMA_KEYS, *BUILT_IN_PROFILES]
+OTHERS = [builds.FRAME, *loads.ALIASES, *datasets.SCHEMA_KEYS, *BUILT_IN_PROFILES]
 WORDS = [
     Layer, LoadType, HashStrategy, SourceFormat, TargetFormat, PolicyType, Enforcement, Severity,
+    Deletes, LateRows, NullWatermark, Malformed,
 ]  # fmt: skip
 
 
@@ -82,7 +93,7 @@ def test_the_table_of_a_section_has_every_key_and_no_other(heading: str) -> None
 
 
 def test_columns_have_every_key_and_every_type() -> None:
-    text = section(DEFINITIONS, "`columns`")
+    text = re.sub(r"``.+?``", "", section(DEFINITIONS, "`columns`"))
     named = set(re.findall(r"`([^`]+)`", text))
     assert set(TYPE_WORDS) | set(columns.KEYS) <= named
     assert set(table_keys(text)) <= set(TYPE_WORDS) | set(columns.KEYS)
@@ -94,7 +105,18 @@ def test_every_word_of_a_closed_set_is_named(words: type[Layer]) -> None:
 
 
 def test_other_words_are_named() -> None:
-    assert [word for word in LATER if f"`{word}`" not in DEFINITIONS] == []
+    assert [word for word in OTHERS if f"`{word}`" not in DEFINITIONS] == []
+
+
+def test_every_column_that_a_load_writes_is_named() -> None:
+    loads = (
+        {"type": "SCD2", "hash": "ROW_HASH"},
+        {"type": "CDC", "hash": "KEY_HASH", "deletes": "soft"},
+    )
+    written = {column.name for said in loads for column in load_columns(Load.model_validate(said))}
+    text = section(DEFINITIONS, "`load`")
+    assert len(written) == 7
+    assert [name for name in sorted(written) if f"`{name}`" not in text] == []
 
 
 def test_every_folder_and_encoding_is_named() -> None:
