@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -10,10 +11,26 @@ from lakeguard.registry.changes import changes_between
 from lakeguard.registry.current import RegistryState
 from lakeguard.registry.describing import describe
 from lakeguard.registry.planning import make_plan
-from lakeguard_sdk.definition import ColumnDefinition, FromSource, FromSql
+from lakeguard_sdk.definition import (
+    ColumnDefinition,
+    Definitions,
+    FromFrame,
+    FromPython,
+    FromSource,
+    FromSql,
+)
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.planning import Change
-from lakeguard_sdk.words import Enforcement, LoadType, Severity, SourceFormat
+from lakeguard_sdk.words import (
+    Deletes,
+    Enforcement,
+    LateRows,
+    LoadType,
+    Malformed,
+    NullWatermark,
+    Severity,
+    SourceFormat,
+)
 from tests.worlds.definitions import dataset, policy, rule, shop, source
 
 SILVER = dataset("silver.orders", "bronze.orders")
@@ -35,6 +52,18 @@ def told(found: tuple[Change, ...]) -> list[tuple[str, str | None, str | None]]:
         ({"description": "x"}, ("description", "", "x")),
         ({"active": False}, ("active", "true", "false")),
         ({"load": Load(type=LoadType.APPEND)}, ("load", "FULL", "APPEND")),
+        ({"load": {"order_by": ("a", "b")}}, ("load order_by", None, "a, b")),
+        ({"load": {"lag": "2 days"}}, ("load lag", None, "2 days")),
+        ({"load": {"inclusive": True}}, ("load inclusive", None, "true")),
+        ({"load": {"deletes": Deletes.SOFT}}, ("load deletes", None, "soft")),
+        ({"load": {"null_watermark": NullWatermark.SKIP}}, ("load null_watermark", None, "skip")),
+        ({"load": {"late": LateRows.SKIP}}, ("load late", None, "skip")),
+        ({"load": {"operation": "op"}}, ("load operation", None, "op")),
+        ({"load": {"effective": "at"}}, ("load effective", None, "at")),
+        ({"load": {"allow_empty": True}}, ("load allow_empty", None, "true")),
+        ({"load": {"skip_unchanged": True}}, ("load skip_unchanged", None, "true")),
+        ({"load": {"watermark": "at"}}, ("load watermark", "", "at")),
+        ({"load": {"keys": ("a",)}}, ("load keys", "", "a")),
         ({"parents": ()}, ("parents", "bronze.orders", "")),
         ({"rules": SILVER.rules[:1]}, ("rule range.amount", "range(amount, min=0)", None)),
         (
@@ -60,7 +89,53 @@ def told(found: tuple[Change, ...]) -> list[tuple[str, str | None, str | None]]:
     ],
 )
 def test_one_difference_is_one_change(said: dict[str, Any], expected: tuple[str, ...]) -> None:
+    if isinstance(said.get("load"), dict):
+        said = {"load": SILVER.load.model_copy(update=said["load"])}
     assert changes(**said) == [expected]
+
+
+def test_every_field_of_a_load_is_told() -> None:
+    """A field that is new fails here until a plan shows it."""
+    other = {bool: True, str: "x", tuple: ("x",)}
+    for name in Load.model_fields:
+        value = getattr(SILVER.load, name)
+        words = list(type(value)) if isinstance(value, StrEnum) else [other[type(value)]]
+        changed = SILVER.load.model_copy(update={name: words[-1]})
+        assert len(changes(load=changed)) == 1, name
+
+
+def test_code_is_told_by_file_function_and_hash() -> None:
+    before = FromPython(file="jobs/a.py", function="f", sha256="1" * 64)
+    after = before.model_copy(update={"sha256": "2" * 64})
+    held, changed = (SILVER.model_copy(update={"build": build}) for build in (before, after))
+    assert told(changes_between(held, changed)) == [("python code", "1" * 12, "2" * 12)]
+    assert changes(build=before)[1:] == [
+        ("python file", None, "jobs/a.py"),
+        ("function", None, "f"),
+        ("python code", None, "1" * 12),
+    ]
+    assert changes(build=FromFrame())[-1] == ("frame", None, "published by a program")
+
+
+def test_a_source_that_moves_to_the_web() -> None:
+    after = source(
+        path="",
+        url="https://h.example/x?t={token}",
+        secrets={"token": "env:TOKEN"},
+        header=("a", "b"),
+        malformed=Malformed.ASIDE,
+        landing=True,
+    )
+    assert told(changes_between(source(), after)) == [
+        ("path", "data/*.csv", ""),
+        ("url", "", "https://h.example/x?t={token}"),
+        ("header", "", "a, b"),
+        ("malformed", "refuse", "aside"),
+        ("landing", "false", "true"),
+        ("secret token", None, "env:TOKEN"),
+    ]
+    (line,) = describe(make_plan(Definitions(sources=(after,)), RegistryState()))
+    assert line.summary == "csv, https://h.example/x?t={token}"
 
 
 def test_columns_are_told_by_name() -> None:
