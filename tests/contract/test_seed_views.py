@@ -123,7 +123,8 @@ CONTROL: dict[str, list[tuple[Any, ...]]] = {
         ("src_1", "auth", "env:TOKEN"),
         ("src_1", "note", ODD),
         ("src_2", "format", "parquet"),
-        ("src_2", "path", "radar/*.parquet"),
+        ("src_2", "url", "https://radar.example/day.parquet?token={token}"),
+        ("src_2", "token", "env:RADAR_TOKEN"),
     ],
     "md_tgt_ctrl": [
         ("tgt_1", "lake/curated", "folder", "raw", "ACTIVE", "curated", *whole(2, CURATED)),

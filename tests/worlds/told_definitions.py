@@ -35,7 +35,11 @@ AIRLINE = SourceDefinition(
     details={"auth": "env:TOKEN", "note": ODD, "path": "elsewhere", "header": "false"},
 )
 RADAR = SourceDefinition(
-    source="radar", format=SourceFormat.PARQUET, path="radar/*.parquet", active=False
+    source="radar",
+    format=SourceFormat.PARQUET,
+    url="https://radar.example/day.parquet?token={token}",
+    secrets={"token": "env:RADAR_TOKEN"},
+    active=False,
 )
 CURATED = TargetDefinition(
     target="curated",

@@ -85,11 +85,11 @@ CONTROL_NOTES: dict[str, TableNote] = {
     ),
     "md_src_det": TableNote(
         Family.CONTROL,
-        "How a source is reached and read: format, path, options and further details.",
+        "How a source is reached and read: format, path or url, options, details and secrets.",
         (
             _detail("source"),
             Invariant(
-                "A detail named like the format, the path or an option gives way to it.",
+                "A detail named like the format, the place or an option gives way to it.",
                 tests=_TOLD,
             ),
             Invariant("A secret is a reference to it.", tests=_SECRETS),

@@ -145,7 +145,7 @@ def _named_values(
     column, alias = key
     _, name, value, _ = (each.name for each in view.columns)
     said = {
-        field: f"{json.text('r.definition', field)} NOT IN ('', '[]')"
+        field: f"coalesce({json.text('r.definition', field)}, '') NOT IN ('', '[]')"
         for field in parts.get("fields", ())
     }
     selects = [
@@ -214,7 +214,7 @@ CONTROL_VIEWS: dict[str, Callable[[JsonSql], str]] = {
         ("target_id", "target_id"),
         md_tgt_det,
         json,
-        fields=("format", "partition_by", "transform"),
+        fields=("format", "url", "partition_by", "transform"),
         objects=("details",),
     ),
     "md_datasets": _datasets,
@@ -227,8 +227,8 @@ CONTROL_VIEWS: dict[str, Callable[[JsonSql], str]] = {
         ("source_system_id", "source_id"),
         md_src_det,
         json,
-        fields=("format", "path"),
-        objects=("options", "details"),
+        fields=("format", "path", "url"),
+        objects=("options", "details", "secrets"),
     ),
     "md_src_tgt_ctrl": _mappings,
 }
