@@ -30,18 +30,34 @@ def options(command: click.Command) -> Iterator[str]:
 
 
 def command(name: str) -> click.Command:
-    found = cli.get_command(CONTEXT, name)
+    """``source add`` is the command ``add`` of the group ``source``."""
+    first, _, second = name.partition(" ")
+    found = cli.get_command(CONTEXT, first)
+    if isinstance(found, click.Group) and second:
+        found = found.get_command(CONTEXT, second)
     assert found is not None
     return found
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+def calls() -> Iterator[str]:
+    for name in COMMANDS:
+        found = command(name)
+        if isinstance(found, click.Group):
+            yield from (f"{name} {part}" for part in found.list_commands(CONTEXT))
+        else:
+            yield name
+
+
+CALLS = tuple(calls())
+
+
+@pytest.mark.parametrize("name", CALLS)
 def test_every_option_is_documented(name: str) -> None:
     text = section(name) + COMMON
     assert [option for option in options(command(name)) if f"`{option}" not in text] == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", CALLS)
 def test_every_argument_is_in_the_heading(name: str) -> None:
     heading = section(name).splitlines()[0]
     for parameter in command(name).params:
@@ -56,16 +72,16 @@ def test_the_options_before_the_command_are_documented() -> None:
 
 def test_nothing_is_documented_that_does_not_exist() -> None:
     assert set(re.findall(r"^## lakeguard (\w+)", TEXT, re.MULTILINE)) == set(COMMANDS)
-    known = {option for name in COMMANDS for option in options(command(name))}
+    known = {option for name in CALLS for option in options(command(name))}
     known |= set(options(cli))
     assert set(re.findall(r"`(--[a-z-]+)", TEXT)) <= known
 
 
 def test_every_command_answers_in_json() -> None:
-    assert [name for name in COMMANDS if "--json" not in options(command(name))] == []
+    assert [name for name in CALLS if "--json" not in options(command(name))] == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", CALLS)
 def test_every_command_and_option_has_help(name: str) -> None:
     assert command(name).help
     for parameter in command(name).params:

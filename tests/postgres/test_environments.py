@@ -18,7 +18,7 @@ from tests.unit.cli.conftest import Said, Shell
 def on_server(shell: Shell, tmp_path: Path, schema: Database) -> Path:
     """A project whose environment prod is a schema that nobody has made yet, and a lake."""
     folder = tmp_path / "lake"
-    shell("init", folder)
+    shell("init", folder, "--example")
     (folder / "prod").mkdir()
     address = schema.url.render_as_string()
     written = f"database = '{address}'\nschema = '{schema.schema}'\n"

@@ -39,7 +39,7 @@ def command(folder: Path, point: str, *words: str) -> subprocess.CompletedProces
 def shops(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A lake before its first run, and one whose second batch has arrived."""
     folder = tmp_path_factory.mktemp("shops")
-    assert command(folder, "never", "init", str(folder / "new")).returncode == 0
+    assert command(folder, "never", "init", str(folder / "new"), "--example").returncode == 0
     assert command(folder / "new", "never", "apply").returncode == 0
     shutil.copytree(folder / "new", folder / "grown")
     assert command(folder / "grown", "never", "run", NAME).returncode == 0

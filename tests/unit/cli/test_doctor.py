@@ -14,7 +14,7 @@ from tests.unit.cli.conftest import Said, Shell
 @pytest.fixture
 def lake(shell: Shell, tmp_path: Path) -> Path:
     folder = tmp_path / "lake"
-    shell("init", folder)
+    shell("init", folder, "--example")
     shell("apply", "--project", folder)
     return folder
 
@@ -39,7 +39,7 @@ def test_everything_of_the_project_is_there(shell: Shell, lake: Path) -> None:
 
 def test_nothing_applied_yet(shell: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "lake"
-    shell("init", folder)
+    shell("init", folder, "--example")
     said = examined(shell, folder)
     assert said.code == 1
     assert finding(said, "Database")["fix"] == "lakeguard apply"

@@ -1,4 +1,4 @@
-"""``lakeguard init``: a small example that is valid, and nothing overwritten."""
+"""``lakeguard init``: a lake with or without an example, both valid, nothing overwritten."""
 
 from __future__ import annotations
 
@@ -11,15 +11,22 @@ from tests.unit.cli.conftest import Shell
 
 def test_the_example_is_valid(shell: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "lake"
-    assert shell("init", folder).code == 0
+    assert shell("init", folder, "--example").code == 0
     said = shell("validate", "--project", folder)
     assert said.code == 0
     assert said.out == "✓ valid  1 source · 3 datasets · 14 rules · 1 policy\n"
 
 
+def test_a_bare_lake_has_settings_alone(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "lake"
+    assert shell("init", folder, "--json").data["files"] == [".gitignore", "lakeguard.toml"]
+    said = shell("status", "--project", folder)
+    assert (said.code, said.out.splitlines()[0]) == (0, "no datasets are registered")
+
+
 def test_every_file_is_listed_and_there(shell: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "lake"
-    data = shell("init", folder, "--json").data
+    data = shell("init", folder, "--json", "--example").data
     there = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     assert data["files"] == there
     assert ".gitignore" in there
@@ -45,7 +52,8 @@ def test_what_is_there_is_never_touched(shell: Shell, tmp_path: Path, what: str)
 
 
 def test_the_next_commands_exist(shell: Shell, tmp_path: Path) -> None:
-    for command in shell("init", tmp_path / "lake", "--json").data["next"][1:]:
-        program, name, *_ = command.split()
-        assert program == "lakeguard"
-        assert shell(name, "--help").code == 0
+    for folder, options in (("bare", ()), ("example", ("--example",))):
+        for command in shell("init", tmp_path / folder, "--json", *options).data["next"][1:]:
+            program, name, *_ = command.split()
+            assert program == "lakeguard"
+            assert shell(name, "--help").code == 0

@@ -15,7 +15,7 @@ SILVER = "definitions/silver/orders.yaml"
 @pytest.fixture
 def lake(shell: Shell, tmp_path: Path) -> Path:
     folder = tmp_path / "lake"
-    assert shell("init", folder).code == 0
+    assert shell("init", folder, "--example").code == 0
     return folder
 
 

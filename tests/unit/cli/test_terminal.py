@@ -32,7 +32,7 @@ def on_a_terminal(*arguments: str, **variables: str) -> str:
 
 def test_colour_repeats_what_the_words_say(shell: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "lake"
-    shell("init", folder)
+    shell("init", folder, "--example")
     arguments = ("--project", str(folder), "validate")
     coloured = on_a_terminal(*arguments)
     assert "\x1b[32m" in coloured

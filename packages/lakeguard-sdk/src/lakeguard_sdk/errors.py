@@ -156,7 +156,7 @@ class AlreadyThere(UsageError):
 
     code = "LG-1009"
     what = "{place} already exists; nothing was changed"
-    next_command = "lakeguard {command} ANOTHER-FOLDER"
+    next_command = "lakeguard {command}"
 
 
 class AlreadyPublished(UsageError):

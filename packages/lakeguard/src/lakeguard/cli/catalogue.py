@@ -7,7 +7,8 @@ from importlib import import_module
 import click
 
 COMMANDS: dict[str, str] = {
-    "init": "Make a folder with a small working example.",
+    "init": "Make the folder of a lake, empty or with an example.",
+    "source": "Add a source by looking at its files, or list those there are.",
     "validate": "Check the definitions alone: no database, no Java.",
     "plan": "Show what apply would change.",
     "apply": "Make the definitions the registry's, in one transaction.",

@@ -36,7 +36,7 @@ def command(call: Call, dest: Path, form: str) -> None:
     The files applied, or the rows loaded, where they come from change nothing.
     """
     if dest.exists() and (not dest.is_dir() or any(dest.iterdir())):
-        raise AlreadyThere(place=str(dest), command="export")
+        raise AlreadyThere(place=str(dest), command="export ANOTHER-FOLDER")
     definitions = client_of(call).registry.definitions()
     written = _WRITERS[form](definitions)
     for name, text in written.items():

@@ -1,0 +1,77 @@
+"""``lakeguard source``: where rows come from."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+
+import click
+
+from lakeguard.cli.opening import client_of, project_of
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.output import answer
+from lakeguard.cli.patterns import source_path
+from lakeguard.cli.progress import working
+from lakeguard.cli.proposing import propose, write_new
+from lakeguard.cli.views.source import added_lines, sources_lines
+from lakeguard.settings import load_settings
+from lakeguard_sdk.client import look
+from lakeguard_sdk.definition import FromSource
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.storage import local_path
+from lakeguard_sdk.words import Layer
+
+UNASSIGNED = "unassigned"
+
+
+@click.group("source")
+def command() -> None:
+    """Add a source by looking at its files, or list those that are registered."""
+
+
+@command.command("add")
+@click.argument("name")
+@click.argument("pattern", nargs=-1, required=True)
+@click.option(
+    "--layer",
+    type=click.Choice([Layer.BRONZE.value, Layer.SILVER.value]),
+    default=Layer.BRONZE.value,
+    show_default=True,
+    help="The layer of the dataset that reads it.",
+)
+@click.option("--owner", metavar="OWNER", help="Who answers for it; by default you.")
+@click.option("--domain", default=UNASSIGNED, show_default=True, help="What it is about.")
+@shared_options
+def add(
+    call: Call, name: str, pattern: tuple[str, ...], layer: str, owner: str | None, domain: str
+) -> None:
+    """Look at the files of PATTERN and write the definitions of a source and a dataset NAME.
+
+    CSV, JSON lines, Parquet, or the folder of a Delta table. Nothing is registered yet, and no
+    file is overwritten.
+    """
+    dataset = DatasetName(f"{layer}.{name}")
+    folder = project_of(call)
+    lake = local_path(load_settings(folder, call.env).lake)
+    path = source_path(pattern, Path.cwd(), Path(lake))
+    with working(f"looking at {path}"):
+        sketch = look(path, lake)
+    definitions = propose(dataset, path, sketch, owner=owner or getpass.getuser(), domain=domain)
+    written = write_new(folder, definitions)
+    data = {"dataset": dataset, "path": path, "sketch": sketch.to_data(), "files": written}
+    answer(call, data, added_lines(dataset, path, sketch, written))
+
+
+@command.command("list")
+@shared_options
+def listing(call: Call) -> None:
+    """List the registered sources, and the datasets that read them."""
+    known = client_of(call).registry.definitions()
+    readers: dict[str, list[DatasetName]] = {}
+    for dataset in known.datasets:
+        if isinstance(dataset.build, FromSource):
+            readers.setdefault(dataset.build.source, []).append(dataset.dataset)
+    data = [
+        {**source.to_data(), "read_by": readers.get(source.source, [])} for source in known.sources
+    ]
+    answer(call, {"sources": data}, sources_lines(known.sources, readers))

@@ -1,0 +1,98 @@
+"""From a sketch of files to definitions that can be applied as they are."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from lakeguard.cli.mistakes import shown_in_place
+from lakeguard.cli.patterns import is_pattern
+from lakeguard.gate.grammar import parse_rule
+from lakeguard.gate.rules import define_rule
+from lakeguard.gate.where_tree import column_text
+from lakeguard.registry.exporting import definition_files
+from lakeguard.registry.loading import load_folder
+from lakeguard_sdk.definition import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromSource,
+    RuleDefinition,
+    SourceDefinition,
+)
+from lakeguard_sdk.errors import AlreadyThere
+from lakeguard_sdk.load import Load
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.sketch import SourceSketch
+from lakeguard_sdk.words import LoadType
+
+
+def propose(
+    dataset: DatasetName, path: str, sketch: SourceSketch, *, owner: str, domain: str
+) -> Definitions:
+    """A source, and a dataset that keeps what it receives.
+
+    Of a pattern each new file is appended; a single file, or a table, is read whole each time. The
+    key is a rule and no key of the load: rows that come again are told, not dropped.
+    """
+    source = SourceDefinition(
+        source=dataset.name, format=sketch.format, path=path, options=sketch.options, owner=owner
+    )
+    return Definitions(
+        sources=(source,),
+        datasets=(
+            DatasetDefinition(
+                dataset=dataset,
+                owner=owner,
+                domain=domain,
+                build=FromSource(source=dataset.name),
+                load=Load(type=LoadType.APPEND if is_pattern(path) else LoadType.FULL),
+                columns=tuple(
+                    ColumnDefinition(name=column.name, type=column.type)
+                    for column in sketch.columns
+                ),
+                rules=tuple(_rules(sketch)),
+            ),
+        ),
+    )
+
+
+def _rules(sketch: SourceSketch) -> list[RuleDefinition]:
+    texts = [f"not_null({column_text(name)})" for name in sketch.keys]
+    if sketch.keys:
+        texts.append(f"unique({', '.join(map(column_text, sketch.keys))})")
+    if sketch.rows:
+        texts.append("row_count(min=1)")
+    return [define_rule(parse_rule(text), rule_id=None, severity=None) for text in texts]
+
+
+def write_new(folder: Path, definitions: Definitions) -> list[str]:
+    """Their files in the project, none of which was there; all are written, or none.
+
+    What could not be applied is not written: its mistakes are shown at their lines.
+    """
+    texts = definition_files(definitions)
+    for name in texts:
+        if (folder / name).exists():
+            raise AlreadyThere(place=name, command="source add ANOTHER-NAME PATTERN")
+    with tempfile.TemporaryDirectory(prefix="proposed-") as trial:
+        _write(Path(trial), texts)
+        with shown_in_place(Path(trial)):
+            load_folder(Path(trial))
+    _write(folder, texts)
+    return sorted(texts)
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    written: list[Path] = []
+    try:
+        for name, text in texts.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                written.append(path)
+                file.write(text)
+    except OSError:
+        for path in written:
+            path.unlink()
+        raise

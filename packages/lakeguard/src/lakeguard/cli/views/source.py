@@ -1,0 +1,87 @@
+"""Sources as people read them: what a look saw, and what is registered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lakeguard.cli.inert import inert
+from lakeguard.cli.layout import Tone, columns, indented, number, plural, strong, table, toned
+from lakeguard_sdk.definition import SourceDefinition
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.sketch import SketchColumn, SourceSketch
+
+
+def added_lines(
+    dataset: DatasetName, path: str, sketch: SourceSketch, written: Sequence[str]
+) -> list[str]:
+    looked = f"looked at {seen_text(sketch)}"
+    return [
+        f"{toned('✓ proposed', Tone.GOOD)}  {strong(dataset)}   {_how(sketch)}, {inert(path)}",
+        *indented([looked, _sure(sketch), *columns(_columns(sketch)), ""]),
+        *indented([f"wrote {inert(name)}" for name in written]),
+        "Next: review them, then: lakeguard plan",
+    ]
+
+
+def seen_text(sketch: SourceSketch) -> str:
+    """``3 files, 120,000 rows, 9.4 MB``."""
+    files = plural(sketch.files, "file")
+    if sketch.files < sketch.files_found:
+        files = f"{sketch.files:,} of {plural(sketch.files_found, 'file')}"
+    return f"{files}, {plural(sketch.rows, 'row')}, {_size(sketch.bytes)}"
+
+
+def _size(count: int) -> str:
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{number(count)} bytes"
+
+
+def _how(sketch: SourceSketch) -> str:
+    said = [f"{key} {inert(repr(value))}" for key, value in sorted(sketch.options.items())]
+    return ", ".join([sketch.format.value, *said])
+
+
+def _sure(sketch: SourceSketch) -> str:
+    if sketch.whole:
+        return "every row was seen: types and keys hold for all of them"
+    return "not every row was seen: types and keys hold for the first rows of each file"
+
+
+def _columns(sketch: SourceSketch) -> list[list[str]]:
+    return [
+        [inert(column.name), column.type, _remarks(column, sketch)] for column in sketch.columns
+    ]
+
+
+def _remarks(column: SketchColumn, sketch: SourceSketch) -> str:
+    said = ["key" if len(sketch.keys) == 1 else "part of the key"]
+    said = said if column.name in sketch.keys else []
+    if column.found_as != column.name:
+        said.append(f"from {inert(repr(column.found_as))}")
+    if column.nulls and column.nulls == sketch.rows:
+        said.append("never a value")
+    elif column.nulls:
+        said.append(f"{plural(column.nulls, 'row')} without a value")
+    return ", ".join(said)
+
+
+def sources_lines(
+    sources: Sequence[SourceDefinition], readers: Mapping[str, Sequence[DatasetName]]
+) -> list[str]:
+    """A line per source: where it is, and who reads it."""
+    if not sources:
+        return ["no sources are registered", "Next: lakeguard source add NAME PATTERN"]
+    rows = [
+        [
+            source.source,
+            source.format.value,
+            inert(source.path or source.url),
+            ", ".join(readers.get(source.source, ())) or "-",
+            inert(source.owner) or "-",
+            "" if source.active else "off",
+        ]
+        for source in sources
+    ]
+    return table(("SOURCE", "FORMAT", "WHERE", "READ BY", "OWNER", "ACTIVE"), rows)

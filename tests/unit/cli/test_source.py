@@ -1,0 +1,184 @@
+"""Adding a source by looking at its files; what is written can be applied as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import chdir
+from pathlib import Path
+
+import click
+import pytest
+
+from lakeguard.cli.patterns import source_path
+from lakeguard.cli.proposing import propose, write_new
+from lakeguard.registry.loading import load_folder
+from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.sketch import SketchColumn, SourceSketch
+from lakeguard_sdk.words import LoadType, SourceFormat
+from tests.unit.cli.conftest import Shell
+
+ORDERS = "order_id;Order Date;amount\n{0};2026-01-0{0};1.50\n"
+
+
+@pytest.fixture
+def lake(shell: Shell, tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "shop"
+    assert shell("init", folder).code == 0
+    (folder / "exports").mkdir()
+    for day in (1, 2):
+        (folder / "exports" / f"orders-2026-01-0{day}.csv").write_text(ORDERS.format(day))
+    with chdir(folder):
+        yield folder
+
+
+def sketch(*names: str, keys: tuple[str, ...] = (), rows: int = 2) -> SourceSketch:
+    columns = [SketchColumn(name=name, type="long", found_as=name, nulls=0) for name in names]
+    return SourceSketch(
+        format=SourceFormat.CSV,
+        columns=tuple(columns),
+        keys=keys,
+        files=1,
+        files_found=1,
+        rows=rows,
+        bytes=10,
+        whole=True,
+    )
+
+
+def test_what_is_proposed_says_what_was_seen(shell: Shell, lake: Path) -> None:
+    said = shell("source", "add", "orders", "./exports/orders-*.csv", "--owner", "shop-team")
+    assert said.code == 0
+    assert said.err == "looking at exports/orders-*.csv …\n"
+    assert said.out.splitlines() == [
+        "✓ proposed  bronze.orders   csv, delimiter ';', exports/orders-*.csv",
+        "  looked at 2 files, 2 rows, 90 bytes",
+        "  every row was seen: types and keys hold for all of them",
+        "  order_id     integer         key",
+        "  order_date   date            from 'Order Date'",
+        "  amount       decimal(18,2)",
+        "",
+        "  wrote definitions/bronze/orders.yaml",
+        "  wrote definitions/sources/orders.yaml",
+        "Next: review them, then: lakeguard plan",
+    ]
+    assert (lake / "definitions/sources/orders.yaml").read_text() == (
+        "source: orders\nformat: csv\npath: exports/orders-*.csv\n"
+        "options:\n  delimiter: ;\nowner: shop-team\n"
+    )
+    assert (lake / "definitions/bronze/orders.yaml").read_text() == (
+        "dataset: bronze.orders\nowner: shop-team\ndomain: unassigned\nsource: orders\n"
+        "load: {type: APPEND}\ncolumns:\n  order_id: {type: integer, required: true}\n"
+        "  order_date: {type: date}\n  amount: {type: 'decimal(18,2)'}\n"
+        "rules:\n- unique(order_id)\n- row_count(min=1)\n"
+    )
+
+
+def test_it_is_planned_applied_and_listed(shell: Shell, lake: Path) -> None:
+    files = sorted(f"exports/{path.name}" for path in (lake / "exports").iterdir())
+    told = shell("source", "add", "orders", *files, "--domain", "sales", "--json").data
+    assert told["path"] == "exports/orders-*.csv"
+    assert told["sketch"]["rows"] == 2
+    assert "bronze.orders   3 columns, 3 rules" in shell("plan").out
+    assert shell("source", "list").out.startswith("no sources are registered")
+    assert shell("apply").code == 0
+    (source,) = shell("source", "list", "--json").data["sources"]
+    assert (source["source"], source["read_by"]) == ("orders", ["bronze.orders"])
+    assert "orders   csv      exports/orders-*.csv   bronze.orders" in shell("source", "list").out
+
+
+def test_nothing_is_overwritten(shell: Shell, lake: Path) -> None:
+    assert shell("source", "add", "orders", "exports/*.csv").code == 0
+    before = (lake / "definitions/sources/orders.yaml").read_bytes()
+    (lake / "definitions/bronze/orders.yaml").unlink()
+    said = shell("source", "add", "orders", "exports/orders-2026-01-01.csv")
+    assert (said.code, said.out) == (2, "")
+    assert (
+        "LG-1009  definitions/sources/orders.yaml already exists; nothing was changed" in said.err
+    )
+    assert said.err.endswith("Next: lakeguard source add ANOTHER-NAME PATTERN\n")
+    assert (lake / "definitions/sources/orders.yaml").read_bytes() == before
+    assert not (lake / "definitions/bronze/orders.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("orders", "nothing-*.csv"), "LG-1203"),
+        (("orders", "exports"), "LG-1203"),
+        (("Orders", "exports/*.csv"), "LG-1001"),
+        (("orders",), "LG-1000"),
+        (("orders", "exports/*.csv", "--layer", "gold"), "LG-1000"),
+    ],
+)
+def test_a_wrong_call_writes_nothing(
+    shell: Shell, lake: Path, words: tuple[str, ...], code: str
+) -> None:
+    said = shell("source", "add", *words, "--json")
+    assert (said.code, said.data["error"]["code"]) == (2, code)
+    assert not (lake / "definitions").exists()
+
+
+def test_a_group_alone_shows_its_commands(shell: Shell) -> None:
+    assert shell("source").code == 2
+    assert "add" in shell("source", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("path", "load"), [("in/*.csv", LoadType.APPEND), ("in/all.csv", LoadType.FULL)]
+)
+def test_a_single_file_is_read_whole_each_time(path: str, load: LoadType) -> None:
+    proposed = propose(DatasetName("silver.x"), path, sketch("a"), owner="o", domain="d")
+    assert proposed.datasets[0].load.type is load
+    assert proposed.sources[0].path == path
+
+
+def test_odd_names_and_pairs_make_rules_that_can_be_read(tmp_path: Path) -> None:
+    seen = sketch("select", "größe", "n", keys=("select", "größe"))
+    proposed = propose(DatasetName("bronze.x"), "in/*.csv", seen, owner="o", domain="d")
+    assert write_new(tmp_path, proposed) == [
+        "definitions/bronze/x.yaml",
+        "definitions/sources/x.yaml",
+    ]
+    assert load_folder(tmp_path) == proposed
+
+
+def test_what_could_not_be_applied_is_not_written(tmp_path: Path) -> None:
+    seen = sketch("fine", "")
+    proposed = propose(DatasetName("bronze.x"), "in/*.csv", seen, owner="o", domain="d")
+    with pytest.raises(InvalidDefinitions):
+        write_new(tmp_path, proposed)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "others", "path"),
+    [
+        (("in/a-2026-01-05.csv", "in/a-2026-01-06.csv"), (), "in/a-*.csv"),
+        (("in/a_1.csv", "in/a_2.csv"), ("in/b_1.csv",), "in/a_*.csv"),
+        (("in/a105.csv", "in/a205.csv"), (), "in/a*.csv"),
+        (("in/a-1.csv", "in/a-1b.csv"), ("in/a-2.csv",), "in/a-1*.csv"),
+        (("in/x[1]-1.csv", "in/x[1]-2.csv"), (), "in/x[[]1]-*.csv"),
+        (("x/1.csv", "y/1.csv"), (), "*/1.csv"),
+    ],
+)
+def test_the_pattern_that_a_shell_had_read(
+    tmp_path: Path, files: tuple[str, ...], others: tuple[str, ...], path: str
+) -> None:
+    for name in (*files, *others):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert source_path(files, tmp_path, tmp_path) == path
+
+
+def test_files_that_no_one_pattern_finds(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv", "c.csv"):
+        (tmp_path / name).touch()
+    with pytest.raises(click.UsageError, match="in quotes"):
+        source_path(("a.csv", "c.csv"), tmp_path, tmp_path)
+
+
+def test_files_outside_of_the_lake_are_named_in_full(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    assert source_path(("../in/*.csv",), lake, lake) == f"{tmp_path}/in/*.csv"
+    assert source_path(("*.csv",), lake / "in", lake) == "in/*.csv"
