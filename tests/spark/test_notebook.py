@@ -274,10 +274,10 @@ def test_published_datasets_are_tables_of_the_session(
 
 
 def test_what_others_put_into_the_catalogue_is_left_alone(
-    spark: SparkSession, theirs: SparkSession, tx: openlaketx.Connection
+    spark: SparkSession, theirs: SparkSession, tx: openlaketx.Connection, tmp_path: Path
 ) -> None:
     tx.publish(ORDERS, numbers(theirs, 1))
-    theirs.sql("CREATE DATABASE silver")
+    theirs.sql(f"CREATE DATABASE silver LOCATION '{tmp_path}/theirs'")
     theirs.sql("CREATE VIEW silver.orders AS SELECT 66 AS n")
     with pytest.raises(NameTaken):
         tx.register(theirs)

@@ -208,6 +208,48 @@ def test_a_failure_on_a_worker_names_the_line(session: SparkSession, project: Pa
     )
 
 
+def test_workers_are_of_the_same_python_as_the_run(session: SparkSession, project: Path) -> None:
+    code = write(
+        project,
+        """
+        import sys
+        from pyspark.sql.functions import udf
+
+        def build(spark, inputs):
+            return spark.range(1).select(udf(lambda n: sys.prefix, "string")("id").alias("where"))
+        """,
+    )
+    assert rows(build(session, project, code)) == [(sys.prefix,)]
+
+
+def test_a_failure_on_a_worker_before_the_first_line_tells_what_was_raised(
+    session: SparkSession, project: Path
+) -> None:
+    code = write(
+        project,
+        """
+        from pyspark.sql.functions import udf
+
+        class Gone:
+            def __reduce__(self):
+                return (__import__, ("no_module_of_this_name",))
+
+        gone = Gone()
+
+        def build(spark, inputs):
+            return spark.range(1).select(udf(lambda n: str(gone), "string")("id").alias("n"))
+        """,
+    )
+    batch = build(session, project, code)
+    assert batch is not None
+    with pytest.raises(SPARK_ERRORS) as raised:
+        batch.frame.collect()
+    assert str(batch.explain(raised.value)) == (
+        "gold.t could not be built: build of jobs/clean.py:"
+        " ModuleNotFoundError: No module named 'no_module_of_this_name'"
+    )
+
+
 def test_what_a_build_does_to_its_session_is_undone(
     spark: SparkSession, session: SparkSession, project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,13 +21,19 @@ class WorkerError(NamedTuple):
 
 
 def worker_error(error: BaseException, is_ours: Callable[[str], bool]) -> WorkerError | None:
-    """The deepest line of ours in a worker's stack; None where no worker's stack is told."""
+    """The deepest line of ours in a worker's stack; None where no worker told a stack.
+
+    A stack that passed through no line of ours has an empty file.
+    """
     for text in reversed(causes(error)):
         lines = text.splitlines()
-        places = [match for line in lines if (match := _LINE.match(line)) and is_ours(match[1])]
+        places = [match for line in lines if (match := _LINE.match(line))]
         if places:
-            last = places[-1]
-            return WorkerError(last[1], int(last[2]), last[3], _message(lines))
+            told = _message(lines)
+            ours = [match for match in places if is_ours(match[1])]
+            if not ours:
+                return WorkerError("", 0, "", told)
+            return WorkerError(ours[-1][1], int(ours[-1][2]), ours[-1][3], told)
     return None
 
 

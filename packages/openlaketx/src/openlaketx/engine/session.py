@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -58,6 +59,7 @@ _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
+_WORKER_PYTHON = "PYSPARK_PYTHON"
 _jvm_output: list[IO[bytes]] = []
 _starting = threading.Lock()
 
@@ -134,6 +136,8 @@ def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
     logging.getLogger("SQLQueryContextLogger").disabled = True  # it writes stack traces to stderr
     logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
     logging.getLogger().addFilter(_not_of_py4j)
+    if str(conf.get("spark.master")).startswith("local"):
+        os.environ.setdefault(_WORKER_PYTHON, sys.executable)  # else whichever comes first in PATH
     output = tempfile.TemporaryFile(prefix="spark-")  # noqa: SIM115 - as long as the JVM lives
     _jvm_output.append(output)
     try:

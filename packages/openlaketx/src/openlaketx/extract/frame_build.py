@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.errors import BuildFailed
+from openlaketx.engine.python_errors import worker_error
 from openlaketx.engine.rehoming import in_session
 from openlaketx.engine.spark_errors import reason
 from openlaketx.extract.batch import Batch
@@ -21,6 +22,13 @@ def read_frame(session: SparkSession, given: DataFrame | None, dataset: str) -> 
         live=columns_of(frame, dataset),
         inputs=(),
         position=None,
-        explain=lambda error: BuildFailed(dataset=dataset, reason=reason(error)),
+        explain=lambda error: BuildFailed(dataset=dataset, reason=_words(error)),
         confirm=lambda: None,
     )
+
+
+def _words(error: Exception) -> str:
+    told = worker_error(error, lambda file: "pyspark" not in file)
+    if told is None:
+        return reason(error)
+    return f"{told.message} ({told.file}, line {told.line})" if told.file else told.message

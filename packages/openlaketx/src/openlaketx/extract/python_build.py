@@ -82,8 +82,8 @@ class _Code:
 
     def explain(self, error: Exception) -> LakeGuardError:
         told = worker_error(error, self._is_ours)
-        if told is None:
-            return self._failed(f"{self._name}: {reason(error)}")
+        if told is None or not told.file:
+            return self._failed(f"{self._name}: {told.message if told else reason(error)}")
         return self._failed(f"{self._at(told.file, told.line, told.function)}: {told.message}")
 
     @property

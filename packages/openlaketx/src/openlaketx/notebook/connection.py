@@ -20,7 +20,6 @@ from lakeguard_sdk.run import RunResult
 from openlaketx.notebook.person import person
 from openlaketx.notebook.result import PublishResult
 from openlaketx.run import note, noting
-from openlaketx.worker import SparkWorker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -122,6 +121,8 @@ class Connection:
         self, dataset: DatasetName, spark: SparkSession, frame: DataFrame | None = None
     ) -> RunResult:
         """To its end; a failure that may pass by itself is tried again while attempts are left."""
+        from openlaketx.worker import SparkWorker
+
         operations = self._client.operations
         operations.reap()
         task = operations.submit(dataset, person())
