@@ -8,12 +8,14 @@ import pytest
 from deltalake import DeltaTable
 
 from lakeguard_sdk import Client, connect
+from lakeguard_sdk.client import Worker, local_worker
 from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.errors import BaseMoved, Fenced, NotApproved
 from lakeguard_sdk.names import parse_address
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.words import LoadType, MoveKind, RunStatus
+from openlaketx.jobs.compaction import compact_if_needed
 from tests.worlds.hand_work import (
     compact_by_hand,
     compacted_of,
@@ -205,21 +207,29 @@ def test_a_rogue_table_is_not_compacted(client: Client, tmp_path: Path) -> None:
     assert "changed data without a decision" in ended.error.message
 
 
+def with_settings(folder: Path, text: str) -> Client:
+    settings = folder / "lakeguard.toml"
+    settings.write_text(f"{settings.read_text()}[env.dev.maintenance]\n{text}")
+    return connect(folder)
+
+
+def publish(client: Client, plan: RunPlan, numbers: list[int]) -> None:
+    client.runs.submit_schema(plan.ticket, plan.declared)
+    client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, numbers))
+    intent = client.runs.begin_move(plan.ticket)
+    client.runs.complete_move(plan.ticket, DeltaLake().publish(intent))
+
+
 def test_it_is_due_once_there_are_too_many_small_files(tmp_path: Path) -> None:
-    client = numbers_project(tmp_path)
-    settings = tmp_path / "lakeguard.toml"
-    settings.write_text(settings.read_text() + "[env.dev.maintenance]\ncompact_after = 2\n")
-    client = connect(tmp_path)
+    numbers_project(tmp_path)
+    client = with_settings(tmp_path, "compact_after = 2\n")
     due = []
     for number in (1, 2, 3):
         task_id = client.operations.submit(NUMBERS, "test")
         plan = client.runs.open_run(task_id, this_process("test"))
         assert isinstance(plan, RunPlan)
         assert client.runs.due_compaction(plan.ticket) is None, "it runs still"
-        client.runs.submit_schema(plan.ticket, plan.declared)
-        client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, [number]))
-        intent = client.runs.begin_move(plan.ticket)
-        client.runs.complete_move(plan.ticket, DeltaLake().publish(intent))
+        publish(client, plan, [number])
         due.append(client.runs.due_compaction(plan.ticket))
     assert due[:2] == [None, None]
     assert due[2] is not None
@@ -235,3 +245,58 @@ def test_results_survive_the_wire(client: Client) -> None:
     assert CompactionPlan.from_json(plan.to_json()) == plan
     assert Compacted.from_json(compacted.to_json()) == compacted
     assert not isinstance(plan, RunResult)
+
+
+def worker_of(client: Client) -> Worker:
+    return local_worker(client.for_worker(), spark_options={})
+
+
+def test_the_data_plane_compacts_without_spark(client: Client, tmp_path: Path) -> None:
+    task_id = client.operations.submit_compaction(NUMBERS, "test")
+    ended = worker_of(client).run_compaction(task_id)
+    assert (ended.status, ended.version) == (RunStatus.SUCCESS, 3)
+    assert (files(tmp_path), shown(tmp_path)) == (1, [1, 2, 3])
+    assert_proved(client)
+    task_id = client.operations.submit_compaction(NUMBERS, "test")
+    assert worker_of(client).run_compaction(task_id).decision is None, "nothing is left to merge"
+
+
+def test_a_damaged_table_is_not_compacted(client: Client, tmp_path: Path) -> None:
+    table = DeltaTable(str(tmp_path / "bronze" / "numbers"))
+    Path(table.file_uris()[0].removeprefix("file://")).write_bytes(b"")
+    ended = worker_of(client).run_compaction(client.operations.submit_compaction(NUMBERS, "test"))
+    assert ended.status is RunStatus.FAILED
+    assert ended.error is not None
+    assert "damaged" in ended.error.message
+
+
+def test_a_run_is_followed_by_a_compaction_that_is_due(tmp_path: Path) -> None:
+    numbers_project(tmp_path)
+    client = with_settings(tmp_path, "compact_after = 2\n")
+    told: list[str] = []
+    for number in (1, 2, 3):
+        task_id = client.operations.submit(NUMBERS, "test")
+        plan = client.runs.open_run(task_id, this_process("test"))
+        assert isinstance(plan, RunPlan)
+        publish(client, plan, [number])
+        compact_if_needed(plan, client.for_worker(), lambda stage, _facts: told.append(stage))
+    assert told == ["compact"]
+    assert (files(tmp_path), shown(tmp_path)) == (1, [1, 2, 3])
+    assert_proved(client)
+
+
+def test_a_compaction_that_fails_is_told_and_harms_nobody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    numbers_project(tmp_path)
+    client = with_settings(tmp_path, "compact_after = 1\n")
+    run_by_hand(client, [1])
+    plan = client.runs.open_run(client.operations.submit(NUMBERS, "test"), this_process("test"))
+    assert isinstance(plan, RunPlan)
+    publish(client, plan, [2])
+    DeltaLake().write_foreign(plan.location, [666])
+    told: list[str] = []
+    compact_if_needed(plan, client.for_worker(), lambda stage, _facts: told.append(stage))
+    assert told == ["compact", "uncompacted"]
+    assert "changed data without a decision" in caplog.text
+    assert client.reader.resolve(parse_address(NUMBERS)).version == 2

@@ -6,6 +6,7 @@ import os
 import signal
 
 from lakeguard_sdk import connect, faultpoints
+from openlaketx.jobs.compaction import run_compaction
 from tests.worlds.hand_work import run_by_hand
 from tests.worlds.planes import NUMBERS
 
@@ -19,6 +20,8 @@ def main(folder: str, point: str, act: str) -> None:
     client = connect(folder)
     if act == "run":
         run_by_hand(client, [100, 101])
+    elif act == "compact":
+        run_compaction(client.operations.submit_compaction(NUMBERS, "mortal"), client.for_worker())
     elif act == "rollback":
         client.operations.rollback(NUMBERS, 1, "to die for")
     else:

@@ -7,13 +7,14 @@ import signal
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 from sqlalchemy import create_engine, text
 
 from lakeguard_sdk import Client
 from lakeguard_sdk.faultpoints import POINTS
 from lakeguard_sdk.words import RunStatus
 from tests.faults import mortal
-from tests.worlds.hand_work import run_by_hand, shown
+from tests.worlds.hand_work import compact_by_hand, run_by_hand, shown
 from tests.worlds.planes import NUMBERS
 from tests.worlds.projects import numbers_project
 
@@ -24,8 +25,21 @@ FENCE = ("reap.judged", "fence.before_commit", "fence.committed")
 RESTORE = ("restore.before_commit", "restore.committed")
 ELSEWHERE = ("apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.")
 """No steps of a move: ``test_killed_apply``, ``test_killed_relay``, ``tests/unit/openlaketx``."""
+COMPACTION = (
+    "run.opened",
+    "compact.written",
+    "decision.recorded",
+    "intent.recorded",
+    "publish.before_commit",
+    "publish.committed",
+    "publish.synced",
+    "complete.before",
+    "complete.recorded",
+)
 RUN = tuple(
-    point for point in POINTS if point not in (*FENCE, *RESTORE) and not point.startswith(ELSEWHERE)
+    point
+    for point in POINTS
+    if point not in (*FENCE, *RESTORE, "compact.written") and not point.startswith(ELSEWHERE)
 )
 ROLLBACK = (
     "run.opened",
@@ -102,6 +116,26 @@ def test_a_killed_rollback(point: str, tmp_path: Path) -> None:
     assert_whole(client, tmp_path)
 
 
+@pytest.mark.parametrize("point", COMPACTION)
+def test_a_killed_compaction(point: str, tmp_path: Path) -> None:
+    client = numbers_project(tmp_path)
+    for number in (1, 2, 3):
+        run_by_hand(client, [number])
+    kill_at(tmp_path, point, "compact")
+
+    client.operations.reap()
+    assert shown(tmp_path) == [1, 2, 3]
+    assert_whole(client, tmp_path)
+    table = DeltaTable(str(tmp_path / "bronze" / "numbers"))
+    assert len(table.file_uris()) == (1 if point in LANDED else 3)
+    assert client.ledger.verify(replay=True).findings == ()
+    assert compact_by_hand(client).status is RunStatus.SUCCESS
+    assert run_by_hand(client, [7]).version == 4
+    assert shown(tmp_path) == [1, 2, 3, 7]
+    assert_whole(client, tmp_path)
+    assert client.ledger.verify(replay=True).findings == ()
+
+
 @pytest.mark.parametrize(
     ("died_at", "point"),
     [
@@ -124,4 +158,4 @@ def test_a_killed_reaper(died_at: str, point: str, tmp_path: Path) -> None:
 
 def test_every_named_point_is_killed_somewhere() -> None:
     moves = {point for point in POINTS if not point.startswith(ELSEWHERE)}
-    assert set(RUN) | set(ROLLBACK) | set(FENCE) == moves
+    assert set(RUN) | set(ROLLBACK) | set(FENCE) | set(COMPACTION) == moves

@@ -63,6 +63,13 @@ class SparkWorker:
         opened = self._client.runs.open_run(task_id, self._identity)
         return opened if isinstance(opened, RunResult) else self._run(opened, frame)
 
+    def run_compaction(self, task_id: str) -> RunResult:
+        """Merges the small files of a table, without Spark."""
+        from openlaketx.jobs.compaction import run_compaction
+
+        self._sign.check()
+        return run_compaction(task_id, self._client)
+
     def stop(self) -> None:
         """Runs under way end as if Ctrl-C had reached them, and none starts any more."""
         self._sign.give()

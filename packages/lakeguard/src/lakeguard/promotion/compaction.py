@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import TaskKind
+from lakeguard.dispatch.tasks import Task, TaskKind
 from lakeguard.gate.decide import CaseFacts
 from lakeguard.lake.port import LiveFile
 from lakeguard.lake.small_files import MEGABYTE, Group, small_file_groups
@@ -87,10 +87,17 @@ def open_compaction(
             failure = Failure(code=error.code, message=str(error))
             return end_run(connection, heart, task, dataset, RunStatus.FAILED, error=failure)
         if published is None or not groups:
-            version = published.version if published else None
-            return end_run(connection, heart, task, dataset, RunStatus.SUCCESS, version=version)
+            return end_unmerged(connection, heart, task)
         stored = require_version(connection, dataset.dataset_id, published.version)
     return _plan(heart, dataset, ticket, published, stored, groups)
+
+
+def end_unmerged(connection: Connection, heart: Heart, task: Task) -> RunResult:
+    """No two files can become one: that is a success, and nothing moves."""
+    dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+    published = pointer(connection, dataset.dataset_id)
+    version = published.version if published else None
+    return end_run(connection, heart, task, dataset, RunStatus.SUCCESS, version=version)
 
 
 def submit_compaction(heart: Heart, ticket: RunTicket, compacted: Compacted) -> Intent:

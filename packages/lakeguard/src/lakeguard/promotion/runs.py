@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.runs import result_of_run
-from lakeguard.promotion.compaction import due_compaction, open_compaction, submit_compaction
+from lakeguard.promotion.compaction import (
+    due_compaction,
+    end_unmerged,
+    open_compaction,
+    submit_compaction,
+)
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, load_open_run
 from lakeguard.promotion.judging import submit_evidence, submit_schema
@@ -57,13 +63,16 @@ class PromotionRuns:
         return complete(self.heart, ticket, commit)
 
     def finish_unchanged(self, ticket: RunTicket) -> RunResult:
-        """Nothing new to read: SUCCESS, and the published version stays."""
+        """Nothing new to read or to merge: SUCCESS, and the published version stays."""
         heart = self.heart
         with heart.database.write() as connection:
             tasks.require_holder(connection, heart.org_id, ticket)
             known = result_of_run(connection, heart.org_id, ticket.run_id)
             if known is not None:
                 return known
+            task = tasks.require(connection, heart.org_id, ticket)
+            if task.kind is TaskKind.COMPACTION:
+                return end_unmerged(connection, heart, task)
             run = load_open_run(connection, heart, ticket)
             name = run.dataset.name
             if decision_of_run(connection, heart.org_id, ticket.run_id, name) is not None:
