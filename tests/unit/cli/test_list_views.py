@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import click
 
@@ -10,8 +11,9 @@ from lakeguard.cli.views.doctor import Finding, doctor_lines
 from lakeguard.cli.views.listing import moves_lines, runs_lines, versions_lines
 from lakeguard.cli.views.replay import replay_lines
 from lakeguard.cli.views.show import DatasetPage, show_lines
+from lakeguard_sdk.definition import TargetDefinition
 from lakeguard_sdk.reading import ReplayResult
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.words import RunStatus, TargetFormat
 from tests.unit.cli import nouns
 
 
@@ -75,6 +77,15 @@ def test_a_page_has_every_part() -> None:
         "What was published",
     ):
         assert part in text
+
+
+def test_a_live_table_is_said_to_have_no_versions() -> None:
+    target = TargetDefinition(
+        target="serving", location="zones/serving", zone="serving", details={"schema": "reports"},
+        format=TargetFormat.POSTGRESQL, url="postgresql://db.example/reports",
+    )  # fmt: skip
+    text = "\n".join(plain(show_lines(replace(page(), target=target), nouns.NOW)))
+    assert "reports.silver_flights at postgresql://db.example/reports: live and unversioned" in text
 
 
 def test_an_identical_replay_is_one_line() -> None:

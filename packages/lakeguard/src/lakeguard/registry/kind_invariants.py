@@ -16,6 +16,7 @@ from lakeguard.registry.rules import grammar_hint, rule_error
 from lakeguard.registry.source_invariants import source_errors
 from lakeguard.registry.sql import check_transform
 from lakeguard.registry.table_places import location_problem
+from lakeguard.registry.target_databases import database_errors
 from lakeguard.registry.texts import text_errors
 from lakeguard_sdk.definition import (
     CatalogueRule,
@@ -81,6 +82,7 @@ def _target_errors(target: TargetDefinition, locate: Locate) -> Iterator[Definit
     problem = location_problem(target.location)
     if problem:
         yield _wrong(target, locate, "location", problem)
+    yield from database_errors(target, locate)
     for index, name in enumerate(target.partition_by):
         if not name.strip() or name in target.partition_by[:index]:
             yield _wrong(target, locate, "partition_by", "name each column once")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from lakeguard.registry.details import read_columns_named, read_details
-from lakeguard.registry.fields import LONGEST_DESCRIPTION, Fields
+from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_PATH, Fields
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.nodes import Block, Document, Node, Scalar
+from lakeguard.registry.secrets_named import read_secrets
 from lakeguard.registry.sql_lexing import MAX_CHARACTERS
 from lakeguard_sdk.definition import SourceMapping, TargetDefinition
 from lakeguard_sdk.words import TargetFormat
 
 KEYS = (
-    "target", "location", "zone", "type", "format", "partition_by", "transform", "sources",
-    "description", "details", "external_id", "active",
+    "target", "location", "zone", "type", "format", "url", "secrets", "partition_by", "transform",
+    "sources", "description", "details", "external_id", "active",
 )  # fmt: skip
 MAPPING_KEYS = ("source", "relationship", "description", "active")
 _MAPPING = "{source: crm, relationship: ingestion}"
@@ -26,6 +27,10 @@ def read_target(document: Document, findings: Findings) -> TargetDefinition | No
     location = fields.text("location", required=True)
     target_type = fields.word("type", "folder")
     written_as = fields.choice("format", TargetFormat, TargetFormat.DELTA)
+    if written_as is TargetFormat.POSTGRESQL and fields.node("url") is None:
+        fields.missing("url")
+    url = fields.text("url", limit=LONGEST_PATH) or ""
+    secrets = read_secrets(fields)
     partition_by = read_columns_named(fields, "partition_by")
     transform = fields.text("transform", limit=MAX_CHARACTERS) or ""
     mappings = [_mapping(fields, node) for node in fields.items("sources")]
@@ -42,6 +47,8 @@ def read_target(document: Document, findings: Findings) -> TargetDefinition | No
             "type": target_type,
             "zone": zone,
             "format": written_as,
+            "url": url,
+            "secrets": secrets,
             "partition_by": partition_by,
             "transform": transform,
             "sources": tuple(mappings),

@@ -10,8 +10,9 @@ from lakeguard.cli.opening import client_of
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
 from lakeguard.cli.views.show import DatasetPage, show_lines
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.definition import TargetDefinition
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.ports import Reader
 
 LAST_RUNS = 5
 
@@ -21,17 +22,26 @@ LAST_RUNS = 5
 @shared_options
 def command(call: Call, dataset: str) -> None:
     """Show what DATASET is: definition, columns, rules, version, last runs, what was published."""
-    page = page_of(client_of(call).reader, DatasetName(dataset))
+    page = page_of(client_of(call), DatasetName(dataset))
     answer(call, page.to_data(), show_lines(page, datetime.now(UTC)))
 
 
-def page_of(reader: Reader, asked: DatasetName) -> DatasetPage:
+def page_of(client: Client, asked: DatasetName) -> DatasetPage:
+    reader = client.reader
     name = reader.dataset(asked).dataset_name
     status = next(item for item in reader.status() if item.dataset.dataset_name == name)
+    definition = reader.definition(name)
     return DatasetPage(
         status=status,
-        definition=reader.definition(name),
+        definition=definition,
+        target=_target(client, definition.target),
         rules=reader.rules(name),
         runs=reader.runs(name, LAST_RUNS),
         moves=reader.pointer_moves(name),
     )
+
+
+def _target(client: Client, name: str | None) -> TargetDefinition | None:
+    if name is None:
+        return None
+    return next((t for t in client.registry.definitions().targets if t.target == name), None)

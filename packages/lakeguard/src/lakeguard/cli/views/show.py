@@ -10,7 +10,8 @@ from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import columns, indented, moment, number, plural, strong
 from lakeguard.cli.views.listing import moves_lines, runs_lines
 from lakeguard.cli.views.status import badge_of
-from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromSource
+from lakeguard_sdk.database import database_table
+from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromSource, TargetDefinition
 from lakeguard_sdk.reading import DatasetStatus, PointerMove, RuleRow, RunRow
 
 
@@ -23,11 +24,13 @@ class DatasetPage:
     rules: Sequence[RuleRow]
     runs: Sequence[RunRow]
     moves: Sequence[PointerMove]
+    target: TargetDefinition | None = None
 
     def to_data(self) -> dict[str, object]:
         return {
             "status": self.status.to_data(),
             "definition": self.definition.to_data(),
+            "target": self.target.to_data() if self.target else None,
             "rules": [rule.to_data() for rule in self.rules],
             "runs": [run.to_data() for run in self.runs],
             "moves": [move.to_data() for move in self.moves],
@@ -55,6 +58,7 @@ def _facts(page: DatasetPage) -> list[tuple[str, str]]:
         ("owner", inert(row.owner)),
         ("domain", inert(row.domain)),
         *_build(page.definition),
+        *_target(page),
         ("revision", f"{row.revision}, first registered {moment(row.created_at)}"),
     ]
     if not row.active:
@@ -68,6 +72,19 @@ def _facts(page: DatasetPage) -> list[tuple[str, str]]:
 
 def _build(definition: DatasetDefinition) -> list[tuple[str, str]]:
     return [("built from", _origin(definition)), ("load", definition.load.type.value)]
+
+
+def _target(page: DatasetPage) -> list[tuple[str, str]]:
+    """Where the table lies and who else is served; what has no versions says so."""
+    if page.target is None:
+        return []
+    target, name = page.target, page.status.dataset.dataset_name
+    facts = [("target", f"{target.target} ({target.format.value}, {inert(target.location)})")]
+    table = database_table(target, name)
+    if table is None:
+        return facts
+    said = f"{inert(table.full_name)} at {inert(table.url)}: live and unversioned, follows"
+    return [*facts, ("live table", f"{said} what is published")]
 
 
 def _origin(definition: DatasetDefinition) -> str:
