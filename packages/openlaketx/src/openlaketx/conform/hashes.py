@@ -2,6 +2,7 @@
 
 NULL has a tag of its own and texts carry their length, so that no two different rows have the
 same text to hash: ``('a', NULL)`` is not ``(NULL, 'a')``, nor ``('ab', 'c')`` ``('a', 'bc')``.
+Nested values are told part by part in the same way; the entries of a map have no order.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from pyspark.sql import functions as F
 from lakeguard_sdk.load import KEY_HASH, ROW_HASH
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.schema import FLOATS, INTEGERS, Column, decimal_size
+from lakeguard_sdk.type_parser import parse_type
+from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf
 from lakeguard_sdk.words import HashStrategy, LoadType
 from openlaketx.engine.spark_types import quoted_name
-
-_JSON = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"}
 
 
 def content_hash(columns: Sequence[Column]) -> SparkColumn:
     """One hash of these columns of a row, in the order given."""
-    return F.sha2(F.concat(*(_tagged(column) for column in columns)), 256)
+    told = [_tagged(F.col(quoted_name(c.name)), parse_type(c.type)) for c in columns]
+    return F.sha2(F.concat(*told), 256)
 
 
 def hashed_columns(plan: RunPlan) -> tuple[Column, ...]:
@@ -44,12 +46,39 @@ def with_hashes(frame: DataFrame, plan: RunPlan) -> DataFrame:
     return frame
 
 
-def _tagged(column: Column) -> SparkColumn:
-    value = F.col(quoted_name(column.name))
-    return F.when(value.isNull(), F.lit("N")).otherwise(_text(value, column.type))
+def _tagged(value: SparkColumn, data_type: ColumnType) -> SparkColumn:
+    return F.when(value.isNull(), F.lit("N")).otherwise(_text(value, data_type))
 
 
-def _text(value: SparkColumn, data_type: str) -> SparkColumn:
+def _text(value: SparkColumn, data_type: ColumnType) -> SparkColumn:
+    match data_type:
+        case StructOf(fields=fields):
+            parts = (_tagged(value.getField(name), part) for name, part in fields)
+            return F.concat(F.lit("R"), *parts)
+        case ArrayOf(element=element):
+            return _listed("A", F.transform(value, lambda item: _tagged(item, element)))
+        case MapOf():
+            return _listed("M", F.array_sort(_entries(value, data_type)))
+        case str():
+            return _plain_text(value, data_type)
+
+
+def _entries(value: SparkColumn, data_type: MapOf) -> SparkColumn:
+    return F.transform(
+        F.map_entries(value),
+        lambda entry: F.concat(
+            _tagged(entry.getField("key"), data_type.key),
+            _tagged(entry.getField("value"), data_type.value),
+        ),
+    )
+
+
+def _listed(tag: str, texts: SparkColumn) -> SparkColumn:
+    size = F.size(texts).cast("string")
+    return F.concat(F.lit(tag), size, F.lit(":"), F.array_join(texts, ""))
+
+
+def _plain_text(value: SparkColumn, data_type: str) -> SparkColumn:
     """Without NULLs. A double is told by its bits: its spelling is a matter of Java's version."""
     if data_type == "string":
         return _sized("S", value)
@@ -66,9 +95,7 @@ def _text(value: SparkColumn, data_type: str) -> SparkColumn:
     if data_type in ("timestamp", "timestamp_ntz"):
         tag = "Z" if data_type == "timestamp" else "L"
         return _ended(tag, F.unix_micros(value.cast("timestamp")))
-    if data_type == "binary":
-        return _sized("X", F.hex(value))
-    return _sized("J", F.to_json(F.struct(value.alias("v")), _JSON))
+    return _sized("X", F.hex(value))
 
 
 def _ended(tag: str, value: SparkColumn) -> SparkColumn:
