@@ -11,13 +11,14 @@ from lakeguard.registry.profiles import FLAGS
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.dataset_names import dataset_of, object_dataset
 from lakeguard.registry.rows.drafts import Draft
-from lakeguard.registry.rows.naming import clean_column, is_own_id
+from lakeguard.registry.rows.naming import is_own_id
 from lakeguard.registry.rows.row import Cite
 from lakeguard.registry.rows.rule_forms import entry_text
 from lakeguard.registry.rows.vendor_types import SYNONYMS, column_type
 from lakeguard.registry.rows.wording import shown
 from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard.registry.rules import rule_error
+from lakeguard_sdk.clean_names import clean_column
 from lakeguard_sdk.definition import CatalogueRule, RuleDefinition
 from lakeguard_sdk.definition_errors import DuplicateDefinition, UnknownReference, UnknownType
 from lakeguard_sdk.schema import TYPE_WORDS

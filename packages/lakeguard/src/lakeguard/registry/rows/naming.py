@@ -35,8 +35,3 @@ def clean_word(text: str) -> str | None:
 def is_own_id(text: str) -> bool:
     """Whether the registry itself gave this id, so that it is no other system's."""
     return _OWN_ID.fullmatch(text) is not None
-
-
-def clean_column(text: str) -> str:
-    """``Cell ID#`` as ``cell_id``: ``#`` is dropped, a blank becomes ``_``, all lower case."""
-    return text.replace("#", "").strip().replace(" ", "_").lower()
