@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lakeguard_sdk.errors import SourceUnreadable
@@ -26,8 +26,15 @@ class Selection:
     root: str
     files: tuple[SourceFile, ...]
     position: SourcePosition
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Where a file is read, by path, if not where it was found."""
+    landed: bool = False
+    """Whether copies of our own are read, so that nobody can change them meanwhile."""
 
     def location(self, file: SourceFile) -> str:
+        return self.places.get(file.path) or self.origin(file)
+
+    def origin(self, file: SourceFile) -> str:
         return file.path if Path(file.path).is_absolute() else join(self.root, file.path)
 
     @property
@@ -39,11 +46,19 @@ class Selection:
 
     def confirm(self, storage: Storage) -> None:
         """Raises if a file is not, byte count and time, what it was before reading."""
-        for file in self.files:
-            if not storage.exists(self.location(file)):
-                raise self.unreadable(f"{file.path} disappeared while it was being read")
-            if not _unmoved(_facts(storage, self.location(file), file.path), file):
-                raise self.unreadable(f"{file.path} changed while it was being read")
+        for file in () if self.landed else self.files:
+            self.confirm_file(file, storage)
+
+    def confirm_file(self, file: SourceFile, storage: Storage) -> None:
+        if not storage.exists(self.origin(file)):
+            raise self.unreadable(f"{file.path} disappeared while it was being read")
+        if not _unmoved(_facts(storage, self.origin(file), file.path), file):
+            raise self.unreadable(f"{file.path} changed while it was being read")
+
+    def replaced(self, files: tuple[SourceFile, ...], places: Mapping[str, str]) -> Selection:
+        """The same files with what is known of them now, in the position too."""
+        position = SourcePosition(files=_merged(self.position.files, files))
+        return replace(self, files=files, position=position, places=places, landed=True)
 
 
 def select_files(

@@ -1,0 +1,124 @@
+"""One file from a web server: whole, from the host that was named, and its secrets untold."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import httpx
+
+from lakeguard_sdk.secret_references import resolve_all, without
+
+_CONNECT_SECONDS = 10.0
+_LONGEST_SECONDS = 6 * 3600.0
+_MOST_REDIRECTS = 5
+_CHATTY = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.proxy", "httpcore.socks")
+
+
+class DownloadProblem(ValueError):
+    """Why there is no file; holds no secret."""
+
+
+@dataclass(frozen=True, repr=False)
+class Address:
+    """A URL as it is written, and the secrets that fill its ``{name}``."""
+
+    written: str
+    secrets: dict[str, str]
+
+    @classmethod
+    def of(cls, written: str, references: Mapping[str, str]) -> Address:
+        return cls(written, resolve_all(references))
+
+    @property
+    def filled(self) -> str:
+        url = self.written
+        for name, value in self.secrets.items():
+            url = url.replace("{" + name + "}", quote(value, safe=""))
+        return url
+
+    def problem(self, why: str) -> DownloadProblem:
+        return DownloadProblem(f"{self.written}: {without(why, self.secrets.values())}")
+
+
+@contextmanager
+def downloading(address: Address, seconds: float, *, packed: bool) -> Iterator[Iterator[bytes]]:
+    """The bytes of the file as they come; ``DownloadProblem`` unless all of them came.
+
+    ``seconds`` is the patience for each step of the server. ``packed`` says that the file itself
+    is a .gz, and so may be labelled as one.
+    """
+    timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
+    headers = {"Accept-Encoding": "identity", "User-Agent": "openlaketx"}
+    with _unlogged(), httpx.Client(timeout=timeout, headers=headers) as client:
+        try:
+            with _answered(client, address) as response:
+                _check(response, address, packed=packed)
+                yield _body(response, address)
+        except httpx.TimeoutException:
+            raise address.problem(f"the server said nothing for {seconds:g} seconds") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise address.problem(str(error) or type(error).__name__) from None
+
+
+@contextmanager
+def _answered(client: httpx.Client, address: Address) -> Iterator[httpx.Response]:
+    """Follows a server to another of its own places, never to another host or out of TLS."""
+    url = httpx.URL(address.filled)
+    for _ in range(_MOST_REDIRECTS + 1):
+        with client.stream("GET", url) as response:
+            if not response.has_redirect_location:
+                yield response
+                return
+            target = url.join(response.headers["location"])
+        if (target.host, target.port) != (url.host, url.port) or target.scheme != url.scheme:
+            raise address.problem(f"the server sends to another place, {target.host}")
+        url = target
+    raise address.problem(f"the server redirects more than {_MOST_REDIRECTS} times")
+
+
+def _check(response: httpx.Response, address: Address, *, packed: bool) -> None:
+    if response.status_code != httpx.codes.OK:
+        told = f"{response.status_code} {response.reason_phrase}".strip()
+        raise address.problem(f"the server answered {told}")
+    headers = response.headers
+    encoding = headers.get("content-encoding", "identity").lower()
+    if encoding != "identity" and not (packed and encoding in ("gzip", "x-gzip")):
+        raise address.problem(f"the server packed the answer as {encoding}, unasked")
+    if "content-length" not in headers and "transfer-encoding" not in headers:
+        raise address.problem("the answer does not say how long it is, so a part may be missing")
+
+
+def _body(response: httpx.Response, address: Address) -> Iterator[bytes]:
+    started, size = time.monotonic(), 0
+    for chunk in response.iter_raw():
+        size += len(chunk)
+        if time.monotonic() - started > _LONGEST_SECONDS:
+            raise address.problem(f"the answer took longer than {_LONGEST_SECONDS:g} seconds")
+        yield chunk
+    told = response.headers.get("content-length")
+    if told is not None and int(told) != size:
+        raise address.problem(f"the answer has {size} bytes instead of {told}")
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """httpx tells its logger each address, which here holds what nobody may see."""
+    thread = threading.get_ident()
+
+    def of_others(_: logging.LogRecord) -> bool:
+        return threading.get_ident() != thread
+
+    loggers = [logging.getLogger(name) for name in _CHATTY]
+    for logger in loggers:
+        logger.addFilter(of_others)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(of_others)

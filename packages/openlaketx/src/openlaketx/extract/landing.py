@@ -1,0 +1,151 @@
+"""Files as they were received, kept below the lake before anything reads them.
+
+``<lake>/landing/<source>/ingest_date=YYYY-MM-DD/execution_id=<run>/<name>``, and beside them
+``manifest.json``, written last: a folder without it was never finished.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import Field
+
+from lakeguard_sdk.errors import SourceUnreadable
+from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.storage import Storage, join, local_path
+
+LANDING = "landing"
+MANIFEST = "manifest.json"
+
+
+class Received(Noun):
+    """One file: ``origin`` is where it came from, with no secret in it."""
+
+    name: str
+    origin: str
+    size: int
+    sha256: str
+    received_at: Instant
+
+
+class Receipt(Noun):
+    """What a manifest says."""
+
+    source: str
+    dataset: str
+    execution_id: str
+    files: tuple[Received, ...] = Field(default_factory=tuple)
+
+
+@dataclass
+class Landing:
+    """The folder of one run of one source."""
+
+    folder: Path
+    source: str
+    dataset: str
+    storage: Storage
+    files: list[Received] = field(default_factory=list)
+
+    def receive(self, name: str, origin: str, chunks: Iterable[bytes]) -> Received:
+        """The bytes as they come, on disk before this returns."""
+        place = self.place(name)
+        if name == MANIFEST or place.exists():
+            raise self.unreadable(f"{origin} would land as {name}, which is already there")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        size, digest = 0, hashlib.sha256()
+        with place.open("xb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+                digest.update(chunk)
+                size += len(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        received = Received(
+            name=name,
+            origin=origin,
+            size=size,
+            sha256=digest.hexdigest(),
+            received_at=datetime.now(UTC),
+        )
+        self.files.append(received)
+        return received
+
+    def place(self, name: str) -> Path:
+        return self.folder / name
+
+    def unreadable(self, reason: str) -> SourceUnreadable:
+        return SourceUnreadable(source=self.source, reason=reason, dataset=self.dataset)
+
+    def finish(self) -> None:
+        """After this the folder says that it is whole, and is."""
+        receipt = Receipt(
+            source=self.source,
+            dataset=self.dataset,
+            execution_id=self.folder.name.partition("=")[2],
+            files=tuple(self.files),
+        )
+        for folder in {self.place(file.name).parent for file in self.files}:
+            _sync(folder)
+        manifest = self.folder / MANIFEST
+        manifest.write_text(receipt.to_json() + "\n", encoding="utf-8")
+        self.storage.make_durable(str(manifest))
+        for parent in list(self.folder.parents)[:4]:
+            _sync(parent)
+
+    def discard(self) -> None:
+        """Nothing was received after all."""
+        self.files.clear()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def run_folder(plan: RunPlan, source: str, lake: str) -> Path:
+    """Where a run keeps what it received; a retry is another run."""
+    day = (plan.as_of or datetime.now(UTC)).date().isoformat()
+    run = plan.ticket.run_id
+    place = join(lake, LANDING, source, f"ingest_date={day}", f"execution_id={run}")
+    return Path(local_path(place))
+
+
+@contextmanager
+def landing(plan: RunPlan, source: str, lake: str, storage: Storage) -> Iterator[Landing]:
+    """A folder that is whole afterwards, or gone."""
+    made = Landing(run_folder(plan, source, lake), source, str(plan.dataset), storage)
+    _make(made)
+    try:
+        yield made
+        if made.files:
+            made.finish()
+    except OSError as error:
+        made.discard()
+        raise made.unreadable(_not_kept(made.folder, error)) from None
+    except BaseException:
+        made.discard()
+        raise
+
+
+def _make(made: Landing) -> None:
+    try:
+        made.folder.mkdir(parents=True)
+    except OSError as error:
+        raise made.unreadable(_not_kept(made.folder, error)) from None
+
+
+def _not_kept(folder: Path, error: OSError) -> str:
+    return f"it could not be kept in {folder}: {error.strerror or error}"
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,252 @@
+"""A download is whole and from the host that was named, and no secret of it is ever told."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakeguard_sdk.errors import SecretMissing, SourceUnreadable
+from lakeguard_sdk.evidence import SourcePosition
+from lakeguard_sdk.run import RunPlan, SourceBuild
+from lakeguard_sdk.storage import LocalStorage
+from lakeguard_sdk.words import LoadType, SourceFormat
+from openlaketx.extract.downloaded_file import file_name, land_download
+from openlaketx.extract.landing import landing
+from openlaketx.extract.manifest import Selection
+from tests.spark.plans import plan, schema
+from tests.worlds.web import Page, Site, web_site
+
+TOKEN = "t0p/ secret&?#%41"
+SPELLINGS = (TOKEN, "t0p%2F%20secret%26%3F%23%2541", "t0p/%20secret", "t0p%2F+secret")
+BODY = b"a,b\n" + b"1,2\n" * 99_999
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.setenv("SHOP_TOKEN", TOKEN)
+    with web_site() as made:
+        yield made
+
+
+def build_of(url: str, position: SourcePosition | None = None) -> SourceBuild:
+    return SourceBuild(
+        source="orders",
+        format=SourceFormat.CSV,
+        path="",
+        url=url,
+        secrets={"token": "env:SHOP_TOKEN"},
+        position=position,
+    )
+
+
+def plan_of(lake: Path, build: SourceBuild, **changed: Any) -> RunPlan:
+    as_of = datetime(2024, 2, 29, tzinfo=UTC)
+    return plan(lake, build, schema(a="string"), as_of=as_of, **changed)
+
+
+def folder_of(lake: Path) -> Path:
+    return lake / "landing" / "orders" / "ingest_date=2024-02-29" / "execution_id=run_1"
+
+
+def fetched(lake: Path, build: SourceBuild, **changed: Any) -> Selection | None:
+    made = plan_of(lake, build, **changed)
+    with landing(made, "orders", str(lake), LocalStorage()) as place:
+        found = land_download(made, build, str(lake), place)
+        if found is None:
+            place.discard()
+        return found
+
+
+def failure(lake: Path, build: SourceBuild, **changed: Any) -> str:
+    with pytest.raises(SourceUnreadable) as refusal:
+        fetched(lake, build, **changed)
+    assert not folder_of(lake).exists()
+    return json.dumps(refusal.value.to_data())
+
+
+def test_a_file_arrives_as_it_is(tmp_path: Path, site: Site) -> None:
+    site.pages["/v1/orders.csv"] = Page(BODY)
+    selection = fetched(tmp_path, build_of(f"{site.url}/v1/orders.csv?key={{token}}"))
+    assert selection is not None
+    assert site.asked == ["/v1/orders.csv?key=t0p%2F%20secret%26%3F%23%2541"]
+    assert (folder_of(tmp_path) / "orders.csv").read_bytes() == BODY
+    assert selection.locations == [str(folder_of(tmp_path) / "orders.csv")]
+    (file,) = json.loads((folder_of(tmp_path) / "manifest.json").read_text())["files"]
+    assert file["origin"] == f"{site.url}/v1/orders.csv?key={{token}}"
+    assert [(f.path, f.sha256) for f in selection.position.files] == [
+        ("orders.csv", file["sha256"])
+    ]
+
+
+def test_an_answer_in_chunks_is_whole_too(tmp_path: Path, site: Site) -> None:
+    chunked = b"3\r\na,b\r\n4\r\n\n1,2\r\n0\r\n\r\n"
+    site.pages["/a.csv"] = Page(chunked, headers={"Transfer-Encoding": "chunked"}, length=None)
+    assert fetched(tmp_path, build_of(f"{site.url}/a.csv")) is not None
+    assert (folder_of(tmp_path) / "a.csv").read_bytes() == b"a,b\n1,2"
+
+
+@pytest.mark.parametrize("headers", [{}, {"Content-Encoding": "gzip"}])
+def test_a_packed_file_stays_packed(tmp_path: Path, site: Site, headers: dict[str, str]) -> None:
+    site.pages["/a.csv.gz"] = Page(gzip.compress(BODY), headers=headers)
+    assert fetched(tmp_path, build_of(f"{site.url}/a.csv.gz")) is not None
+    assert gzip.decompress((folder_of(tmp_path) / "a.csv.gz").read_bytes()) == BODY
+
+
+@pytest.mark.parametrize(
+    ("page", "about"),
+    [
+        (Page(b"oops", status=500), "the server answered 500 Internal Server Error"),
+        (Page(status=404), "the server answered 404 Not Found"),
+        (Page(status=204), "the server answered 204"),
+        (Page(b"part", status=206), "the server answered 206"),
+        (Page(BODY, length=len(BODY) + 1), "peer closed connection"),
+        (Page(b"", length=7), "peer closed connection"),
+        (
+            Page(b"5\r\na,b", headers={"Transfer-Encoding": "chunked"}, length=None),
+            "peer closed connection",
+        ),
+        (Page(BODY, length=None), "does not say how long it is"),
+        (Page(BODY, pause=2.0), "the server said nothing for 0.5 seconds"),
+        (Page(BODY, headers={"Content-Encoding": "br"}), "packed the answer as br"),
+        (Page(BODY, headers={"Content-Encoding": "gzip"}), "packed the answer as gzip"),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
+)
+def test_what_is_not_a_whole_file_is_refused(
+    tmp_path: Path, site: Site, page: Page, about: str
+) -> None:
+    site.pages["/a.csv"] = page
+    build = build_of(f"{site.url}/a.csv?key={{token}}")
+    assert about in failure(tmp_path, build, settings={"timeout_seconds": "0.5"})
+
+
+def test_nobody_there_is_told(tmp_path: Path, site: Site) -> None:
+    assert "Connection refused" in failure(tmp_path, build_of("http://127.0.0.1:1/{token}/a.csv"))
+
+
+def test_a_redirect_within_the_host_is_followed(tmp_path: Path, site: Site) -> None:
+    site.pages["/a.csv"] = Page(status=302, headers={"Location": "/b?key=1"})
+    site.pages["/b"] = Page(BODY)
+    assert fetched(tmp_path, build_of(f"{site.url}/a.csv")) is not None
+    assert (folder_of(tmp_path) / "a.csv").read_bytes() == BODY
+    assert site.asked == ["/a.csv", "/b?key=1"]
+
+
+@pytest.mark.parametrize(
+    "target", ["http://localhost:{port}/b", "http://127.0.0.1:1/b", "https://127.0.0.1:{port}/b"]
+)
+def test_no_token_goes_to_another_host(tmp_path: Path, site: Site, target: str) -> None:
+    location = target.format(port=site.port) + f"?{SPELLINGS[1]}"
+    site.pages["/a.csv"] = Page(status=302, headers={"Location": location})
+    told = failure(tmp_path, build_of(f"{site.url}/a.csv?key={{token}}"))
+    assert "sends to another place" in told
+    assert len(site.asked) == 1
+
+
+def test_a_redirect_without_end_is_refused(tmp_path: Path, site: Site) -> None:
+    site.pages["/a.csv"] = Page(status=302, headers={"Location": "/a.csv"})
+    assert "redirects more than 5 times" in failure(tmp_path, build_of(f"{site.url}/a.csv"))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        Page(BODY),
+        Page(status=500),
+        Page(BODY, length=len(BODY) + 1),
+        Page(BODY, pause=2.0),
+        Page(status=302, headers={"Location": f"http://elsewhere/{SPELLINGS[1]}"}),
+        Page(status=302, headers={"Location": f"http://{'t0p'}.example/{SPELLINGS[1]}"}),
+        Page(status=302, headers={"Location": f"//[{SPELLINGS[1]}"}),
+        Page(BODY, headers={"Content-Encoding": SPELLINGS[1]}),
+    ],
+    ids=["good", "500", "cut", "slow", "elsewhere", "host", "no address", "echo"],
+)
+def test_the_token_is_shown_to_nobody(
+    tmp_path: Path,
+    site: Site,
+    page: Page,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    site.pages["/a.csv"] = page
+    build = build_of(f"{site.url}/a.csv?key={{token}}")
+    made = plan_of(tmp_path, build, settings={"timeout_seconds": "0.5"})
+    told = [made.to_json()]
+    with caplog.at_level(logging.DEBUG):
+        for name in ("httpx", "httpcore"):
+            caplog.set_level(logging.DEBUG, logger=name)
+        try:
+            selection = fetched(tmp_path, build, settings={"timeout_seconds": "0.5"})
+            assert selection is not None
+            told += [repr(selection), selection.position.to_json()]
+            told.append((folder_of(tmp_path) / "manifest.json").read_text())
+        except SourceUnreadable as error:
+            told += [json.dumps(error.to_data()), repr(error), repr(error.__cause__)]
+    assert "key=" in site.asked[0]
+    said = "".join([*told, caplog.text, *capfd.readouterr()])
+    assert [spelling for spelling in SPELLINGS if spelling in said] == []
+
+
+def test_a_secret_that_is_not_set_is_named(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SHOP_TOKEN")
+    with pytest.raises(SecretMissing, match="env:SHOP_TOKEN"):
+        fetched(tmp_path, build_of(f"{site.url}/a.csv?key={{token}}"))
+    assert (site.asked, folder_of(tmp_path).exists()) == ([], False)
+
+
+@pytest.mark.parametrize(
+    ("load", "read"),
+    [
+        (LoadType.FULL, "AABA"),
+        (LoadType.SNAPSHOT, "AABA"),
+        (LoadType.APPEND, "AB"),
+        (LoadType.INCREMENTAL, "ABA"),
+    ],
+)
+def test_what_is_read_again(tmp_path: Path, site: Site, load: LoadType, read: str) -> None:
+    """A state that comes back is news to a load by key, and none to an append."""
+    position, told = None, ""
+    for number, state in enumerate("AABA"):
+        site.pages["/a.csv"] = Page(state.encode())
+        lake = tmp_path / str(number)
+        keyed = {"type": load, "keys": ["a"]} if load is LoadType.INCREMENTAL else load
+        selection = fetched(lake, build_of(f"{site.url}/a.csv", position), load=keyed)
+        assert folder_of(lake).exists() == (selection is not None)
+        if selection is not None:
+            told += Path(selection.locations[0]).read_text()
+            position = selection.position
+    assert told == read
+
+
+@pytest.mark.parametrize(
+    ("url", "settings", "name"),
+    [
+        ("https://h/x/orders%20of%20today.csv?a=b", {}, "orders_of_today.csv"),
+        ("https://h/x/orders.csv.gz", {}, "orders.csv.gz"),
+        ("https://h/x/orders", {"file_name": "o.csv"}, "o.csv"),
+        ("https://h/x/orders", {"file_name": "../../o.csv"}, "o.csv"),
+        ("https://h/x/orders", {}, "orders"),
+        ("https://h/{token}", {}, "orders.csv"),
+        ("https://h/", {}, "orders.csv"),
+        ("https://h/manifest.json", {}, "orders.csv"),
+        ("https://h/..", {}, "orders.csv"),
+    ],
+)
+def test_the_name_of_the_file(url: str, settings: dict[str, str], name: str) -> None:
+    assert file_name(build_of(url), settings) == name
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "soon", "1e9", "nan"])
+def test_a_patience_that_is_none_is_refused(tmp_path: Path, site: Site, text: str) -> None:
+    told = failure(tmp_path, build_of(f"{site.url}/a.csv"), settings={"timeout_seconds": text})
+    assert "timeout_seconds is a number of seconds up to 3600" in told
