@@ -68,6 +68,15 @@ def test_what_stands_in_the_files_is_what_is_read(session: SparkSession, tmp_pat
     batch.confirm()
 
 
+def test_a_line_of_blanks_is_a_value_and_no_empty_line(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    write_files(tmp_path, one="a\n1\n  \n\n\t\n")
+    assert rows(read(session, tmp_path)) == sorted([("1",), ("  ",), ("\t",)], key=str)
+    write_files(tmp_path, one="a\tb\n\t\n")
+    assert rows(read(session, tmp_path, delimiter="tab")) == [(None, None)]
+
+
 def test_options_say_how_the_files_are_written(session: SparkSession, tmp_path: Path) -> None:
     content = "a;b\n'x;y';NA\n'it\\'s';'NA'\né;\n"
     write_files(tmp_path, one=content.encode("latin1"))
@@ -105,9 +114,10 @@ def test_odd_names_of_files_and_columns(session: SparkSession, tmp_path: Path) -
     write_files(
         lake, **{"b [1] {x} %20 é": "a b,c.d,`e`\n1,2,3\n", "b [1] {x} %20 f": "a b,c.d,`e`\n"}
     )
-    batch = read(session, lake)
-    assert batch.live.names == ("a b", "c.d", "`e`")
     declared = schema(**{"`e`": "long", "c.d": "string", "a b": "integer"})
+    batch = extract(plan(lake, csv(), declared), session, str(lake), LocalStorage())
+    assert batch is not None
+    assert batch.live.names == ("a b", "c.d", "`e`")
     frame = conform(batch.frame, batch.live, declared, "bronze.orders")
     assert (frame.columns, frame.collect()) == (["`e`", "c.d", "a b"], [(3, "2", 1)])
 
@@ -117,6 +127,7 @@ def test_odd_names_of_files_and_columns(session: SparkSession, tmp_path: Path) -
     [
         ({"x": "a,b\n1,2\n", "y": "a,b\n1,2\n3\n"}, "in/y.csv: line 3 has 1 fields instead of 2"),
         ({"x": "a,b\n1,2,3\n"}, "in/x.csv: line 2 has 3 fields instead of 2"),
+        ({"x": "a,b\n1,2\n  \n"}, "in/x.csv: line 3 has 1 fields instead of 2"),
         ({"x": 'a,b\n"1",2\n"3\n'}, "in/x.csv: line"),
         ({"x": 'a,b\n"1"2,3\n'}, "in/x.csv: line 2"),
         ({"x": "a,b\n1,2\n", "y": "b,a\n1,2\n"}, "in/y.csv has another header than in/x.csv"),

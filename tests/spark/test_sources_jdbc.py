@@ -207,6 +207,15 @@ def test_slices_hold_every_row_once(
     assert batch.frame.rdd.getNumPartitions() == (2 if value == "now()::timestamp" else 4)
 
 
+@pytest.mark.parametrize(("options", "slices"), [({}, 4), ({"slices": "1"}, 1)])
+def test_there_are_four_slices_unless_a_source_says_otherwise(
+    session: SparkSession, server: Server, place: str, options: dict[str, str], slices: int
+) -> None:
+    thing = made(server, place, "id integer", "1", "100", "NULL")
+    batch = read_jdbc(session, build_of(server, thing, slice_by="id", **options), DATASET)
+    assert (len(rows(batch)), batch.frame.rdd.getNumPartitions()) == (3, slices)
+
+
 def test_rows_that_come_after_the_bounds_were_taken_are_in_a_slice(
     session: SparkSession, server: Server, place: str
 ) -> None:
@@ -237,10 +246,10 @@ def test_a_condition_is_the_databases_own(
 @pytest.mark.parametrize(
     ("options", "about"),
     [
-        ({"slice_by": "id"}, "slice_by and slices go together"),
+        ({"slices": "2"}, "slices needs slice_by"),
         ({"slice_by": "ids", "slices": "2"}, "no column 'ids'; did you mean id?"),
         ({"slice_by": "name", "slices": "2"}, "column name is text, which has no even slices"),
-        ({"slice_by": "id", "slices": "1"}, "slices is a number from 2 to 256, not '1'"),
+        ({"slice_by": "id", "slices": "0"}, "slices is a number from 1 to 64, not '0'"),
         ({"fetchsize": "9"}, "unknown database option 'fetchsize'; did you mean fetch_size?"),
         ({"fetch_size": "0"}, "fetch_size is a number of rows"),
     ],

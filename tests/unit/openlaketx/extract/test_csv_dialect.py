@@ -2,39 +2,60 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem, first_fault, look_at
+from openlaketx.extract.text_files import TextProblem
 
 PLAIN = CsvDialect()
 
 
-def written(folder: Path, content: str | bytes) -> str:
-    file = folder / "a.csv"
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+def written(folder: Path, content: str | bytes, name: str = "a.csv") -> str:
+    data = content if isinstance(content, bytes) else content.encode()
+    file = folder / name
+    file.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     return str(file)
 
 
 @pytest.mark.parametrize(
-    ("content", "header", "quoted"),
+    ("content", "header", "by_lines"),
     [
-        ("", None, False),
-        ("\n\n", None, False),
-        ("a,b\n", ("a", "b"), False),
-        ("a,b", ("a", "b"), False),
-        ("\ufeffa,b\n1,2\n", ("a", "b"), False),
-        ("\r\na,b\r\n1,2\r\n", ("a", "b"), False),
-        ('"a, b","c\nd"\n1,2\n', ("a, b", "c\nd"), True),
-        ('a,b\n1,"x ""y"""\n', ("a", "b"), True),
+        ("", None, True),
+        ("\n\n", None, True),
+        ("a,b\n", ("a", "b"), True),
+        ("a,b", ("a", "b"), True),
+        ("\ufeffa,b\n1,2\n", ("a", "b"), True),
+        ("\r\na,b\r\n1,2\r\n", ("a", "b"), True),
+        ('"a, b","c\nd"\n1,2\n', ("a, b", "c\nd"), False),
+        ('a,b\n1,"x ""y"""\n', ("a", "b"), False),
+        ("a\n1\n  \n2\n", ("a",), False),
+        ("a\n1\r\n\t\r\n", ("a",), False),
+        ("a\n1\n ", ("a",), False),
+        ("a\n1 \n 2\n", ("a",), True),
     ],
 )
-def test_header_and_quotes(
-    tmp_path: Path, content: str, header: tuple[str, ...] | None, quoted: bool
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
+def test_header_and_whether_lines_are_records(
+    tmp_path: Path, content: str, header: tuple[str, ...] | None, by_lines: bool, name: str
 ) -> None:
-    look = look_at(written(tmp_path, content), PLAIN)
-    assert (look.header, look.quoted) == (header, quoted)
+    look = look_at(written(tmp_path, content, name), PLAIN)
+    assert (look.header, look.by_lines) == (header, by_lines)
+
+
+def test_a_line_of_blanks_across_the_reading_buffer_is_seen(tmp_path: Path) -> None:
+    for before in range((1 << 20) - 4, (1 << 20) + 1):
+        text = "a\n" + "x" * (before - 3) + "\n  \n1\n"
+        assert not look_at(written(tmp_path, text), PLAIN).by_lines
+
+
+@pytest.mark.parametrize("damage", [b"no gzip", gzip.compress(b"a,b\n1,2\n" * 99)[:-9]])
+def test_a_damaged_gzip_file_is_told_as_such(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / "a.csv.gz").write_bytes(damage)
+    with pytest.raises(TextProblem, match="no whole gzip file"):
+        look_at(str(tmp_path / "a.csv.gz"), PLAIN)
 
 
 def test_a_byte_that_is_not_text_is_named(tmp_path: Path) -> None:
@@ -83,7 +104,7 @@ def test_options_make_the_dialect(tmp_path: Path) -> None:
 def test_no_quote_means_that_quotes_are_text(tmp_path: Path) -> None:
     dialect = CsvDialect.from_options({"quote": ""})
     look = look_at(written(tmp_path, 'a,b"\n'), dialect)
-    assert (look.header, look.quoted) == (("a", 'b"'), False)
+    assert (look.header, look.by_lines) == (("a", 'b"'), True)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ class Batch:
     """What a failure of Spark over these rows means."""
     confirm: Callable[[], None]
     """Raises where the origin changed while it was being read."""
+    rejected: int = 0
+    """Malformed lines that are not among the rows; they were kept aside."""
 
 
 def name_problem(names: tuple[str, ...]) -> str | None:

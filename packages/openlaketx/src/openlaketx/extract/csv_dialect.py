@@ -10,19 +10,27 @@ from __future__ import annotations
 import codecs
 import csv
 import difflib
+import re
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakeguard_sdk.words import CSV_ENCODINGS
+from openlaketx.extract.text_files import TextProblem, opened_bytes, opened_lines
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 OPTIONS = ("delimiter", "quote", "escape", "null_value", "encoding")
 ENCODINGS = {codecs.lookup(name).name: name for name in CSV_ENCODINGS}
 """Python's name of each encoding, and the name that Spark knows."""
 _CHUNK = 1 << 20
+_BLANK_LINE = re.compile(rb"[\r\n][\x00-\x09\x0b\x0c\x0e-\x20]+(?=[\r\n]|\Z)")
+"""What Spark takes for an empty line, though it may be a value, or NULLs between tabs."""
 
 
-class DialectProblem(ValueError):
+class DialectProblem(TextProblem):
     """The options or a file cannot be read as CSV; says why."""
 
 
@@ -71,15 +79,21 @@ class CsvDialect:
 
     def records(self, path: str) -> Iterator[tuple[int, list[str]]]:
         """Every record with the line on which it ends; ``DialectProblem`` where quoting breaks."""
-        encoding = "utf-8-sig" if self.codec == "utf-8" else self.codec
-        with open(path, encoding=encoding, newline="") as lines:
-            reader = csv.reader(lines, strict=True, **self._python())
+        with self.lines(path) as lines:
+            reader = self.reader(lines)
             try:
                 for record in reader:
                     if record:
                         yield reader.line_num, record
             except csv.Error as error:
                 raise DialectProblem(f"line {reader.line_num}: {error}") from None
+
+    def lines(self, path: str) -> AbstractContextManager[Iterator[str]]:
+        """Lines with their ends; a byte that is no text comes as a lone surrogate."""
+        return opened_lines(path, "utf-8-sig" if self.codec == "utf-8" else self.codec)
+
+    def reader(self, lines: Iterator[str]) -> Reader:
+        return csv.reader(lines, strict=True, **self._python())
 
     def _python(self) -> dict[str, Any]:
         if not self.quote:
@@ -95,10 +109,13 @@ class CsvDialect:
 
 @dataclass(frozen=True)
 class CsvLook:
-    """What a file says before Spark reads it: its header, and whether quotes occur in it."""
+    """What a file says before Spark reads it: its header, and whether lines tell records apart.
+
+    They do not where quotes occur; and a line of blanks Spark drops when it reads by lines.
+    """
 
     header: tuple[str, ...] | None
-    quoted: bool
+    by_lines: bool
 
 
 def look_at(path: str, dialect: CsvDialect) -> CsvLook:
@@ -107,9 +124,9 @@ def look_at(path: str, dialect: CsvDialect) -> CsvLook:
     Spark would put U+FFFD for the one and swallow the rest of the file for the other.
     """
     decoder = codecs.getincrementaldecoder(dialect.codec)()
-    quotes, offset = 0, 0
+    quotes, offset, blanks, before = 0, 0, False, b"\n"
     mark = dialect.quote.encode(dialect.codec)
-    with open(path, "rb") as file:
+    with opened_bytes(path) as file:
         while chunk := file.read(_CHUNK):
             pending = len(decoder.getstate()[0])
             try:
@@ -120,6 +137,8 @@ def look_at(path: str, dialect: CsvDialect) -> CsvLook:
                 ) from None
             quotes += chunk.count(mark) if mark else 0
             offset += len(chunk)
+            blanks = blanks or _BLANK_LINE.search(before + chunk) is not None
+            before = chunk[-1:]
     try:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
@@ -128,7 +147,7 @@ def look_at(path: str, dialect: CsvDialect) -> CsvLook:
         for _ in dialect.records(path):
             pass
     first = next(dialect.records(path), None)
-    return CsvLook(header=tuple(first[1]) if first else None, quoted=quotes > 0)
+    return CsvLook(header=tuple(first[1]) if first else None, by_lines=not (quotes or blanks))
 
 
 def first_fault(path: str, dialect: CsvDialect) -> str | None:

@@ -15,20 +15,21 @@ from openlaketx.extract.jdbc_columns import SLICEABLE, DatabaseColumn, identifie
 
 SLICE = "lg_slice"
 """The slice column once more, as the database has it, so that its index serves."""
-MOST_SLICES = 256
+MOST_SLICES = 64
+_SLICES = "4"
 
 
 def slice_column(
     options: Mapping[str, str], columns: Iterable[DatabaseColumn]
 ) -> tuple[DatabaseColumn, int] | None:
     """The column to slice by and the number of slices; ValueError where they cannot be."""
-    name, number = options.get("slice_by", ""), options.get("slices", "")
-    if not name and not number:
+    name, number = options.get("slice_by", ""), options.get("slices", _SLICES)
+    if not name and "slices" in options:
+        raise ValueError("slices needs slice_by, the column whose values are sliced")
+    if not number.isdecimal() or not 1 <= int(number) <= MOST_SLICES:
+        raise ValueError(f"slices is a number from 1 to {MOST_SLICES}, not {number!r}")
+    if not name:
         return None
-    if not name or not number:
-        raise ValueError("slice_by and slices go together")
-    if not number.isdecimal() or not 2 <= int(number) <= MOST_SLICES:
-        raise ValueError(f"slices is a number from 2 to {MOST_SLICES}, not {number!r}")
     known = {column.name: column for column in columns}
     if name not in known:
         raise ValueError(f"slice_by: there is no column {name!r}{did_you_mean(name, known)}")

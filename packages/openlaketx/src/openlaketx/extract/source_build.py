@@ -8,9 +8,15 @@ from lakeguard_sdk.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage import Storage
 from lakeguard_sdk.words import SourceFormat
 from openlaketx.extract.batch import Batch
+from openlaketx.extract.clean_names import with_clean_names
 from openlaketx.extract.csv_source import read_csv
+from openlaketx.extract.delta_source import read_delta
+from openlaketx.extract.downloaded_file import land_download
 from openlaketx.extract.jdbc_source import read_jdbc
-from openlaketx.extract.manifest import select_files
+from openlaketx.extract.jsonl_source import read_jsonl
+from openlaketx.extract.landed_files import land_files
+from openlaketx.extract.landing import landing, run_folder
+from openlaketx.extract.manifest import Selection, select_files
 from openlaketx.extract.parquet_source import read_parquet
 
 
@@ -20,6 +26,29 @@ def read_source(
     """The batch, not yet computed; None where the source has nothing new."""
     if build.format is SourceFormat.JDBC:
         return read_jdbc(session, build, plan.dataset)
+    if build.format is SourceFormat.DELTA:
+        return read_delta(session, build, plan, lake)
+    selection = _selected(plan, build, lake, storage)
+    if selection is None:
+        return None
+    folder = run_folder(plan, build.source, lake)
+    if build.format is SourceFormat.CSV:
+        batch = read_csv(session, build, selection, storage, folder)
+    elif build.format is SourceFormat.JSONL:
+        batch = read_jsonl(session, build, selection, storage, folder)
+    else:
+        batch = read_parquet(session, build, selection, storage)
+    return with_clean_names(batch, build, plan.batch_schema, plan.dataset)
+
+
+def _selected(plan: RunPlan, build: SourceBuild, lake: str, storage: Storage) -> Selection | None:
+    """The files to read, landed first where the source asks for it or there is no other way."""
+    if build.url:
+        with landing(plan, build.source, lake, storage) as place:
+            downloaded = land_download(plan, build, lake, place)
+            if downloaded is None:
+                place.discard()
+            return downloaded
     selection = select_files(
         source=build.source,
         dataset=plan.dataset,
@@ -31,6 +60,7 @@ def read_source(
     )
     if not selection.files:
         return None
-    if build.format is SourceFormat.CSV:
-        return read_csv(session, build, selection, storage)
-    return read_parquet(session, build, selection, storage)
+    if not build.landing:
+        return selection
+    with landing(plan, build.source, lake, storage) as place:
+        return land_files(selection, build.path, place, storage)

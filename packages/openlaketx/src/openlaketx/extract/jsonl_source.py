@@ -1,0 +1,83 @@
+"""Files of JSON lines as one frame of strings, each value as it is written in the file."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StringType, StructField, StructType
+
+from lakeguard_sdk.run import SourceBuild
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.storage import Storage, local_path
+from lakeguard_sdk.words import Malformed
+from openlaketx.engine.places import spark_read_path
+from openlaketx.engine.spark_errors import reason
+from openlaketx.extract.aside import keep_aside
+from openlaketx.extract.batch import Batch, name_problem
+from openlaketx.extract.jsonl_lines import JsonLook, json_lines, look_at_json
+from openlaketx.extract.manifest import Selection
+from openlaketx.extract.text_files import TextProblem
+
+CODEC = "utf-8"
+_OPTIONS = {"mode": "FAILFAST", "lineSep": "\n"}
+_ENCODINGS = ("utf-8", "us-ascii")
+
+
+def read_jsonl(
+    session: SparkSession,
+    build: SourceBuild,
+    selection: Selection,
+    storage: Storage,
+    folder: Path,
+) -> Batch:
+    """The keys of all lines as columns; a key that a line lacks is NULL there.
+
+    Numbers and nested values keep the very text that they have in the file. A line that is no
+    object fails the run, or, where the source says so, is kept in ``folder``.
+    """
+    _check_options(build, selection)
+    looks = {
+        file.path: _look(selection, file.path, selection.location(file)) for file in selection.files
+    }
+    names = tuple(dict.fromkeys(name for look in looks.values() for name in look.names))
+    if problem := name_problem(names):
+        raise selection.unreadable(problem)
+    faults = {path: look.faults for path, look in looks.items()}
+    if build.malformed is Malformed.REFUSE:
+        _refuse_first(selection, looks)
+    lines = partial(json_lines, codec=CODEC)
+    selection, rejected = keep_aside(selection, faults, lines, CODEC, folder, storage)
+    schema = StructType([StructField(name, StringType()) for name in names])
+    paths = [spark_read_path(location) for location in selection.locations]
+    return Batch(
+        frame=session.read.schema(schema).options(**_OPTIONS).json(paths),
+        live=TableSchema(columns=tuple(Column(name=name, type="string") for name in names)),
+        inputs=(),
+        position=selection.position,
+        explain=lambda error: selection.unreadable(reason(error)),
+        confirm=partial(selection.confirm, storage),
+        rejected=rejected,
+    )
+
+
+def _check_options(build: SourceBuild, selection: Selection) -> None:
+    for key, value in build.options.items():
+        if key != "encoding":
+            raise selection.unreadable(f"JSON lines have no option {key!r}")
+        if value.lower() not in _ENCODINGS:
+            raise selection.unreadable(f"JSON lines are UTF-8, not {value}")
+
+
+def _look(selection: Selection, path: str, location: str) -> JsonLook:
+    try:
+        return look_at_json(local_path(location), CODEC)
+    except TextProblem as problem:
+        raise selection.unreadable(f"{path}: {problem}") from None
+
+
+def _refuse_first(selection: Selection, looks: dict[str, JsonLook]) -> None:
+    for path, look in looks.items():
+        for fault in look.faults:
+            raise selection.unreadable(f"{path}: line {fault.first}: {fault.reason}")

@@ -1,0 +1,74 @@
+"""What is no JSON object by itself is found by line, and every key is known before Spark reads."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from openlaketx.extract.jsonl_lines import JsonLook, look_at_json
+from openlaketx.extract.text_files import TextProblem
+
+
+def look(folder: Path, *lines: str | bytes) -> JsonLook:
+    parts = [line if isinstance(line, bytes) else line.encode() for line in lines]
+    (folder / "a.jsonl").write_bytes(b"\n".join(parts))
+    return look_at_json(str(folder / "a.jsonl"), "utf-8")
+
+
+def test_keys_are_those_of_all_lines_in_their_order(tmp_path: Path) -> None:
+    found = look(
+        tmp_path, '{"b": 1, "a": {"x": 2}}', "", "  \t\r", '{"c": [1.0], "b": null}\r', "{}"
+    )
+    assert found == JsonLook(("b", "a", "c"), [])
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("[1]", "it is no object"),
+        ('[{"a": 1}]', "it is no object"),
+        ("1", "it is no object"),
+        ("null", "it is no object"),
+        ('"{}"', "it is no object"),
+        ("{", "Expecting property name enclosed in double quotes at character 2"),
+        ('{"a": 1} {"a": 2}', "Extra data at character 10"),
+        ('{"a": 1,}', "at character"),
+        ("{'a': 1}", "Expecting property name"),
+        ('{"a": 01}', "at character"),
+        ('{"a": NaN}', "NaN is no JSON"),
+        ('{"a": -Infinity}', "-Infinity is no JSON"),
+        ('{"a": 1, "a": 1}', "key 'a' stands there twice"),
+        ('{"x": {"a": 1, "b": 2, "a": 1}}', "key 'a' stands there twice"),
+        ('{"a": "\\ud800"}', "half a character is escaped"),
+        ('{"a": {"b": ["\\udc00"]}}', "half a character is escaped"),
+        (b'{"a": "\xff"}', "a byte is not UTF-8"),
+        ('{"a": "\x01"}', "Invalid control character"),
+        ("\ufeff{}", "Expecting value at character 1"),
+        ('{"a": ' + "[" * 100_000, "it is nested too deep"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_line_that_is_no_object_is_a_fault(
+    tmp_path: Path, line: str | bytes, reason: str
+) -> None:
+    found = look(tmp_path, '{"k": 1}', line, '{"k": 2}')
+    assert found.names == ("k",)
+    assert [(fault.first, fault.last) for fault in found.faults] == [(2, 2)]
+    assert reason in found.faults[0].reason
+
+
+def test_what_is_whole_is_no_fault(tmp_path: Path) -> None:
+    number = "9" * 10_000
+    found = look(tmp_path, '{"a": "\\ud83d\\ude00 é"}', f'{{"a": {number}}}', '{"a": 1e999}')
+    assert found == JsonLook(("a",), [])
+
+
+def test_a_packed_file_is_read_whole_or_refused(tmp_path: Path) -> None:
+    packed = gzip.compress(b'{"a": 1}\n' * 99)
+    (tmp_path / "a.jsonl.gz").write_bytes(packed)
+    assert look_at_json(str(tmp_path / "a.jsonl.gz"), "utf-8").names == ("a",)
+    (tmp_path / "a.jsonl.gz").write_bytes(packed[:-4])
+    with pytest.raises(TextProblem, match="no whole gzip file"):
+        look_at_json(str(tmp_path / "a.jsonl.gz"), "utf-8")
