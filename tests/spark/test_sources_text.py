@@ -136,12 +136,25 @@ def test_json_lines_that_are_refused(
     assert about in str(refusal.value)
 
 
-@pytest.mark.parametrize("options", [{"mode": "PERMISSIVE"}, {"encoding": "windows-1252"}])
+@pytest.mark.parametrize(
+    ("encoding", "text"), [("UTF-8", "é €"), ("windows-1252", "é €"), ("ISO-8859-1", "é")]
+)
+def test_json_lines_of_every_encoding(
+    session: SparkSession, tmp_path: Path, encoding: str, text: str
+) -> None:
+    write(tmp_path, "x.jsonl", f'{{"a": "{text}", "b": 1.10}}\n[1]\n'.encode(encoding))
+    options = {"encoding": encoding}
+    build = build_of(JSONL, options=options, malformed=Malformed.ASIDE)
+    batch = batch_of(session, tmp_path, build)
+    assert (rows(batch), batch.rejected) == ([(text, "1.10")], 1)
+
+
+@pytest.mark.parametrize("options", [{"mode": "PERMISSIVE"}, {"encoding": "utf-16"}])
 def test_options_that_json_lines_lack(
     session: SparkSession, tmp_path: Path, options: dict[str, str]
 ) -> None:
     write(tmp_path, "x.jsonl", '{"a": 1}\n')
-    with pytest.raises(SourceUnreadable, match="JSON lines"):
+    with pytest.raises(SourceUnreadable, match=r"no option 'mode'|encoding 'utf-16'"):
         read(session, tmp_path, build_of(JSONL, options=options))
 
 

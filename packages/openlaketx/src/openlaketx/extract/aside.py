@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from lakeguard_sdk.evidence import SourceFile
 from lakeguard_sdk.storage import Storage, local_path
 from openlaketx.extract.manifest import Selection
 from openlaketx.extract.text_files import writing_bytes
@@ -31,58 +30,65 @@ class Fault(NamedTuple):
     reason: str
 
 
-Lines = Callable[[str], AbstractContextManager[Iterator[str]]]
 Faults = Mapping[str, Sequence[Fault]]
 """By the path of the file, in the order of its lines."""
 
 
+class Writing(NamedTuple):
+    """How the files of a source are read as lines, and in which encoding a copy is written."""
+
+    lines: Callable[[str], AbstractContextManager[Iterator[str]]]
+    codec: str
+    copied_as: str
+
+
 def keep_aside(
-    selection: Selection, faults: Faults, lines: Lines, codec: str, folder: Path, storage: Storage
+    selection: Selection, faults: Faults, writing: Writing, folder: Path, storage: Storage
 ) -> tuple[Selection, int]:
-    """The selection in which files are read without their faults, and how many those are."""
-    rejected = sum(map(len, faults.values()))
-    if not rejected:
+    """The selection in which files are read without their faults, and how many those are.
+
+    Files without one are read where they are, unless copies are to have another encoding.
+    """
+    every = writing.copied_as != writing.codec
+    chosen = [file for file in selection.files if every or faults.get(file.path)]
+    if not chosen:
         return selection, 0
     places = dict(selection.places)
-    made = (folder / MALFORMED, folder / ACCEPTED)
+    aside, accepted = folder / MALFORMED, folder / ACCEPTED
     try:
-        made[1].mkdir(parents=True)
-        with made[0].open("xb") as aside:
-            for number, file in enumerate(selection.files, start=1):
-                if faults.get(file.path):
-                    copy = made[1] / f"{number:04}-{Path(file.path).name}"
-                    _sift(selection, file, faults[file.path], lines, codec, copy, aside)
-                    places[file.path] = str(copy)
-        for place in (made[0], *made[1].iterdir()):
+        accepted.mkdir(parents=True)
+        with aside.open("xb") as kept:
+            for number, file in enumerate(chosen, start=1):
+                copy = accepted / f"{number:04}-{Path(file.path).name}"
+                found = faults.get(file.path, ())
+                _sift(local_path(selection.location(file)), file.path, found, writing, copy, kept)
+                places[file.path] = str(copy)
+        if not aside.stat().st_size:
+            aside.unlink()
+        for place in (*folder.glob(MALFORMED), *accepted.iterdir()):
             storage.make_durable(str(place))
     except OSError as error:
-        made[0].unlink(missing_ok=True)
-        shutil.rmtree(made[1], ignore_errors=True)
+        aside.unlink(missing_ok=True)
+        shutil.rmtree(accepted, ignore_errors=True)
         raise selection.unreadable(
             f"malformed lines could not be kept in {folder}: {error.strerror or error}"
         ) from None
-    return replace(selection, places=places), rejected
+    return replace(selection, places=places), sum(map(len, faults.values()))
 
 
 def _sift(
-    selection: Selection,
-    file: SourceFile,
-    faults: Sequence[Fault],
-    lines: Lines,
-    codec: str,
-    copy: Path,
-    aside: IO[bytes],
+    origin: str, path: str, faults: Sequence[Fault], writing: Writing, copy: Path, aside: IO[bytes]
 ) -> None:
     waiting = iter(faults)
     fault, text = next(waiting, None), ""
-    with lines(local_path(selection.location(file))) as found, writing_bytes(str(copy)) as accepted:
+    with writing.lines(origin) as found, writing_bytes(str(copy)) as accepted:
         for number, line in enumerate(found, start=1):
             if fault is None or number < fault.first:
-                accepted.write(line.encode(codec, "surrogateescape"))
+                accepted.write(line.encode(writing.copied_as, "surrogateescape"))
                 continue
             text += line
             if number == fault.last:
-                aside.write(_told(file.path, fault, text, codec))
+                aside.write(_told(path, fault, text, writing.codec))
                 fault, text = next(waiting, None), ""
 
 

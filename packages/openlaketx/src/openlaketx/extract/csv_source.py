@@ -18,7 +18,7 @@ from lakeguard_sdk.words import Malformed
 from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_errors import condition, reason
 from openlaketx.engine.spark_types import quoted_name
-from openlaketx.extract.aside import keep_aside
+from openlaketx.extract.aside import Writing, keep_aside
 from openlaketx.extract.batch import Batch, name_problem
 from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem, first_fault, look_at
 from openlaketx.extract.csv_faults import csv_faults
@@ -72,7 +72,8 @@ def _without_faults(
             faults[file.path] = csv_faults(local_path(selection.location(file)), dialect)
         except TextProblem as problem:
             raise selection.unreadable(f"{file.path}: {problem}") from None
-    return keep_aside(selection, faults, dialect.lines, dialect.codec, folder, storage)
+    writing = Writing(dialect.lines, dialect.codec, copied_as=dialect.codec)
+    return keep_aside(selection, faults, writing, folder, storage)
 
 
 def _header(

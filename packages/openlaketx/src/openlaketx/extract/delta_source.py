@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-from urllib.parse import unquote
-
-from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError, TableNotFoundError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.errors import SourceUnreadable
-from lakeguard_sdk.evidence import SourceFile, SourcePosition
+from lakeguard_sdk.evidence import SourcePosition
 from lakeguard_sdk.load import NEW_ROWS_ONLY
 from lakeguard_sdk.run import RunPlan, SourceBuild
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import join, local_path, located
 from lakeguard_sdk.words import LoadType
-from openlaketx.engine.delta_table import live_files, open_table, schema_of
 from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_errors import reason
 from openlaketx.engine.spark_types import quoted_name, spark_schema
-from openlaketx.extract.batch import Batch, name_problem
+from openlaketx.extract.batch import Batch
+from openlaketx.extract.foreign_snapshot import ForeignSnapshot, open_snapshot
 
-_READER_FEATURES = frozenset({"timestampNtz"})
-"""Features of a table that leave its files to say what they say."""
 _FILE, _KNOWN = "lg_file", "lg_known"
 
 
@@ -35,7 +26,7 @@ def read_delta(session: SparkSession, build: SourceBuild, plan: RunPlan, lake: s
     Files never change, so a removed one means rows that were deleted or rewritten: an APPEND
     refuses it, another load reads what was rewritten once more. None where no file is new.
     """
-    table = _opened(build, str(plan.dataset), located(lake, build.path))
+    table = open_snapshot(build, str(plan.dataset), located(lake, build.path))
     known = {file.path for file in build.position.files} if build.position else set()
     if plan.load.type is LoadType.APPEND and known - table.files.keys():
         raise table.unreadable(
@@ -57,73 +48,7 @@ def read_delta(session: SparkSession, build: SourceBuild, plan: RunPlan, lake: s
     )
 
 
-@dataclass(frozen=True)
-class _Table:
-    """One version: its columns, its files by their path below its root."""
-
-    build: SourceBuild
-    dataset: str
-    location: str
-    live: TableSchema
-    partitions: tuple[str, ...]
-    values: dict[str, dict[str, Any]]
-    """What each file's partition says, by path and column."""
-    files: dict[str, SourceFile]
-
-    def unreadable(self, why: str) -> SourceUnreadable:
-        return _unreadable(self.build, self.dataset, why)
-
-
-def _unreadable(build: SourceBuild, dataset: str, why: str) -> SourceUnreadable:
-    return SourceUnreadable(source=build.source, reason=f"{build.path}: {why}", dataset=dataset)
-
-
-def _opened(build: SourceBuild, dataset: str, location: str) -> _Table:
-    try:
-        found = open_table(location)
-        live = schema_of(found)
-        names = live_files(found)
-    except (DeltaError, TableNotFoundError, ValueError) as error:
-        told = next(iter(str(error).splitlines()), type(error).__name__)
-        raise _unreadable(build, dataset, told) from None
-    problem = _reading_problem(found) or name_problem(live.names)
-    if build.options:
-        problem = f"a Delta table has no option {min(build.options)!r}"
-    if any("://" in path or path.startswith("/") for path in names):
-        problem = "some of its files lie outside of it"
-    if problem:
-        raise _unreadable(build, dataset, problem)
-    files = {
-        path: SourceFile(path=path, size=file.size, modified_ms=0) for path, file in names.items()
-    }
-    partitions = tuple(found.metadata().partition_columns)
-    values = _partition_values(found, partitions)
-    return _Table(build, dataset, location, live, partitions, values, files)
-
-
-def _partition_values(table: DeltaTable, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    actions = table.get_add_actions(flatten=True)
-    paths = [unquote(path) for path in actions["path"].to_pylist()]
-    columns = {name: actions[f"partition.{name}"].to_pylist() for name in names}
-    return {
-        path: {name: values[index] for name, values in columns.items()}
-        for index, path in enumerate(paths)
-    }
-
-
-def _reading_problem(table: DeltaTable) -> str | None:
-    """What in the table changes the meaning of its files; None where nothing does."""
-    protocol = table.protocol()
-    features = set(protocol.reader_features or ()) - _READER_FEATURES
-    if features:
-        return f"it uses {', '.join(sorted(features))}"
-    if protocol.min_reader_version not in (1, 2, 3):
-        return f"it needs reader {protocol.min_reader_version}"
-    mapping = table.metadata().configuration.get("delta.columnMapping.mode", "none")
-    return None if mapping == "none" else "it uses columnMapping"
-
-
-def _frame(session: SparkSession, table: _Table, fresh: list[str]) -> DataFrame:
+def _frame(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> DataFrame:
     """Columns in the table's order; those it is partitioned by have the values of its log."""
     inside = tuple(c for c in table.live.columns if c.name not in table.partitions)
     schema = spark_schema(TableSchema(columns=inside))
@@ -147,7 +72,7 @@ def _frame(session: SparkSession, table: _Table, fresh: list[str]) -> DataFrame:
     )
 
 
-def _values(session: SparkSession, table: _Table, fresh: list[str]) -> DataFrame:
+def _values(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> DataFrame:
     """For each file, by the address that Spark gives it, the values of its partition.
 
     Folder names are no source: writers do not agree on how to spell a value there.

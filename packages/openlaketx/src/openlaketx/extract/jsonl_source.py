@@ -8,21 +8,22 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
+from lakeguard_sdk.evidence import SourceFile
 from lakeguard_sdk.run import SourceBuild
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import Storage, local_path
 from lakeguard_sdk.words import Malformed
 from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_errors import reason
-from openlaketx.extract.aside import keep_aside
+from openlaketx.extract.aside import Writing, keep_aside
 from openlaketx.extract.batch import Batch, name_problem
+from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem
 from openlaketx.extract.jsonl_lines import JsonLook, json_lines, look_at_json
 from openlaketx.extract.manifest import Selection
 from openlaketx.extract.text_files import TextProblem
 
-CODEC = "utf-8"
 _OPTIONS = {"mode": "FAILFAST", "lineSep": "\n"}
-_ENCODINGS = ("utf-8", "us-ascii")
+_UTF8 = "utf-8"
 
 
 def read_jsonl(
@@ -37,18 +38,17 @@ def read_jsonl(
     Numbers and nested values keep the very text that they have in the file. A line that is no
     object fails the run, or, where the source says so, is kept in ``folder``.
     """
-    _check_options(build, selection)
-    looks = {
-        file.path: _look(selection, file.path, selection.location(file)) for file in selection.files
-    }
+    codec = _codec(build, selection)
+    looks = {file.path: _look(selection, file, codec) for file in selection.files}
     names = tuple(dict.fromkeys(name for look in looks.values() for name in look.names))
     if problem := name_problem(names):
         raise selection.unreadable(problem)
-    faults = {path: look.faults for path, look in looks.items()}
     if build.malformed is Malformed.REFUSE:
         _refuse_first(selection, looks)
-    lines = partial(json_lines, codec=CODEC)
-    selection, rejected = keep_aside(selection, faults, lines, CODEC, folder, storage)
+    faults = {path: look.faults for path, look in looks.items()}
+    # Spark keeps the text of a value exactly only where it finds it in UTF-8.
+    writing = Writing(partial(json_lines, codec=codec), codec, copied_as=_UTF8)
+    selection, rejected = keep_aside(selection, faults, writing, folder, storage)
     schema = StructType([StructField(name, StringType()) for name in names])
     paths = [spark_read_path(location) for location in selection.locations]
     return Batch(
@@ -62,19 +62,22 @@ def read_jsonl(
     )
 
 
-def _check_options(build: SourceBuild, selection: Selection) -> None:
-    for key, value in build.options.items():
+def _codec(build: SourceBuild, selection: Selection) -> str:
+    for key in build.options:
         if key != "encoding":
             raise selection.unreadable(f"JSON lines have no option {key!r}")
-        if value.lower() not in _ENCODINGS:
-            raise selection.unreadable(f"JSON lines are UTF-8, not {value}")
-
-
-def _look(selection: Selection, path: str, location: str) -> JsonLook:
     try:
-        return look_at_json(local_path(location), CODEC)
+        codec = CsvDialect.from_options(build.options).codec
+    except DialectProblem as problem:
+        raise selection.unreadable(str(problem)) from None
+    return _UTF8 if codec == "ascii" else codec
+
+
+def _look(selection: Selection, file: SourceFile, codec: str) -> JsonLook:
+    try:
+        return look_at_json(local_path(selection.location(file)), codec)
     except TextProblem as problem:
-        raise selection.unreadable(f"{path}: {problem}") from None
+        raise selection.unreadable(f"{file.path}: {problem}") from None
 
 
 def _refuse_first(selection: Selection, looks: dict[str, JsonLook]) -> None:
