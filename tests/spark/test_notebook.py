@@ -22,7 +22,9 @@ from lakeguard_sdk.definition import (
     Definitions,
     FromPython,
 )
+from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.errors import NotRegistered, UnknownVersion
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import parse_address
 from lakeguard_sdk.program_errors import (
     BuiltByRuns,
@@ -32,9 +34,10 @@ from lakeguard_sdk.program_errors import (
     PathsForbidden,
     PublishBlocked,
     PublishFailed,
+    SparkElsewhere,
     UnknownFrame,
 )
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.words import LoadType, RunStatus
 from openlaketx.engine.delta_table import live_files, open_table
 from tests.worlds.definitions import rule
 from tests.worlds.projects import make_project
@@ -187,8 +190,17 @@ def test_what_cannot_be_published_is_refused_before_anything_is_written(
 ) -> None:
     with pytest.raises(NotPublishable, match="column i is interval"):
         tx.publish(ORDERS, theirs.sql("SELECT interval 1 day AS i"))
-    with pytest.raises(NotPublishable, match="no frame of a Spark"):
+    with pytest.raises(NotPublishable, match="differ in case only"):
+        tx.publish(ORDERS, theirs.sql("SELECT 1 AS n, 2 AS N"))
+    with pytest.raises(NotPublishable, match="it is a stream"):
+        tx.publish(ORDERS, theirs.readStream.format("rate").load())
+    with pytest.raises(SparkElsewhere, match="a list was given"):
         tx.publish(ORDERS, [1, 2])  # type: ignore[arg-type]
+    with pytest.raises(SparkElsewhere):
+        tx.read(None, ORDERS)  # type: ignore[arg-type]
+    with pytest.raises(InvalidDefinitions):
+        tx.publish("gold.orders", numbers(theirs, 1))
+    assert tx._client.reader.datasets() == []
     with pytest.raises(NotRegistered):
         tx.run(ORDERS, theirs)
     tx.publish(ORDERS, numbers(theirs, 1))
@@ -284,6 +296,19 @@ def test_what_others_put_into_the_catalogue_is_left_alone(
     assert shown(theirs.table(ORDERS)) == [66]
     with pytest.raises(PathsForbidden):
         tx.register(spark)
+
+
+def test_frames_are_loaded_as_the_definition_says(
+    theirs: SparkSession, tx: openlaketx.Connection
+) -> None:
+    rows = [(1, "a"), (2, "b")]
+    tx.publish(ORDERS, theirs.createDataFrame(rows, "n long, s string"))
+    define(tx, ORDERS, load=Load(type=LoadType.INCREMENTAL, keys=("n",), skip_unchanged=True))
+    changed = theirs.createDataFrame([(2, "B"), (3, "c")], "n long, s string")
+    assert tx.publish(ORDERS, changed).raise_if_blocked().version == 2
+    assert shown(tx.read(theirs, ORDERS).selectExpr("concat(n, s)")) == ["1a", "2B", "3c"]
+    missing = tx.publish(ORDERS, numbers(theirs, 4))
+    assert missing.status is RunStatus.BLOCKED
 
 
 def test_frames_on_python_workers_and_of_their_views_can_be_published(

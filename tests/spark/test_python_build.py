@@ -11,14 +11,17 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from lakeguard.registry.loading import load_folder
+from lakeguard_sdk import DatasetName, connect
 from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.program_errors import NoteRefused, NotInRun
 from lakeguard_sdk.run import InputPin, PythonBuild
-from openlaketx import run
+from openlaketx import Connection, run
 from openlaketx.engine.session import RUN_SETTINGS
 from openlaketx.engine.spark_errors import SPARK_ERRORS
 from openlaketx.extract import Batch
 from openlaketx.extract.python_build import read_python
+from openlaketx.worker import create_worker
 from tests.spark.plans import schema
 from tests.spark.test_sql_build import pin, two_versions
 from tests.unit.openlaketx.governed import Governed
@@ -293,3 +296,30 @@ def test_notes_are_merged_key_by_key(session: SparkSession, project: Path) -> No
     with pytest.raises(NotInRun):
         run.note({"a": 1})
     assert "run.note was called outside of a run" in str(NotInRun())
+
+
+def test_a_definition_file_names_the_function_that_runs(spark: SparkSession, project: Path) -> None:
+    head = "owner: tests\ndomain: tests\nload: {type: FULL}\ncolumns: {id: {type: long}}\n"
+    write(project, "[env.dev]\n", "lakeguard.toml")
+    raw = f"dataset: bronze.raw\nbuild: frame\n{head}"
+    write(project, raw, "definitions/bronze/raw.yaml")
+    made = "dataset: silver.made\nparents: [bronze.raw]\nbuild: {python: jobs/clean.py:build}\n"
+    write(project, made + head, "definitions/silver/made.yaml")
+    write(
+        project,
+        """
+        from openlaketx import run
+
+        def build(spark, inputs):
+            run.note({"of": list(inputs)})
+            return inputs["bronze.raw"].where("id > 0")
+        """,
+    )
+    client = connect(project)
+    client.registry.apply(client.registry.plan(load_folder(project)))
+    Connection(client).publish("bronze.raw", spark.range(3)).raise_if_blocked()
+    name = DatasetName("silver.made")
+    worker = create_worker(client.for_worker(), spark_options={})
+    result = worker.run_task(client.operations.submit(name, "tests"))
+    assert (result.error, result.version, result.rows) == (None, 1, 2)
+    assert client.reader.versions(name)[0].notes == {"of": ["bronze.raw"]}

@@ -30,7 +30,7 @@ class BuiltByRuns(UsageError):
 
 
 class NotPublishable(UsageError):
-    """A frame needs columns that a dataset can declare, and its session a bridge to the JVM."""
+    """A frame has rows already, and columns that a dataset can declare."""
 
     code = "LG-1104"
     what = "{dataset} was not published: {reason}"
@@ -67,6 +67,14 @@ class PathsForbidden(UsageError):
     code = "LG-1108"
     what = "{setting} is off in this session, so that no view of a version can be read"
     next_command = 'tx.read(spark, "silver.orders").createOrReplaceTempView("orders")'
+
+
+class SparkElsewhere(UsageError):
+    """A session of Spark Connect, or no session at all, has no Spark in this process."""
+
+    code = "LG-1109"
+    what = "a {kind} was given: this needs a Spark that runs in this process"
+    next_command = "SparkSession.builder.master(...).getOrCreate(), without remote(...)"
 
 
 class PublishBlocked(Refused):

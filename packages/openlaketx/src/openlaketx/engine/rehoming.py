@@ -19,6 +19,6 @@ def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
     return ClassicFrame(dataset.ofRows(session._jsparkSession, plan), session)
 
 
-def has_java(frame: DataFrame) -> bool:
-    """Whether the frame lives in this process's Spark, and not behind Spark Connect."""
-    return isinstance(frame, ClassicFrame)
+def is_here(thing: object) -> bool:
+    """Whether a frame or session is of a Spark in this process, and not behind Spark Connect."""
+    return isinstance(thing, ClassicFrame | SparkSession)

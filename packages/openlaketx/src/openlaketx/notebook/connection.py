@@ -15,7 +15,12 @@ from lakeguard_sdk.definition import FromFrame
 from lakeguard_sdk.errors import NotRegistered
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.names import DatasetName, parse_address
-from lakeguard_sdk.program_errors import BuiltByRuns, NotPublishable, UnknownFrame
+from lakeguard_sdk.program_errors import (
+    BuiltByRuns,
+    NotPublishable,
+    SparkElsewhere,
+    UnknownFrame,
+)
 from lakeguard_sdk.run import RunResult
 from openlaketx.notebook.person import person
 from openlaketx.notebook.result import PublishResult
@@ -46,6 +51,7 @@ class Connection:
         """
         from openlaketx.notebook.pinned import read_version
 
+        _require_here(spark)
         resolved = self._client.reader.resolve(parse_address(address))
         frame, version = read_version(spark, resolved)
         self._versions[frame] = version
@@ -71,11 +77,10 @@ class Connection:
         A name that is not registered is registered by the columns of the frame, and the result
         says so. The reason and the notes stay with the version.
         """
-        from openlaketx.engine.rehoming import has_java
-
         dataset = DatasetName(name)
-        if not has_java(frame):
-            raise NotPublishable(dataset=name, reason="it is no frame of a Spark in this process")
+        _require_here(frame)
+        if frame.isStreaming:
+            raise NotPublishable(dataset=dataset, reason="it is a stream")
         registered = self._ensure(dataset, frame)
         with noting():
             note({**(notes or {}), **({"reason": reason} if reason else {})})
@@ -85,6 +90,7 @@ class Connection:
     def run(self, name: str, spark: SparkSession) -> PublishResult:
         """Build the dataset as its definition says, on the given session's Spark."""
         dataset = DatasetName(name)
+        _require_here(spark)
         if isinstance(self._client.reader.definition(dataset).build, FromFrame):
             raise BuiltByProgram(dataset=dataset)
         return PublishResult(self._run(dataset, spark))
@@ -96,6 +102,7 @@ class Connection:
         """
         from openlaketx.notebook.views import show
 
+        _require_here(spark)
         published = [item for item in self._client.reader.status() if item.published is not None]
         names = [item.dataset.dataset_name for item in published]
         found = [self._client.reader.resolve(parse_address(name)) for name in names]
@@ -134,3 +141,10 @@ class Connection:
                 return result
             time.sleep(pause)
             pause *= 2
+
+
+def _require_here(thing: object) -> None:
+    from openlaketx.engine.rehoming import is_here
+
+    if not is_here(thing):
+        raise SparkElsewhere(kind=type(thing).__name__)

@@ -15,6 +15,7 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.program_errors import NotPublishable
 from lakeguard_sdk.words import LoadType
 from openlaketx.engine.spark_types import UnsupportedType, live_schema
+from openlaketx.extract.batch import name_problem
 from openlaketx.notebook.person import person
 
 DOMAIN = "unassigned"
@@ -26,6 +27,8 @@ def definitions_of(dataset: DatasetName, frame: DataFrame) -> Definitions:
         live = live_schema(frame.schema)
     except UnsupportedType as error:
         raise NotPublishable(dataset=dataset, reason=str(error)) from None
+    if problem := name_problem(live.names):
+        raise NotPublishable(dataset=dataset, reason=problem)
     definition = DatasetDefinition(
         dataset=dataset,
         domain=DOMAIN,
