@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from lakeguard_sdk.errors import DeliveryFailed, SecretMissing
@@ -15,6 +16,7 @@ from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import HashStrategy, LoadType
 from tests.spark.plans import schema
 from tests.unit.openlaketx.governed import DATASET_ID
+from tests.worlds.deaths import meanwhile
 from tests.worlds.live_tables import PASSWORD, Delivery, LiveSchema
 from tests.worlds.live_tables import live as live
 
@@ -176,6 +178,42 @@ def test_rows_that_others_changed_are_set_right_by_the_next_version(delivery: De
     delivery.live.sql("INSERT INTO {table} VALUES (9, 'mine')")
     delivery.publish(*numbers((1, "a"), (2, "b")))
     assert sorted(delivery.live.rows()) == [(1, "a"), (2, "b")]
+
+
+def test_readers_see_the_version_before_until_all_of_the_next_is_there(
+    delivery: Delivery,
+) -> None:
+    delivery.publish(*numbers((1, "a"), (2, "b")))
+    for point, row in (("deliver.staged", (3, "c")), ("deliver.marked", (4, "d"))):
+        before, seen = sorted(delivery.live.rows()), []
+        with meanwhile(point, lambda seen=seen: seen.append(sorted(delivery.live.rows()))):
+            delivery.publish(*numbers(row))
+        assert seen == [before]
+        assert delivery.live.rows() == [row]
+
+
+def test_a_column_to_come_keeps_no_reader_waiting_while_rows_are_copied(
+    delivery: Delivery,
+) -> None:
+    delivery.publish(*numbers((1, "a")))
+    delivery.published.declared = schema(id="long", s="string", more="long")
+    seen: list[Any] = []
+    with meanwhile("deliver.staged", lambda: seen.append(delivery.live.rows())):
+        delivery.publish({"id": 1, "s": "a", "more": 5})
+    assert (seen, delivery.live.rows()) == ([[(1, "a")]], [(1, "a", 5)])
+
+
+def test_a_file_that_is_gone_leaves_the_table_as_it_was(delivery: Delivery) -> None:
+    delivery.publish(*numbers((1, "a")))
+    delivery.published.publish(numbers((2, "b")))
+    (file,) = Path(delivery.published.table.location, "runs", "run_2").iterdir()
+    file.rename(file.with_suffix(".away"))
+    with pytest.raises(duckdb.IOException, match="part-0"):
+        delivery.deliver()
+    assert (delivery.live.rows(), delivery.live.version()) == ([(1, "a")], 1)
+    file.with_suffix(".away").rename(file)
+    assert delivery.deliver() is not None
+    assert delivery.live.rows() == [(2, "b")]
 
 
 def test_the_table_of_somebody_else_is_never_touched(delivery: Delivery) -> None:

@@ -17,6 +17,7 @@ from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.words import LoadType
 from tests.spark.plans import schema
+from tests.worlds import nested_values as nested
 from tests.worlds.live_tables import Delivery, LiveSchema
 from tests.worlds.live_tables import live as live
 
@@ -92,6 +93,23 @@ def test_years_that_only_postgresql_can_say_are_kept(tmp_path: Path, live: LiveS
     assert live.sql(
         "SELECT day - DATE '1970-01-01', extract(epoch FROM at)::bigint FROM {table}"
     ) == [(-735_000, -63_500_000_000)]
+
+
+def test_columns_made_of_others_are_json(tmp_path: Path, live: LiveSchema) -> None:
+    delivery = Delivery(tmp_path, live, nested.DECLARED, KEYED)
+    delivery.publish(*nested.ROWS[::-1])
+    delivery.publish(*nested.ROWS)
+    names = nested.DECLARED.names
+    found = sorted(live.rows(), key=lambda row: int(row[0]))
+    assert [dict(zip(names, row, strict=True)) for row in found] == nested.SPELLED
+    kinds = live.sql("SELECT DISTINCT pg_typeof(tree), pg_typeof(by_day) FROM {table}")
+    assert kinds == [("jsonb", "jsonb")]
+
+
+def test_a_nul_within_json_is_refused_by_column(tmp_path: Path, live: LiveSchema) -> None:
+    delivery = Delivery(tmp_path, live, schema(id="long", tags="array<string>"), KEYED)
+    with pytest.raises(DeliveryFailed, match="column tags: "):
+        delivery.publish({"id": 1, "tags": ["a\0b"]})
 
 
 def test_a_text_with_nul_is_refused_by_column(tmp_path: Path, live: LiveSchema) -> None:

@@ -18,6 +18,8 @@ from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.words import RunStatus
 from openlaketx.worker import create_worker
 from tests.worlds.deaths import dying_at
+from tests.worlds.live_tables import SECRETS, LiveSchema
+from tests.worlds.live_tables import live as live
 
 pytestmark = pytest.mark.spark
 NAME = DatasetName("bronze.orders")
@@ -158,6 +160,44 @@ def test_a_delivery_that_dies_is_made_good_by_the_next_run(client: Client, tmp_p
     assert rows(tmp_path) == [("north", 1), ("south", 2)], "the version is published"
     assert run(client).version is None
     assert delivered(tmp_path) == (2, [("north", 1), ("south", 2)])
+
+
+def test_a_live_table_follows_what_the_gate_allowed(
+    client: Client, tmp_path: Path, live: LiveSchema
+) -> None:
+    said = {"format": "postgresql", "url": live.url, "details": f"{{schema: '{live.name}'}}"}
+    retarget(client, tmp_path, **said, secrets=json.dumps(SECRETS))
+    land(tmp_path, "a", "north,1")
+    first = run(client)
+    assert first.version == 1
+    assert live.rows("region, id") == [("north", 1)]
+    (marker,) = live.sql("SELECT version, run_id, decision_id, dataset_id FROM {markers}")
+    row = client.reader.versions(NAME)[0]
+    assert marker == (1, row.run_id, row.decision_id, row.dataset_id)
+
+    land(tmp_path, "b", "south,1")
+    assert run(client).status is RunStatus.BLOCKED
+    assert live.rows("region, id") == [("north", 1)], "nothing that the gate refused is there"
+
+    land(tmp_path, "b", "south,2")
+    with dying_at("deliver.marked"):
+        run(client)
+    assert rows(tmp_path) == [("north", 1), ("south", 2)], "the version is published"
+    assert live.rows("region, id") == [("north", 1)]
+    assert run(client).version is None
+    assert sorted(live.rows("region, id")) == [("north", 1), ("south", 2)]
+
+    client.operations.rollback(NAME, 1, "too far south")
+    land(tmp_path, "b", "south,1")
+    assert run(client).status is RunStatus.BLOCKED
+    assert (live.version(), live.rows("region, id")) == (1, [("north", 1)])
+
+
+def test_a_database_that_is_away_changes_no_result(client: Client, tmp_path: Path) -> None:
+    retarget(client, tmp_path, format="postgresql", url="postgresql://127.0.0.1:1/nowhere")
+    land(tmp_path, "a", "north,1")
+    result = run(client)
+    assert (result.status, result.version) == (RunStatus.SUCCESS, 1)
 
 
 def test_another_partitioning_is_refused_with_the_way_out(client: Client, tmp_path: Path) -> None:

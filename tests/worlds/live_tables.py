@@ -66,7 +66,9 @@ class LiveSchema:
 
     def rows(self, columns: str = "*") -> list[tuple[Any, ...]]:
         """As psycopg reads them, times in UTC."""
-        with psycopg.connect(self.server.url, options="-c TimeZone=UTC") as connection:
+        with psycopg.connect(
+            self.server.url, options="-c TimeZone=UTC -c statement_timeout=20s"
+        ) as connection:
             query = f"SELECT {columns} FROM {self.quoted()}"
             return connection.execute(query.encode()).fetchall()
 

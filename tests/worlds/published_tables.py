@@ -19,6 +19,8 @@ from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.reading import ResolvedDataset, RunRow, VersionRow
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.type_parser import parse_type
+from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf
 from lakeguard_sdk.words import Layer, LoadType, RunStatus, TargetFormat
 from openlaketx.deliver import deliver_published
 from openlaketx.deliver.file_set import FileSet
@@ -65,7 +67,7 @@ class PublishedTable:
         file.parent.mkdir(parents=True, exist_ok=True)
         named = rows[0] if rows else self.declared.names
         held = [column for column in self.declared.columns if column.name in named]
-        kinds = pa.schema([(column.name, arrow_type(column.type)) for column in held])
+        kinds = pa.schema([(c.name, _arrow(parse_type(c.type))) for c in held])
         pq.write_table(pa.Table.from_pylist(rows, kinds), file)
         facts = file.stat()
         return StagedFile(
@@ -121,3 +123,15 @@ class PublishedTable:
             error_code=None, triggered_by="tests", task_id="task_1", attempt=1,
             decision_id=run_id.replace("run", "dec"), version=int(run_id.removeprefix("run_")),
         )  # fmt: skip
+
+
+def _arrow(kind: ColumnType) -> pa.DataType:
+    match kind:
+        case StructOf(fields=fields):
+            return pa.struct([(name, _arrow(part)) for name, part in fields])
+        case ArrayOf(element=element):
+            return pa.list_(_arrow(element))
+        case MapOf(key=key, value=value):
+            return pa.map_(_arrow(key), _arrow(value))
+        case _:
+            return arrow_type(kind)

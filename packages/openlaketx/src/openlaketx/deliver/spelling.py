@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.schema import FLOATS, Column, decimal_size
+from lakeguard_sdk.schema import FLOATS, Column, decimal_size, is_nested
 from lakeguard_sdk.words import TargetFormat
+from openlaketx.deliver.json_spelling import json_text
 from openlaketx.measure.condition_sql import quoted, sql_type
 
 _QUOTES = """QUOTE '"', ESCAPE '"', NULLSTR ''"""
@@ -32,6 +33,8 @@ def empty(column: Column) -> str:
 
 def _literal(name: str, data_type: str) -> str:
     """Text that PostgreSQL takes for the same value, whatever the year."""
+    if is_nested(data_type):
+        return f"CAST({json_text(name, data_type, _json_leaf)} AS VARCHAR)"
     if data_type == "string":
         return name
     if data_type == "binary":
@@ -41,7 +44,13 @@ def _literal(name: str, data_type: str) -> str:
     return f"CAST({name} AS VARCHAR)"
 
 
+def _json_leaf(name: str, data_type: str) -> str:
+    return _text(name, data_type, TargetFormat.JSONL)
+
+
 def _text(name: str, data_type: str, form: TargetFormat) -> str:
+    if is_nested(data_type):
+        return json_text(name, data_type, _json_leaf)
     if data_type == "timestamp":
         return f"strftime({name}, '%Y-%m-%dT%H:%M:%S.%fZ')"
     if data_type == "timestamp_ntz":

@@ -24,8 +24,9 @@ class DuckdbReader:
         self._connection = connection
 
     def row(self, query: str, parameters: Mapping[str, Any]) -> tuple[Any, ...]:
-        found = self._connection.execute(query, dict(parameters)).fetchone()
-        return found if found is not None else ()
+        """The one row of the answer; the connection is free for the next question."""
+        found = self._connection.execute(query, dict(parameters)).fetchall()
+        return tuple(found[0]) if found else ()
 
     def batches(
         self, query: str, parameters: Mapping[str, Any], rows: int
@@ -51,6 +52,8 @@ def duckdb_reader() -> Iterator[DuckdbReader]:
         )
         try:
             connection.execute("SET TimeZone = 'UTC'")
+            # it takes isnan() for FALSE where statistics, which know nothing of NaN, tell a range
+            connection.execute("SET disabled_optimizers = 'statistics_propagation'")
             connection.execute("SET ieee_floating_point_ops = false")
             connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
             yield DuckdbReader(connection)
