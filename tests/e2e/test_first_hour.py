@@ -41,26 +41,46 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
 def test_every_line_ends_as_the_page_says(walked: Terminal) -> None:
     codes = {said.line: said.code for said in walked.said}
     ends = [(said.line, said.code) for said in walked.said if said.code != 0]
-    assert ends == [("lakeguard run silver.orders", BLOCKED)], codes
+    assert ends == [("lakeguard run --all", BLOCKED)], codes
 
 
 def said(walked: Terminal, line: str, nth: int = 0) -> str:
     return [item.out for item in walked.said if item.line == line][nth]
 
 
+def outcomes(text: str) -> list[list[str]]:
+    """Outcome, dataset, visible version and rows of each line of the summary."""
+    below = text.partition("OUTCOME ")[2].partition("\n\n")[0].splitlines()[1:]
+    return [re.split(r" {2,}", line.strip())[:4] for line in below]
+
+
 def test_the_walk_says_what_happened(walked: Terminal) -> None:
-    assert said(walked, "lakeguard run bronze.orders").startswith(
-        "✓ PROMOTED  bronze.orders v1   10 rows, "
+    first = said(walked, "lakeguard run --all")
+    assert outcomes(first) == [
+        ["✓ PROMOTED", "bronze.orders", "v1", "10"],
+        ["✓ PROMOTED", "silver.orders", "v1", "10"],
+        ["✓ PROMOTED", "gold.revenue_daily", "v1", "5"],
+    ]
+    assert first.splitlines()[-1] == "3 datasets: 3 promoted"
+    assert "nothing new; v1 stays" in said(walked, "lakeguard run silver.orders")
+    assert said(walked, "lakeguard run bronze.arrivals").startswith(
+        "✓ PROMOTED  bronze.arrivals v1   3 rows, "
     )
-    assert "from bronze.orders@v1" in said(walked, "lakeguard run silver.orders")
-    assert said(walked, "lakeguard run bronze.orders", 1).startswith(
-        "✓ PROMOTED  bronze.orders v2   3 rows, "
-    )
-    assert "nothing new; v1 stays" in said(walked, "lakeguard run silver.orders", 2)
+
+
+def test_a_block_stops_what_is_built_on_it(walked: Terminal) -> None:
+    second = said(walked, "lakeguard run --all", 1)
+    assert outcomes(second) == [
+        ["✓ PROMOTED", "bronze.orders", "v2", "3"],
+        ["✗ BLOCKED", "silver.orders", "v1", "3"],
+        ["○ NOT RUN", "gold.revenue_daily", "v1", "-"],
+    ]
+    assert "waits for silver.orders" in second
+    assert second.splitlines()[-1] == "Next: lakeguard why silver.orders"
 
 
 def test_the_block_names_each_broken_rule_with_its_number(walked: Terminal) -> None:
-    lines = said(walked, "lakeguard run silver.orders", 1).splitlines()
+    lines = said(walked, "lakeguard run --all", 1).partition("OUTCOME")[0].strip().splitlines()
     assert lines[0] == "✗ BLOCKED  silver.orders   nothing was published; v1 stays visible"
     assert lines[-1] == "Next: lakeguard why silver.orders"
     failing = [line.split("(")[0].strip() for line in lines if "✗ FAIL" in line]
@@ -86,6 +106,7 @@ def test_the_ledger_tells_it_all_again(walked: Terminal) -> None:
     status = Terminal(folder).type("lakeguard status --json").data["datasets"]
     health = {item["dataset"]["dataset_name"]: item["health"] for item in status}
     assert health == {
+        "bronze.arrivals": "OK",
         "bronze.orders": "ROLLED_BACK",
         "gold.revenue_daily": "OK",
         "silver.orders": "OK",
