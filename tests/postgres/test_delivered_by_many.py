@@ -6,6 +6,7 @@ import multiprocessing
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from tests.worlds.live_numbers import (
     shown,
     watch,
 )
-from tests.worlds.live_tables import LiveSchema
+from tests.worlds.live_tables import USER, LiveSchema
 from tests.worlds.live_tables import live as live
 from tests.worlds.planes import NUMBERS
 from tests.worlds.projects import numbers_project
@@ -73,6 +74,15 @@ def test_a_killed_delivery_is_made_good_by_the_next_run(
     assert live.server.sql(leftovers) == []
 
 
+@pytest.fixture(params=["read committed", "serializable"])
+def usual_isolation(live: LiveSchema, request: pytest.FixtureRequest) -> Iterator[None]:
+    """What the server gives to transactions that do not ask."""
+    live.server.sql(f"ALTER ROLE {USER} SET default_transaction_isolation = '{request.param}'")
+    yield
+    live.server.sql(f"ALTER ROLE {USER} RESET default_transaction_isolation")
+
+
+@pytest.mark.usefixtures("usual_isolation")
 def test_a_slow_delivery_is_waited_for_and_does_not_undo_a_newer_one(
     client: Client, live: LiveSchema
 ) -> None:

@@ -50,6 +50,13 @@ def test_the_marker_names_the_version_and_who_allowed_it(delivery: Delivery) -> 
     assert "live and unversioned" in str(comment)
 
 
+def test_columns_that_people_add_to_the_markers_are_left_alone(delivery: Delivery) -> None:
+    delivery.publish(*numbers((1, "a")))
+    delivery.live.sql("ALTER TABLE {markers} ADD COLUMN note text DEFAULT 'mine'")
+    delivery.publish(*numbers((2, "b")))
+    assert delivery.live.sql("SELECT version, note FROM {markers}") == [(2, "mine")]
+
+
 def test_only_rows_that_differ_are_touched(delivery: Delivery) -> None:
     delivery.publish(*numbers((1, "a"), (2, "b"), (3, None), (4, "gone")))
     before = dict(delivery.live.sql("SELECT id, xmin::text FROM {table}"))

@@ -45,6 +45,8 @@ def connected(table: DatabaseTable) -> Iterator[Connection]:
         calls = ", ".join("set_config(%s, %s, false)" for _ in _SESSION)
         words = [word for pair in _SESSION.items() for word in pair]
         connection.execute(f"SELECT {calls}".encode(), words)
+        # What is read after a wait must be what is there then, whatever the server's own choice.
+        connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         yield connection
 
 

@@ -25,7 +25,7 @@ _CREATE = sql.SQL(
     " run_id text NOT NULL, decision_id text NOT NULL, rows bigint NOT NULL,"
     " delivered_at timestamptz NOT NULL DEFAULT now())"
 )
-_READ = sql.SQL("SELECT * FROM {} WHERE table_name = %s")
+_READ = sql.SQL("SELECT {} FROM {} WHERE table_name = %s")
 _WRITE = sql.SQL(
     "INSERT INTO {} ({}) VALUES ({})"
     " ON CONFLICT (table_name) DO UPDATE SET ({}) = ROW ({}), delivered_at = now()"
@@ -66,8 +66,9 @@ def create_markers(connection: Connection, table: DatabaseTable) -> None:
 
 
 def read_marker(connection: Connection, table: DatabaseTable) -> Delivered | None:
+    names = sql.SQL(", ").join(map(sql.Identifier, Delivered.model_fields))
     with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(_READ.format(_markers(table)), [table.table_name]).fetchone()
+        row = cursor.execute(_READ.format(names, _markers(table)), [table.table_name]).fetchone()
     return None if row is None else Delivered.model_validate(row)
 
 

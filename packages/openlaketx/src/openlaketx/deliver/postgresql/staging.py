@@ -22,7 +22,7 @@ from openlaketx.deliver.spelling import spelled
 from openlaketx.measure.duckdb_reader import DuckdbReader, duckdb_reader
 
 STAGING = sql.Identifier("pg_temp", "lakeguard_staging")
-_ROWS_AT_ONCE = 50_000
+_ROWS_AT_ONCE = 10_000
 _CSV = csv.WriteOptions(include_header=False, quoting_style="needed")
 """Every text in quotes, so that nothing at all is NULL."""
 _COLUMN = re.compile(r", column (.+?)(?:: |$)", re.MULTILINE)
