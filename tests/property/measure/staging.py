@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 
 from lakeguard_sdk.schema import TableSchema, decimal_size
 from lakeguard_sdk.storage import LocalStorage
-from openlaketx.engine.delta_table import LiveFile
 from openlaketx.measure import Subject
 from openlaketx.stage.candidate import SUCCESS, collect
 
@@ -53,6 +52,7 @@ def staged(
     batch: Sequence[dict[str, Any]],
     existing: Sequence[dict[str, Any]],
     schema: TableSchema,
+    proven: tuple[str, ...] = (),
 ) -> Subject:
     """A table with one live file, and a batch staged beside it in two files."""
     run = folder / "runs" / "run_1"
@@ -61,12 +61,12 @@ def staged(
     half = len(batch) // 2
     for number, rows in enumerate((batch[:half], batch[half:])):
         write_rows(run / f"part-{number}.parquet", rows, schema)
-    live = ()
+    candidate = collect(str(folder), "runs/run_1", schema, "silver.t", LocalStorage())
+    shown = tuple(file.path for file in candidate.files)
     if existing:
         write_rows(folder / "runs" / "run_0" / "part-0.parquet", existing, schema)
-        live = (LiveFile("runs/run_0/part-0.parquet", 1, len(existing)),)
-    candidate = collect(str(folder), "runs/run_1", schema, "silver.t", LocalStorage())
-    return Subject(candidate, schema, live, len(existing))
+        shown = (*shown, "runs/run_0/part-0.parquet")
+    return Subject(candidate, schema, shown, len(existing) + candidate.rows, proven)
 
 
 def _array(values: list[Any], data_type: str) -> pa.Array:

@@ -152,6 +152,8 @@ class RunPlan(Noun):
     window: Window | None = None
     watermark: str | None = None
     """How far the base version had read, where the load has a watermark."""
+    proven: tuple[str, ...] = ()
+    """Keys of measures that count duplicates in the whole table, of which the base has none."""
 
     @property
     def batch_schema(self) -> TableSchema:

@@ -29,7 +29,6 @@ from lakeguard_sdk.measure import (
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import LocalStorage
 from lakeguard_sdk.words import Scope
-from openlaketx.engine.delta_table import LiveFile
 from openlaketx.measure import Subject, take_measures
 from openlaketx.stage.candidate import collect
 from tests.property.measure.staging import staged, write_rows
@@ -56,7 +55,7 @@ def aggregate(function: str, column: ColumnRef) -> Aggregate:
 
 def test_footers_answer_without_a_row_being_read(tmp_path: Path) -> None:
     subject = staged(tmp_path, [row(3), row(None), row(-1)], [row(9)], SCHEMA)
-    for file in subject.candidate.files:
+    for file in subject.batch.files:
         (tmp_path / file.path).unlink()
     questions = {
         RowCount(): 3,
@@ -74,7 +73,7 @@ def test_footers_answer_without_a_row_being_read(tmp_path: Path) -> None:
 def test_footers_answer_where_whole_row_groups_are_null(tmp_path: Path) -> None:
     batch = [row(None)] * 4 + [row(5)] + [row(None)] * 5
     subject = staged(tmp_path, batch, [], SCHEMA)
-    for file in subject.candidate.files:
+    for file in subject.batch.files:
         (tmp_path / file.path).unlink()
     measured = take_measures([aggregate("min", N), aggregate("max", N)], subject)
     assert list(measured.values.values()) == [5, 5]
@@ -82,7 +81,7 @@ def test_footers_answer_where_whole_row_groups_are_null(tmp_path: Path) -> None:
 
 def test_rows_are_read_where_footers_tell_nothing(tmp_path: Path) -> None:
     subject = staged(tmp_path, [row(3), row(None), row(-1)], [], SCHEMA)
-    for file in subject.candidate.files:
+    for file in subject.batch.files:
         content = pq.read_table(tmp_path / file.path)
         pq.write_table(
             content, tmp_path / file.path, write_statistics=False, store_decimal_as_integer=True
@@ -171,8 +170,8 @@ def test_columns_are_matched_by_name_where_older_files_have_another_order(tmp_pa
     backwards = TableSchema(columns=SCHEMA.columns[::-1])
     subject = staged(tmp_path, [row(1), row(2)], [], SCHEMA)
     write_rows(tmp_path / "runs" / "run_0" / "a.parquet", [row(2), row(3)], backwards)
-    older = (LiveFile("runs/run_0/a.parquet", 1, 2),)
-    table = Subject(subject.candidate, SCHEMA, older, 2)
+    shown = (*subject.table, "runs/run_0/a.parquet")
+    table = Subject(subject.batch, SCHEMA, shown, 4)
     measured = take_measures([DuplicateRows(columns=(N,))], table)
     assert list(measured.values.values()) == [2]
 
@@ -185,3 +184,25 @@ def test_a_condition_that_only_nan_meets_is_met(tmp_path: Path) -> None:
     questions = [DuplicateRows(columns=(D,), where=where) for where in (IsNan(of=D), greater, None)]
     measured = take_measures(questions, subject)
     assert [measured.values[measure_key(question)] for question in questions] == [2, 2, 2]
+
+
+def test_only_keys_that_a_run_brings_are_looked_for_where_the_rest_is_proven(
+    tmp_path: Path,
+) -> None:
+    """The table's own duplicates stay uncounted, which shows that nobody looked at them."""
+    question = DuplicateRows(columns=(N,))
+    stored = [row(2), row(3), row(7), row(7)]
+    batch = [row(1), row(2), row(None)]
+    proven = staged(tmp_path, batch, stored, SCHEMA, (measure_key(question),))
+    assert list(take_measures([question], proven).values.values()) == [2]
+    unproven = staged(tmp_path, batch, stored, SCHEMA)
+    assert list(take_measures([question], unproven).values.values()) == [4]
+
+
+def test_a_condition_on_nan_that_two_measures_share_is_met(tmp_path: Path) -> None:
+    """DuckDB works such a condition out once, and then believes statistics about it."""
+    subject = staged(tmp_path, [row(1, d=0.0), row(2, d=0.0), row(3, d=math.nan)], [], SCHEMA)
+    is_nan = IsNan(of=D)
+    three = Compare(left=N, op=Comparison.EQ, right=Value(type="long", text="3"))
+    questions = [RowCount(where=is_nan), CountIf(condition=three, where=is_nan)]
+    assert list(take_measures(questions, subject).values.values()) == [1, 1]

@@ -28,8 +28,8 @@ def test_files_first_then_every_folder_that_names_them(tmp_path: Path) -> None:
     subject = staged(tmp_path, [{"n": 1}, {"n": 2}], [], DECLARED)
     storage = Remembering()
     made = plan(tmp_path, parquet(), DECLARED, location=str(tmp_path))
-    seal(subject.candidate, made, storage).result()
-    files = [file.path for file in subject.candidate.files]
+    seal(subject.batch, made, storage).result()
+    files = [file.path for file in subject.batch.files]
     root = str(tmp_path)
     wanted = [join(root, path) for path in (*files, "runs/run_1", "runs")]
     assert storage.synced == [*wanted, root]
@@ -38,9 +38,9 @@ def test_files_first_then_every_folder_that_names_them(tmp_path: Path) -> None:
 def test_every_file_has_the_hash_of_its_content(tmp_path: Path) -> None:
     subject = staged(tmp_path, [{"n": 1}, {"n": 2}], [], DECLARED)
     made = plan(tmp_path, parquet(), DECLARED, location=str(tmp_path))
-    sealed = seal(subject.candidate, made, LocalStorage()).result()
+    sealed = seal(subject.batch, made, LocalStorage()).result()
     assert len(sealed.files) == 2
-    for before, file in zip(subject.candidate.files, sealed.files, strict=True):
+    for before, file in zip(subject.batch.files, sealed.files, strict=True):
         assert file.sha256 == hashlib.sha256((tmp_path / file.path).read_bytes()).hexdigest()
         assert file.model_copy(update={"sha256": ""}) == before
 
@@ -57,4 +57,4 @@ def test_a_disk_that_fails_is_not_passed_over(tmp_path: Path, step: str) -> None
     subject = staged(tmp_path, [{"n": 1}], [], DECLARED)
     made = plan(tmp_path, parquet(), DECLARED, location=str(tmp_path))
     with pytest.raises(OSError, match="no space"):
-        seal(subject.candidate, made, Failing()).result()
+        seal(subject.batch, made, Failing()).result()

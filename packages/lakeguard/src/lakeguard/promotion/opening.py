@@ -21,6 +21,7 @@ from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
+from lakeguard.promotion.proven import proven_unique
 from lakeguard.promotion.windows import check_window, task_window
 from lakeguard.registry.store import RegisteredDataset, current_policies, dataset_by_id
 from lakeguard_sdk.database import database_table
@@ -169,6 +170,7 @@ def _refuse(connection: Connection, heart: Heart, opening: Opening, facts: CaseF
 
 def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: Build) -> RunPlan:
     definition, target = opening.dataset.definition, opening.bundle.target
+    measures = measures_for(opening.pinned.rules, definition.table_schema)
     plan = RunPlan(
         ticket=opening.ticket,
         dataset=opening.dataset.name,
@@ -177,7 +179,8 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         load=definition.load,
         declared=definition.declared,
         build=build,
-        measures=measures_for(opening.pinned.rules, definition.table_schema),
+        measures=measures,
+        proven=proven_unique(connection, heart, opening.dataset, opening.base, measures),
         location=heart.location_of(opening.dataset),
         base=opening.base,
         staging=join("runs", opening.ticket.run_id),

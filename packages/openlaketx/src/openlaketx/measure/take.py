@@ -10,7 +10,7 @@ import duckdb
 
 from lakeguard_sdk import faultpoints
 from lakeguard_sdk.measure import Aggregate, CountIf, DuplicateRows, RowCount, measure_key
-from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.schema import FLOATS, TableSchema
 from lakeguard_sdk.storage import join
 from lakeguard_sdk.words import Scope
 from openlaketx.measure.condition_sql import ConditionSql, quoted, sql_type
@@ -24,6 +24,7 @@ from openlaketx.stage import Candidate
 _REASON = 300
 _FILES = "read_parquet($files, hive_partitioning = false, union_by_name = true)"
 """By name, because files that are older than a column do not have it."""
+_TOUCHED = "read_parquet($touched, hive_partitioning = false)"
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Subject:
     table: tuple[str, ...]
     """Every file that the table would show, below its root."""
     table_rows: int
+    proven: tuple[str, ...] = ()
+    """Measures of duplicates that the table had none of before."""
 
     def files(self, scope: Scope) -> list[str]:
         staged = tuple(file.path for file in self.batch.files)
@@ -143,12 +146,26 @@ def _duplicates(
 ) -> None:
     sql = ConditionSql()
     origin, parameters = _origin(subject.files(measure.scope), subject.schema)
+    touched = None
+    if _only_new_keys_matter(measure, subject):
+        touched, parameters["touched"] = _TOUCHED, subject.files(Scope.BATCH)
     try:
-        query = duplicates_query(measure, sql, origin)
+        query = duplicates_query(measure, sql, origin, touched)
         row = reader.row(query, {**sql.parameters, **parameters})
         measured.values[measure_key(measure)] = int(row[0])
     except (duckdb.Error, ValueError) as error:
         measured.unmeasured[measure_key(measure)] = _reason(error)
+
+
+def _only_new_keys_matter(measure: DuplicateRows, subject: Subject) -> bool:
+    """Whether a key that the run does not bring cannot have duplicates, and is not worth a look.
+
+    Not for floats: statistics by which row groups are left out know nothing of NaN.
+    """
+    if measure.scope is not Scope.TABLE or measure_key(measure) not in subject.proven:
+        return False
+    exact = all(column.type not in FLOATS for column in measure.columns)
+    return exact and 0 < subject.batch.rows < subject.table_rows
 
 
 def _origin(files: list[str], schema: TableSchema) -> tuple[str, dict[str, Any]]:

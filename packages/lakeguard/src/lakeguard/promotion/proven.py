@@ -1,0 +1,40 @@
+"""What is known of the base, so that a run need not find it out again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from lakeguard.ledger.decisions import decision_by_id
+from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.versions import require_version
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.measure import DuplicateRows, Measure, measure_key
+from lakeguard_sdk.run import TableBase
+from lakeguard_sdk.words import Scope
+
+
+def proven_unique(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    base: TableBase | None,
+    measures: Sequence[Measure],
+) -> tuple[str, ...]:
+    """Keys of those measures that the evidence behind the base counted no duplicate for."""
+    asked = [
+        measure_key(measure)
+        for measure in measures
+        if isinstance(measure, DuplicateRows) and measure.scope is Scope.TABLE
+    ]
+    if base is None or not asked:
+        return ()
+    version = require_version(connection, dataset.dataset_id, base.version)
+    decision = decision_by_id(connection, heart.org_id, version.decision_id, dataset.name)
+    if decision.case.evidence is None:
+        return ()
+    evidence = Evidence.from_json(get_document(connection, heart.org_id, decision.case.evidence))
+    return tuple(key for key in asked if evidence.measures.get(key) == 0)
