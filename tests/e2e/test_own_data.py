@@ -8,7 +8,9 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
+import duckdb
 import pytest
+from deltalake import DeltaTable
 
 from tests.worlds.terminal import Terminal
 
@@ -67,6 +69,30 @@ def most_at_once(lake: Terminal) -> int:
     runs = lake.type("lakeguard runs --json").data["runs"][:3]
     spans = [[datetime.fromisoformat(run[at]) for at in ("start_time", "end_time")] for run in runs]
     return max(sum(begin <= start < end for begin, end in spans) for start, _ in spans)
+
+
+def test_a_window_is_filled_back_and_all_else_stays(lake: Terminal) -> None:
+    """The file of the 6th was wrong and was written anew; reading on is no way to get it."""
+    wrong = lake.folder / "exports" / "orders-2026-01-06.csv"
+    wrong.write_text(HEADER + "6,2026-01-06T09:00:00Z,60.00\n66,2026-01-06T23:59:59Z,66.00\n")
+    assert lake.type("lakeguard run bronze.orders").code == 1
+    call = "lakeguard backfill bronze.orders --from 2026-01-06 --to 2026-01-06"
+    unsaid = lake.type(call)
+    assert (unsaid.code, "--by: order_id, ordered_at" in unsaid.err) == (2, True)
+    filled = lake.type(f"{call} --by ordered_at")
+    assert filled.code == 0, filled
+    assert filled.out.startswith(
+        "window: ordered_at from 2026-01-06 to 2026-01-06\n✓ PROMOTED  bronze.orders v2   2 rows"
+    )
+    assert amounts(lake, "bronze/orders") == {5: "5.50", 6: "60.00", 7: "7.50", 66: "66.00"}
+
+
+def amounts(lake: Terminal, table: str) -> dict[int, str]:
+    handle = DeltaTable(str(lake.folder / table))
+    files = handle.get_add_actions(flatten=True)["path"].to_pylist()
+    paths = [str(lake.folder / table / path) for path in files]
+    rows = duckdb.execute("SELECT order_id, amount FROM read_parquet(?)", [paths]).fetchall()
+    return {number: str(amount) for number, amount in rows}
 
 
 def test_ctrl_c_ends_every_run_and_the_next_command_finds_none_left(lake: Terminal) -> None:

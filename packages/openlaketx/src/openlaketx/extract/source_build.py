@@ -23,7 +23,12 @@ from openlaketx.extract.parquet_source import read_parquet
 def read_source(
     plan: RunPlan, build: SourceBuild, session: SparkSession, lake: str, storage: Storage
 ) -> Batch | None:
-    """The batch, not yet computed; None where the source has nothing new."""
+    """The batch, not yet computed; None where the source has nothing new.
+
+    A back-fill reads again what was read before: which of it counts, its window says.
+    """
+    if plan.window is not None:
+        build = build.model_copy(update={"position": None})
     if build.format is SourceFormat.JDBC:
         return read_jdbc(session, build, plan.dataset)
     if build.format is SourceFormat.DELTA:
