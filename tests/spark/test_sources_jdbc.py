@@ -6,19 +6,22 @@ import logging
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.errors import SecretMissing, SourceUnreadable
+from lakeguard_sdk.errors import JarsMissing, SecretMissing, SourceUnreadable
 from lakeguard_sdk.evidence import SourcePosition
 from lakeguard_sdk.run import SourceBuild
+from lakeguard_sdk.storage import LocalStorage
 from lakeguard_sdk.words import SourceFormat
 from openlaketx.engine.spark_errors import SPARK_ERRORS
-from openlaketx.extract import Batch
+from openlaketx.extract import Batch, extract, jdbc_database
 from openlaketx.extract.jdbc_source import read_jdbc
+from tests.spark.plans import plan, schema
 from tests.worlds.databases import Server
 
 pytestmark = pytest.mark.spark
@@ -261,6 +264,34 @@ def test_options_that_make_no_sense_are_refused(
     assert about in failure(session, build_of(server, thing, **options))
 
 
+@pytest.mark.parametrize(
+    ("load", "is_read"),
+    [
+        ({"type": "APPEND"}, False),
+        ({"type": "APPEND", "keys": ["id"]}, True),
+        ({"type": "APPEND", "watermark": "id"}, True),
+        ({"type": "FULL"}, True),
+    ],
+)
+def test_an_append_knows_what_is_new(
+    session: SparkSession,
+    server: Server,
+    place: str,
+    tmp_path: Path,
+    load: dict[str, Any],
+    is_read: bool,
+) -> None:
+    build = build_of(server, made(server, place, "id integer", "1"))
+    run = plan(tmp_path, build, schema(id="integer"), load=load)
+    if is_read:
+        batch = extract(run, session, str(tmp_path), LocalStorage())
+        assert batch is not None
+        assert rows(batch) == [(1,)]
+    else:
+        with pytest.raises(SourceUnreadable, match="give the load keys or a watermark"):
+            extract(run, session, str(tmp_path), LocalStorage())
+
+
 def test_what_is_not_there_is_named(session: SparkSession, server: Server, place: str) -> None:
     assert "no table or view nowhere.x" in failure(session, build_of(server, "nowhere.x"))
     assert "names no table" in failure(session, build_of(server, "a.b.c"))
@@ -292,6 +323,14 @@ def test_the_password_is_shown_to_nobody(
     said = "".join([*told, caplog.text, *capfd.readouterr(), build.to_json()])
     assert PASSWORD not in said
     assert PASSWORD.split()[1] not in said
+
+
+def test_a_spark_without_the_driver_says_how_to_get_it(
+    session: SparkSession, server: Server, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jdbc_database, "_DRIVER", "org.postgresql.Absent")
+    with pytest.raises(JarsMissing, match=r"without org\.postgresql\.Absent"):
+        read_jdbc(session, build_of(server, f"{place}.x"), DATASET)
 
 
 def test_a_secret_that_is_not_there_is_named(

@@ -76,6 +76,17 @@ def test_folders_are_walked_where_the_pattern_says_so(tmp_path: Path) -> None:
     assert names(select(tmp_path, pattern="in/**/*.csv")) == ["in/a.csv", "in/deep/er/b.csv"]
 
 
+def test_landed_copies_are_read_only_where_they_are_meant(tmp_path: Path) -> None:
+    for name in ("in/a.csv", "landing/orders/a.csv", "landings/b.csv"):
+        write(tmp_path, name)
+    assert names(select(tmp_path, pattern="**/*.csv")) == ["in/a.csv", "landings/b.csv"]
+    assert names(select(tmp_path, pattern=f"{tmp_path}/*/*.csv")) == [
+        f"{tmp_path}/in/a.csv",
+        f"{tmp_path}/landings/b.csv",
+    ]
+    assert names(select(tmp_path, pattern="landing/**/*.csv")) == ["landing/orders/a.csv"]
+
+
 @pytest.mark.parametrize("load", LoadType)
 def test_no_file_at_all_is_an_error(tmp_path: Path, load: LoadType) -> None:
     with pytest.raises(SourceUnreadable, match="no file matches"):

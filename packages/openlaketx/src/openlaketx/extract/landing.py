@@ -21,8 +21,8 @@ from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.storage import Storage, join, local_path
+from openlaketx.extract.manifest import LANDING
 
-LANDING = "landing"
 MANIFEST = "manifest.json"
 
 

@@ -14,6 +14,8 @@ from lakeguard_sdk.load import NEW_ROWS_ONLY
 from lakeguard_sdk.storage import Storage, join, local_path
 from lakeguard_sdk.words import LoadType
 
+LANDING = "landing"
+"""Below the lake's root: files as runs received them."""
 _MARKERS = ("_", ".")
 
 
@@ -87,13 +89,20 @@ def select_files(
 
 
 def matching(pattern: str, root: str) -> list[str]:
-    """Paths of files, sorted; relative to the root if the pattern is."""
+    """Paths of files, sorted; relative to the root if the pattern is.
+
+    Copies that runs have landed are not found by a wildcard: they would be read twice.
+    """
     base = local_path(root)
     paths = glob.glob(pattern, root_dir=base, recursive=True)
+    landed = Path(base, LANDING)
+    meant = landed in Path(base, pattern).parents
     return sorted(
         path
         for path in set(paths)
-        if not Path(path).name.startswith(_MARKERS) and Path(base, path).is_file()
+        if not Path(path).name.startswith(_MARKERS)
+        and (meant or landed not in Path(base, path).parents)
+        and Path(base, path).is_file()
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage import Storage
-from lakeguard_sdk.words import SourceFormat
+from lakeguard_sdk.words import LoadType, SourceFormat
 from openlaketx.extract.batch import Batch
 from openlaketx.extract.clean_names import with_clean_names
 from openlaketx.extract.csv_source import read_csv
@@ -30,6 +31,7 @@ def read_source(
     if plan.window is not None:
         build = build.model_copy(update={"position": None})
     if build.format is SourceFormat.JDBC:
+        _refuse_blind_append(plan, build)
         return read_jdbc(session, build, plan.dataset)
     if build.format is SourceFormat.DELTA:
         return read_delta(session, build, plan, lake)
@@ -44,6 +46,18 @@ def read_source(
     else:
         batch = read_parquet(session, build, selection, storage)
     return with_clean_names(batch, build, plan.batch_schema, plan.dataset)
+
+
+def _refuse_blind_append(plan: RunPlan, build: SourceBuild) -> None:
+    """A database does not say what is new: the second run would have every row twice."""
+    load = plan.load
+    if load.type is LoadType.APPEND and not load.keys and not load.watermark:
+        raise SourceUnreadable(
+            source=build.source,
+            reason="it does not say which of its rows are new, so they cannot be appended: give"
+            " the load keys or a watermark, or load FULL",
+            dataset=plan.dataset,
+        )
 
 
 def _selected(plan: RunPlan, build: SourceBuild, lake: str, storage: Storage) -> Selection | None:
