@@ -22,6 +22,8 @@ def main(folder: str, point: str, act: str) -> None:
         run_by_hand(client, [100, 101])
     elif act == "compact":
         run_compaction(client.operations.submit_compaction(NUMBERS, "mortal"), client.for_worker())
+    elif act == "maintain":
+        client.operations.maintain(NUMBERS)
     elif act == "rollback":
         client.operations.rollback(NUMBERS, 1, "to die for")
     else:

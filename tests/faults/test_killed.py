@@ -10,9 +10,10 @@ import pytest
 from deltalake import DeltaTable
 from sqlalchemy import create_engine, text
 
-from lakeguard_sdk import Client
+from lakeguard_sdk import Client, connect
+from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.faultpoints import POINTS
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.words import LoadType, RunStatus
 from tests.faults import mortal
 from tests.worlds.hand_work import compact_by_hand, run_by_hand, shown
 from tests.worlds.planes import NUMBERS
@@ -23,6 +24,7 @@ NEWBORN = multiprocessing.get_context("forkserver")
 NEWBORN.set_forkserver_preload(["tests.faults.mortal"])
 FENCE = ("reap.judged", "fence.before_commit", "fence.committed")
 RESTORE = ("restore.before_commit", "restore.committed")
+MAINTENANCE = ("maintain.told", "maintain.removed")
 ELSEWHERE = ("apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.")
 """No steps of a move: ``test_killed_apply``, ``test_killed_relay``, ``tests/unit/openlaketx``."""
 COMPACTION = (
@@ -39,7 +41,8 @@ COMPACTION = (
 RUN = tuple(
     point
     for point in POINTS
-    if point not in (*FENCE, *RESTORE, "compact.written") and not point.startswith(ELSEWHERE)
+    if point not in (*FENCE, *RESTORE, *MAINTENANCE, "compact.written")
+    and not point.startswith(ELSEWHERE)
 )
 ROLLBACK = (
     "run.opened",
@@ -136,6 +139,28 @@ def test_a_killed_compaction(point: str, tmp_path: Path) -> None:
     assert client.ledger.verify(replay=True).findings == ()
 
 
+@pytest.mark.parametrize("point", MAINTENANCE)
+def test_a_killed_maintenance(point: str, tmp_path: Path) -> None:
+    """Once told, files may be gone or not: nobody misses them, and the next one removes them."""
+    numbers_project(tmp_path, LoadType.FULL)
+    (tmp_path / "lakeguard.toml").write_text("[env.dev.maintenance]\nretention_days = 0\n")
+    client = connect(tmp_path)
+    for number in (1, 2, 3, 4):
+        run_by_hand(client, [number])
+    kill_at(tmp_path, point, "maintain")
+
+    client.operations.reap()
+    assert client.ledger.verify(replay=True).findings == ()
+    with pytest.raises(TableUnreadable, match="maintenance removed"):
+        client.operations.rollback(NUMBERS, 1, "they may be there or not")
+    client.operations.maintain(NUMBERS)
+    left = list((tmp_path / "bronze" / "numbers").glob("runs/**/*.parquet"))
+    assert len(left) == 2
+    assert shown(tmp_path) == [4]
+    assert_whole(client, tmp_path)
+    assert client.ledger.verify(replay=True).findings == ()
+
+
 @pytest.mark.parametrize(
     ("died_at", "point"),
     [
@@ -158,4 +183,4 @@ def test_a_killed_reaper(died_at: str, point: str, tmp_path: Path) -> None:
 
 def test_every_named_point_is_killed_somewhere() -> None:
     moves = {point for point in POINTS if not point.startswith(ELSEWHERE)}
-    assert set(RUN) | set(ROLLBACK) | set(FENCE) | set(COMPACTION) == moves
+    assert {*RUN, *ROLLBACK, *FENCE, *COMPACTION, *MAINTENANCE} == moves

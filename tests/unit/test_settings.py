@@ -22,6 +22,10 @@ password = "env:KEEPER_PASSWORD"
 schema = "My Schema"
 organisation = "shop"
 
+[env.prod.maintenance]
+retention_days = 90
+compact_after = 0
+
 [env.prod.spark]
 spark.driver.memory = "2g"
 "spark.sql.shuffle.partitions" = 8
@@ -61,6 +65,9 @@ def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.adaptive.enabled": "true",
     }
+    kept = found.maintenance
+    assert (kept.retention_days, kept.inspection_days) == (90, 7)
+    assert (kept.small_file_mb, kept.compact_after) == (128, 0)
 
 
 def test_the_argument_comes_before_the_variable_before_the_file(
@@ -99,6 +106,11 @@ def test_places_may_be_absolute(tmp_path: Path) -> None:
         ("[env]\ndev = 1", "env.dev: write a table, [env.dev]"),
         ("[env.dev]\n[env.Dev]", "lower snake case"),
         ("[env.dev]\nlake = 1", "env.dev.lake: write a text"),
+        ("[env.dev]\nmaintenance = 1", "env.dev.maintenance: write a table"),
+        ("[env.dev.maintenance]\nretention = 1", "did you mean retention_days?"),
+        ("[env.dev.maintenance]\nretention_days = -1", "write a whole number from 0"),
+        ("[env.dev.maintenance]\ncompact_after = true", "compact_after: write a whole number"),
+        ("[env.dev.maintenance]\nsmall_file_mb = 0", "write a whole number from 1"),
         ("[env.dev]\nlake = ''", "env.dev.lake: write a text"),
         ("[env.dev]\nlake = 's3://bucket'", "env.dev.lake: s3:// locations are not available yet"),
         ("[env.dev]\ndatabase = 'postgresql://h'", "env.dev.database: name one database"),

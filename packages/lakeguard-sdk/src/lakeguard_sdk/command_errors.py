@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.errors import UsageError
+from lakeguard_sdk.errors import Refused, UsageError
 
 
 class BuiltByProgram(UsageError):
@@ -27,3 +27,11 @@ class NothingToLookAt(UsageError):
     code = "LG-1203"
     what = "{pattern}: {reason}"
     next_command = "lakeguard source add NAME PATTERN"
+
+
+class MaintenanceRefused(Refused):
+    """A table that is not as the ledger knows it is left as it is: put it right first."""
+
+    code = "LG-3004"
+    what = "{dataset} is not maintained: {reason}"
+    next_command = "lakeguard verify"

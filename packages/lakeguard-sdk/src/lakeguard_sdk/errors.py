@@ -21,7 +21,8 @@ LakeGuardError
 ├── Refused                the control plane says no: exit 3
 │   ├── NotPermitted       LG-3001
 │   ├── RollbackBlocked    LG-3002
-│   └── NotApproved        LG-3003
+│   ├── NotApproved        LG-3003
+│   └── MaintenanceRefused LG-3004
 ├── MoveError              a move did not happen
 │   ├── TableBusy          LG-4001, retryable
 │   ├── BaseMoved          LG-4002, retryable

@@ -22,6 +22,8 @@ POINTS = (
     "complete.before",
     "complete.recorded",
     "compact.written",
+    "maintain.told",
+    "maintain.removed",
     "deliver.written",
     "deliver.manifest",
     "deliver.staged",

@@ -86,6 +86,8 @@ class VersionRow(Noun):
     inputs: tuple[InputVersion, ...]
     notes: dict[str, Any] = Field(default_factory=dict)
     """What the build itself had to say of it."""
+    removed: bool = False
+    """Whether maintenance removed files of it: it cannot be shown again."""
 
 
 class PointerMove(Noun):

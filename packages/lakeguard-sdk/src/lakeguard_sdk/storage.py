@@ -26,6 +26,7 @@ class Storage(Protocol):
     def sha256(self, location: str) -> str: ...
     def files_under(self, location: str) -> Iterator[FileFacts]: ...
     def make_durable(self, location: str) -> None: ...
+    def remove(self, location: str, root: str) -> None: ...
     def link(self, location: str, name: str) -> None:
         """The same content under a second location; folders are made as needed."""
 
@@ -73,6 +74,20 @@ class LocalStorage:
         path = _path(location)
         _sync(path)
         _sync(path.parent)
+
+    def remove(self, location: str, root: str) -> None:
+        """The file, and folders below ``root`` that hold nothing else.
+
+        What lies behind a symbolic link is somewhere else, and refused with OSError.
+        """
+        path, top = _path(location), _path(root)
+        if path.resolve() != top.resolve() / path.relative_to(top):
+            raise OSError(f"{path} is a symbolic link or lies behind one")
+        path.unlink(missing_ok=True)
+        for folder in path.parents:
+            if folder == top or any(folder.iterdir()):
+                return
+            folder.rmdir()
 
 
 def storage_for(location: str) -> Storage:

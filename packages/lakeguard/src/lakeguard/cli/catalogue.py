@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "versions": "The versions of a dataset and what they were built from.",
     "rollback": "Publish an earlier version again.",
     "replay": "Decide a run again from what was recorded.",
+    "maintain": "Merge small files, and remove those that nothing needs.",
     "verify": "Prove that database, ledger and tables agree.",
     "sync": "Bring the ledger on the lake up to date.",
     "rebuild": "Fill an empty database from the ledger on the lake.",

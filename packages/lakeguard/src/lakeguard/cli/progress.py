@@ -21,9 +21,13 @@ STAGES = {
     "measure": "measuring {rows:,} rows",
     "decide": "asking the gate",
     "publish": "publishing",
+    "compact": "merging small files",
     "deliver": "writing its {what}",
 }
-WARNINGS = {"undelivered": "published, but not delivered as its {what}: {reason}"}
+WARNINGS = {
+    "undelivered": "published, but not delivered as its {what}: {reason}",
+    "uncompacted": "published, but its small files were not merged: {reason}",
+}
 """Stages that stay on the screen: what went wrong without stopping the run."""
 
 

@@ -12,11 +12,13 @@ from lakeguard.ledger.runs import result_of_run
 from lakeguard.promotion.compaction import order_compaction
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.reaping import reap
+from lakeguard.promotion.removing import maintain
 from lakeguard.promotion.rollback import roll_back
 from lakeguard.promotion.windows import window_parameters
 from lakeguard.registry.store import job_id_of_dataset, require_dataset
 from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretReason
 from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.maintenance import Maintained
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reading import PointerMove
 from lakeguard_sdk.run import RunResult, Window
@@ -64,6 +66,9 @@ class EmbeddedOperations:
 
     def submit_compaction(self, name: DatasetName, triggered_by: str) -> str:
         return order_compaction(self.heart, name, triggered_by)
+
+    def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained:
+        return maintain(self.heart, name, dry_run=dry_run)
 
     def reap(self) -> Sequence[RunResult]:
         return reap(self.heart)

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from lakeguard.insight.replaying import replay_decision
 from lakeguard.ledger.decisions import decision_of_run
+from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
 from lakeguard.ledger.versions import (
     LatestPointer,
@@ -111,15 +112,17 @@ class StateReader:
             dataset_id = require_dataset(connection, self.org_id, name).dataset_id
             published = pointer(connection, dataset_id)
             notes = notes_of(connection, dataset_id)
+            removed = removed_versions(connection, dataset_id)
             return [
                 VersionRow(
                     published=published is not None and published.version == row.version,
                     inputs=inputs_of(connection, dataset_id, row.version),
                     notes=notes.get(row.version, {}),
+                    removed=row.version in removed,
                     **{
                         key: getattr(row, key)
                         for key in VersionRow.model_fields
-                        if key not in ("published", "inputs", "notes")
+                        if key not in ("published", "inputs", "notes", "removed")
                     },
                 )
                 for row in stored_versions(connection, dataset_id)

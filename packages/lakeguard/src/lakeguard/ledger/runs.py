@@ -69,6 +69,16 @@ def result_of_run(connection: Connection, org_id: str, run_id: str) -> RunResult
     return result.model_copy(update={"decision": decision})
 
 
+def ends_of_runs(connection: Connection, dataset_id: str) -> dict[str, datetime]:
+    """When each run of a dataset ended."""
+    rows = connection.execute(
+        select(run_history.c.run_id, run_history.c.end_time).where(
+            run_history.c.dataset_id == dataset_id
+        )
+    )
+    return {row.run_id: row.end_time for row in rows}
+
+
 def run_row(connection: Connection, org_id: str, run_id: str) -> RunRow | None:
     rows = _select_runs(connection, org_id, run_history.c.run_id == run_id, limit=1)
     return rows[0] if rows else None

@@ -11,6 +11,7 @@ from lakeguard.gate.schema_comparison import compare_schema, demands_declared_co
 from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.intents import next_seq
+from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.versions import StoredVersion, pointer, shown_at, stored_version
 from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, rogue_commit
@@ -30,6 +31,8 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket, SchemaReaction
 from lakeguard_sdk.words import MoveKind, RunStatus
+
+_GONE = "maintenance removed files of it, as it is older than the retention"
 
 
 def roll_back(heart: Heart, name: DatasetName, to: int, reason: str) -> RunResult:
@@ -68,13 +71,19 @@ def _target(
     location = heart.location_of(dataset)
     if not heart.tables.exists(location):
         raise TableUnreadable(dataset=name, location=location, reason="it is gone")
-    damage = heart.tables.damage(location, shown)
+    damage = _removed(heart, dataset, to) or heart.tables.damage(location, shown)
     if damage is not None:
         reason = f"v{to} cannot be shown again: {damage}"
         raise TableUnreadable(dataset=name, location=location, reason=reason)
     if published.version == to and rogue_commit(heart, dataset, published.commit) is None:
         raise AlreadyPublished(dataset=name, version=to)
     return dataset, target, shown
+
+
+def _removed(heart: Heart, dataset: RegisteredDataset, version: int) -> str | None:
+    with heart.database.read() as connection:
+        gone = version in removed_versions(connection, dataset.dataset_id)
+    return _GONE if gone else None
 
 
 def _open(
@@ -108,6 +117,9 @@ def _begin(
     with heart.database.write() as connection:
         tasks.get_task(connection, heart.org_id, ticket.task_id)
         hold_table(connection, dataset.dataset_id)
+        if target.version in removed_versions(connection, dataset.dataset_id):
+            reason = f"v{target.version} cannot be shown again: {_GONE}"
+            raise TableUnreadable(dataset=dataset.name, location=location, reason=reason)
         decision = _decide(connection, heart, ticket, dataset, target)
         if not decision.allowed:
             return end_run(connection, heart, task, dataset, RunStatus.BLOCKED, decision=decision)

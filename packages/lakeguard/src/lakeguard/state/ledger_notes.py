@@ -287,4 +287,19 @@ LEDGER_NOTES: dict[str, TableNote] = {
             ),
         ),
     ),
+    "maintenance_log": TableNote(
+        Family.OURS,
+        "Which files maintenance removed from a table, and which versions went with them.",
+        (
+            Invariant(
+                "It is told before the first file goes, so that what is gone and what is lost can"
+                " be told apart.",
+                tests=("tests/faults/test_killed.py::test_a_killed_maintenance",),
+            ),
+            Invariant(
+                "No file that a kept version needs is in it.",
+                tests=("tests/contract/test_maintenance.py::test_kept_versions_stay_whole",),
+            ),
+        ),
+    ),
 }

@@ -203,3 +203,18 @@ version_inputs = Table(
     Column("org_id", Id, nullable=False),
     PrimaryKeyConstraint("dataset_id", "version", "input_dataset_id", name="pk_version_inputs"),
 )
+
+maintenance_log = Table(
+    "maintenance_log",
+    metadata,
+    Column("maintenance_id", Id, primary_key=True),
+    Column("org_id", Id, nullable=False),
+    Column("dataset_id", Id, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("kind", Word, nullable=False),
+    Column("files", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("actor", Name, nullable=False),
+    Column("details", Long, nullable=False),
+    Index("ix_maintenance_log_dataset", "dataset_id", "at"),
+)

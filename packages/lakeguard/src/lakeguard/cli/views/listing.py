@@ -54,7 +54,7 @@ def versions_lines(versions: Sequence[VersionRow]) -> list[str]:
     rows = [
         [
             f"v{row.version}",
-            toned("● published", Tone.GOOD) if row.published else "",
+            _state(row),
             moment(row.promoted_at),
             number(row.row_count),
             number(row.table_rows),
@@ -66,6 +66,12 @@ def versions_lines(versions: Sequence[VersionRow]) -> list[str]:
     ]
     headers = ("VERSION", "", "PROMOTED", "ROWS", "IN TABLE", "BUILT FROM", "RUN", "BY")
     return table(headers, rows, right=frozenset({3, 4})) if rows else ["no versions yet"]
+
+
+def _state(row: VersionRow) -> str:
+    if row.published:
+        return toned("● published", Tone.GOOD)
+    return "files removed" if row.removed else ""
 
 
 def moves_lines(moves: Sequence[PointerMove]) -> list[str]:

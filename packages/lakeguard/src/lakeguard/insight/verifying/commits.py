@@ -25,6 +25,7 @@ from lakeguard_sdk.commits import TABLE_PROPERTIES, Commit, parse_commit
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.proof import Finding, FindingKind
 from lakeguard_sdk.storage import join, local_path
+from lakeguard_sdk.words import MoveKind
 
 _PART = 2_000
 
@@ -36,6 +37,8 @@ class LogReading:
     location: str
     governed: Governed
     commits: int = 0
+    compare: bool = False
+    """Whether the rows before and after a compaction are compared again."""
     moving: bool = False
     """A move is under way: what the head shows is about to be recorded."""
     shown: dict[str, ShownFile] = field(default_factory=dict)
@@ -72,6 +75,7 @@ class LogReading:
             elif version == 0:
                 yield from self._creation(data)
             elif move is not None and hash_bytes(data) == move.sha256 and move.committed:
+                yield from self._compaction(move, data)
                 self._show(move, data, seen)
             elif move is not None and hash_bytes(data) != move.sha256:
                 said = f"expected {move.sha256}, found {hash_bytes(data)}"
@@ -154,6 +158,16 @@ class LogReading:
             self.foreign.append((commit, why))
             return
         self._change(commit.removes, adds)
+
+    def _compaction(self, move: Move, data: bytes) -> Iterator[Finding]:
+        """What was merged can be compared for as long as it is there."""
+        compared = {*move.removes, *(file.path for file in move.adds)}
+        merges = move.kind == MoveKind.COMPACTION.value
+        if not merges or not self.compare or compared & self.governed.removed:
+            return
+        why = why_not_neutral(self.location, move.commit, data, frozenset(self.shown))
+        if why is not None:
+            yield self._finding(move.commit, f"a compaction that changes rows: {why}")
 
     def _show(self, move: Move, data: bytes, seen: dict[int, dict[str, ShownFile]]) -> None:
         if _sets_schema(data):

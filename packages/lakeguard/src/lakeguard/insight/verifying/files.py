@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from lakeguard.insight.verifying.moves import Governed, PublishedFile
@@ -15,8 +15,11 @@ from lakeguard_sdk.storage import join, local_path
 _SMALL = 1024 * 1024
 
 
-def file_findings(location: str, governed: Governed) -> Iterator[Finding]:
-    """Files with a recorded hash are read whole, the others are only measured."""
+def file_findings(location: str, governed: Governed, shown: Container[str]) -> Iterator[Finding]:
+    """Files with a recorded hash are read whole, the others are only measured.
+
+    What maintenance took away may be gone, but never what the table shows.
+    """
     root = Path(local_path(location))
 
     def damage(file: PublishedFile) -> str | None:
@@ -27,7 +30,8 @@ def file_findings(location: str, governed: Governed) -> Iterator[Finding]:
         except OSError as error:
             return f"not readable: {error.strerror}"
 
-    for file, said in side_by_side(damage, governed.files):
+    expected = [f for f in governed.files if f.path in shown or f.path not in governed.removed]
+    for file, said in side_by_side(damage, expected):
         if said is not None:
             place = join(governed.location, file.path)
             yield Finding(kind=FindingKind.FILE, place=place, message=said)

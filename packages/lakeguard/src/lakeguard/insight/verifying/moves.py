@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 
 from lakeguard.insight.verifying.showing import ShownFile
 from lakeguard.ledger.intents import IntentOutcome
+from lakeguard.ledger.maintenance import removed_paths
 from lakeguard.state.tables import dataset_pointers, governed_tables, intent_outcomes, intents
 from lakeguard_sdk.schema import TableSchema
 
@@ -44,6 +45,7 @@ class Move(NamedTuple):
     columns: tuple[Mapping[str, str], ...]
     """None where the intent cannot be read."""
     partition_by: tuple[str, ...]
+    kind: str
 
     @property
     def committed(self) -> bool:
@@ -73,6 +75,8 @@ class Governed:
     moves: tuple[Move, ...]
     published: int | None
     """The commit that the published pointer names."""
+    removed: frozenset[str] = frozenset()
+    """Files that maintenance took away: the ledger was told of each before it went."""
 
     @property
     def by_commit(self) -> Mapping[int, Move]:
@@ -119,6 +123,7 @@ def governed_table(connection: Connection, dataset_id: str) -> Governed:
             outcome.outcome,
             outcome.commit_version,
             outcome.commit_sha256,
+            intents.c.kind,
         )
         .join(intent_outcomes, outcome.intent_id == intents.c.intent_id, isouter=True)
         .where(intents.c.dataset_id == dataset_id)
@@ -130,11 +135,17 @@ def governed_table(connection: Connection, dataset_id: str) -> Governed:
         table_id=row.table_id,
         moves=tuple(_move(*move) for move in moves),
         published=published,
+        removed=removed_paths(connection, dataset_id),
     )
 
 
 def _move(
-    intent_id: str, body: str, outcome: str | None, commit: int | None, sha256: str | None
+    intent_id: str,
+    body: str,
+    outcome: str | None,
+    commit: int | None,
+    sha256: str | None,
+    kind: str,
 ) -> Move:
     """A body that is no intent any more shows no files; that it was altered is told elsewhere."""
     try:
@@ -154,6 +165,7 @@ def _move(
         target_commit=target,
         columns=columns,
         partition_by=partition_by,
+        kind=kind,
     )
 
 

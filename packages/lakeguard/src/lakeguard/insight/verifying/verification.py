@@ -58,7 +58,7 @@ def verify(
     with _uncollected():
         links = proof.check_ledger(owner)
     proof.tally.add(truncation_findings(links, owner, head))
-    proof.check_tables()
+    proof.check_tables(compare=replay)
     proof.check_state(replay=replay)
     return VerifyReport(
         findings=proof.tally.findings(),
@@ -177,12 +177,12 @@ class _Proof:
             for before, read in waiting:
                 yield before, *read.result()
 
-    def check_tables(self) -> None:
-        """COMMIT and FILE."""
+    def check_tables(self, *, compare: bool) -> None:
+        """COMMIT and FILE; where asked for, the rows before and after each compaction too."""
         with self.database.read() as connection:
             datasets = governed_ids(connection, self.org_id)
         for dataset_id in datasets:
-            self._check_table(dataset_id)
+            self._check_table(dataset_id, compare)
 
     def check_state(self, *, replay: bool) -> None:
         """DOCUMENT, HISTORY and, where asked for, REPLAY."""
@@ -197,23 +197,24 @@ class _Proof:
             self.tell(f"checking {what}")
             self.tally.add(findings(self.database, self.org_id))
 
-    def _check_table(self, dataset_id: str) -> None:
+    def _check_table(self, dataset_id: str, compare: bool) -> None:
         """What was found is looked at twice: a run may have moved the table in between."""
         with self.database.read() as connection:
             governed = governed_table(connection, dataset_id)
         self.tell(f"checking {governed.location}")
         location = located(self.lake, governed.location)
-        reading = LogReading(location, governed)
+        reading = LogReading(location, governed, compare=compare)
         found = list(reading.findings(self.governed))
         if found:
             with self.database.read() as connection:
                 governed = governed_table(connection, dataset_id)
-            again = set(LogReading(location, governed).findings(self.governed))
+            second = LogReading(location, governed, compare=compare)
+            again = set(second.findings(self.governed))
             found = [finding for finding in found if finding in again]
         self.tally.add(found)
         self.commits += reading.commits
         self.files += len(governed.files)
-        self.tally.add(file_findings(location, governed))
+        self.tally.add(file_findings(location, governed, reading.shown))
 
     def _ledger_links(self) -> list[Link] | None:
         side, damages = read_side(self.ledger.files(chain_table()), chain_table())

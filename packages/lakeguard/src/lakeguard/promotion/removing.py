@@ -1,0 +1,188 @@
+"""Removing files that nothing needs any more: planned, told to the ledger, then removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Connection
+
+from lakeguard.lake.small_files import MEGABYTE, small_file_groups
+from lakeguard.ledger.intents import open_intent
+from lakeguard.ledger.maintenance import record_removal
+from lakeguard.ledger.runs import ends_of_runs
+from lakeguard.ledger.versions import Pointer, pointer
+from lakeguard.promotion.eligibility import Findings, find_rogue_commit
+from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.keeping import Kept, needed_files, states_at, what_stays
+from lakeguard.promotion.moving import hold_table
+from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard_sdk.command_errors import MaintenanceRefused
+from lakeguard_sdk.commits import Commit
+from lakeguard_sdk.errors import BaseMoved, TableBusy
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.maintenance import Maintained, Removal, RemovalKind
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.storage import FileFacts, join, local_path, storage_for
+from lakeguard_sdk.words import Outcome
+
+Listing = Mapping[str, FileFacts]
+STAGING = "runs"
+
+
+def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
+    """Remove what no kept version needs and no living run owns; dry, only say what that is.
+
+    The ledger is told before the first file goes: from then on no rollback brings one back.
+    """
+    with heart.database.read() as connection:
+        dataset = require_dataset(connection, heart.org_id, name)
+        published = pointer(connection, dataset.dataset_id)
+        kept = what_stays(connection, heart, dataset)
+        ends = ends_of_runs(connection, dataset.dataset_id)
+    location = heart.location_of(dataset)
+    if not heart.tables.exists(location):
+        return Maintained(dataset=dataset.name, small_files=0, removals=(), done=not dry_run)
+    _check(heart, dataset, published)
+    commits = _log(heart, dataset, kept, published)
+    removals = tuple(_removals(heart, dataset, kept, commits, ends))
+    if not dry_run:
+        _carry_out(heart, dataset, published, removals)
+    return Maintained(
+        dataset=dataset.name,
+        small_files=_small_files(heart, dataset, published),
+        removals=removals,
+        done=not dry_run,
+    )
+
+
+def _check(heart: Heart, dataset: RegisteredDataset, published: Pointer | None) -> None:
+    """A table that is not as the ledger knows it is left as it is."""
+    findings = Findings()
+    find_rogue_commit(heart, dataset, published, findings)
+    for check in findings.checks:
+        if check.outcome is Outcome.FAIL:
+            raise MaintenanceRefused(dataset=dataset.name, reason=check.message)
+
+
+def _log(
+    heart: Heart, dataset: RegisteredDataset, kept: Kept, published: Pointer | None
+) -> Sequence[Commit]:
+    """The whole log; what it says of the published commit is what every reader gets."""
+    location = heart.location_of(dataset)
+    commits = heart.tables.commits_since(location, -1)
+    shown = states_at(commits, kept.commits)
+    if kept.commits - shown.keys():
+        raise MaintenanceRefused(dataset=dataset.name, reason="its log is not whole")
+    if published and shown[published.commit] != heart.tables.files_at(location, published.commit):
+        raise MaintenanceRefused(dataset=dataset.name, reason="its log and its checkpoint differ")
+    return commits
+
+
+def _removals(
+    heart: Heart,
+    dataset: RegisteredDataset,
+    kept: Kept,
+    commits: Sequence[Commit],
+    ends: Mapping[str, datetime],
+) -> Iterator[Removal]:
+    listing = _listing(heart, dataset)
+    needed = needed_files(kept, commits)
+    published = {path for commit in commits for path in commit.adds}
+    gone = tuple(path for path in listing if path in published and path not in needed)
+    if gone:
+        shown = states_at(commits, kept.others.values())
+        lost = [v for v, commit in kept.others.items() if shown[commit] & set(gone)]
+        size = sum(listing[path].size for path in gone)
+        yield Removal(
+            kind=RemovalKind.VERSIONS, paths=gone, bytes=size, versions=tuple(sorted(lost))
+        )
+    spared = published | needed
+    staged = {path: facts for path, facts in listing.items() if path not in spared}
+    runs = {path.split("/")[1] for path in published if path.startswith(f"{STAGING}/")}
+    yield from _staging(heart, staged, kept, ends, runs)
+
+
+def _staging(
+    heart: Heart,
+    staged: Listing,
+    kept: Kept,
+    ends: Mapping[str, datetime],
+    published: set[str],
+) -> Iterator[Removal]:
+    """Of runs that published nothing: after a published one only its notes are left."""
+    until = heart.clock() - timedelta(days=heart.maintenance.inspection_days)
+    folders: dict[str, list[FileFacts]] = {}
+    names: dict[str, list[str]] = {}
+    for path, facts in staged.items():
+        top, _, rest = path.partition("/")
+        if top == STAGING and "/" in rest:
+            run = rest.split("/")[0]
+            folders.setdefault(run, []).append(facts)
+            names.setdefault(run, []).append(path)
+    old = [
+        run
+        for run, files in folders.items()
+        if run not in kept.running and run not in published and _ended(run, files, ends) < until
+    ]
+    if old:
+        yield Removal(
+            kind=RemovalKind.STAGING,
+            paths=tuple(path for run in old for path in names[run]),
+            bytes=sum(facts.size for run in old for facts in folders[run]),
+            runs=tuple(old),
+        )
+
+
+def _ended(run: str, files: Sequence[FileFacts], ends: Mapping[str, datetime]) -> datetime:
+    """Of a run that the State does not know, when it wrote last."""
+    written = max(facts.modified_ms for facts in files)
+    return ends.get(run) or datetime.fromtimestamp(written / 1000, UTC)
+
+
+def _listing(heart: Heart, dataset: RegisteredDataset) -> Listing:
+    location = heart.location_of(dataset)
+    root = f"{local_path(location).rstrip('/')}/"
+    files = storage_for(location).files_under(location)
+    found = {facts.path.removeprefix(root): facts for facts in files}
+    return {path: facts for path, facts in found.items() if not path.startswith("_delta_log/")}
+
+
+def _carry_out(
+    heart: Heart,
+    dataset: RegisteredDataset,
+    published: Pointer | None,
+    removals: Sequence[Removal],
+) -> None:
+    if not removals:
+        return
+    with heart.database.write() as connection:
+        hold_table(connection, dataset.dataset_id)
+        _check_unmoved(connection, dataset, published)
+        for removal in removals:
+            record_removal(
+                connection, heart.org_id, dataset.dataset_id, removal, heart.clock(), heart.actor
+            )
+    reached("maintain.told")
+    location = heart.location_of(dataset)
+    for removal in removals:
+        for path in removal.paths:
+            storage_for(location).remove(join(location, path), location)
+    reached("maintain.removed")
+
+
+def _check_unmoved(
+    connection: Connection, dataset: RegisteredDataset, published: Pointer | None
+) -> None:
+    under_way = open_intent(connection, dataset.dataset_id)
+    if under_way is not None:
+        raise TableBusy(dataset=dataset.name, holder=under_way.run_id)
+    if pointer(connection, dataset.dataset_id) != published:
+        raise BaseMoved(dataset=dataset.name, expected="no move", found="one since it was planned")
+
+
+def _small_files(heart: Heart, dataset: RegisteredDataset, published: Pointer | None) -> int:
+    if published is None:
+        return 0
+    live = heart.tables.live_at(heart.location_of(dataset), published.commit)
+    return sum(map(len, small_file_groups(live, heart.maintenance.small_file_mb * MEGABYTE)))

@@ -1,0 +1,82 @@
+"""``lakeguard maintain`` as a person calls it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk import Client, connect
+from lakeguard_sdk.words import LoadType
+from tests.unit.cli.conftest import Shell
+from tests.worlds.hand_work import run_by_hand, shown
+from tests.worlds.lakes import DeltaLake
+from tests.worlds.projects import numbers_project
+
+AT_ONCE = "[env.dev.maintenance]\nretention_days = 0\ninspection_days = 0\n"
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    """Four versions of one small file each, and then some."""
+    numbers_project(tmp_path, LoadType.APPEND)
+    (tmp_path / "lakeguard.toml").write_text(AT_ONCE)
+    made = connect(tmp_path)
+    for number in (1, 2, 3, 4):
+        run_by_hand(made, [number])
+    return made
+
+
+def test_a_dry_run_changes_nothing(client: Client, tmp_path: Path, shell: Shell) -> None:
+    said = shell("maintain", "--dry-run", "--project", tmp_path)
+    assert said.code == 0
+    assert "nothing was changed; 1 table would be" in said.out
+    assert "Next: lakeguard maintain" in said.out
+    (row,) = shell("maintain", "--dry-run", "--json", "--project", tmp_path).data["datasets"]
+    assert (row["small_files"], row["merged_files"], row["removals"]) == (4, 0, [])
+    assert len(client.reader.runs()) == 4
+
+
+def test_files_are_merged_and_what_is_left_over_goes(
+    client: Client, tmp_path: Path, shell: Shell
+) -> None:
+    said = shell("maintain", "bronze.numbers", "--json", "--project", tmp_path)
+    assert said.code == 0
+    (row,) = said.data["datasets"]
+    assert (row["merged_files"], row["small_files"], row["error"]) == (4, 0, None)
+    assert [removal["kind"] for removal in row["removals"]] == ["versions"]
+    assert shown(tmp_path) == [1, 2, 3, 4]
+    assert shell("verify", "--replay", "--project", tmp_path).code == 0
+    again = shell("maintain", "--project", tmp_path)
+    assert (again.code, again.out.strip()) == (0, "every table is as it should be")
+
+
+def test_versions_whose_files_went_are_marked(tmp_path: Path, shell: Shell) -> None:
+    numbers_project(tmp_path, LoadType.FULL)
+    (tmp_path / "lakeguard.toml").write_text(AT_ONCE)
+    client = connect(tmp_path)
+    for number in (1, 2, 3):
+        run_by_hand(client, [number])
+    said = shell("maintain", "--project", tmp_path)
+    assert "v1" in said.out
+    listed = shell("versions", "bronze.numbers", "--project", tmp_path).out
+    assert listed.count("files removed") == 1
+    refused = shell(
+        "rollback", "bronze.numbers", "--to", "v1", "--reason", "x", "--project", tmp_path
+    )
+    assert (refused.code, "v1 cannot be shown again" in refused.err) == (1, True)
+
+
+def test_a_table_that_cannot_be_maintained_is_told(
+    client: Client, tmp_path: Path, shell: Shell
+) -> None:
+    DeltaLake().write_foreign(str(tmp_path / "bronze" / "numbers"), [666])
+    said = shell("maintain", "--project", tmp_path)
+    assert said.code == 1
+    assert "LG-3004" in said.out
+    (row,) = shell("maintain", "--json", "--project", tmp_path).data["datasets"]
+    assert row["error"]["code"] == "LG-3004"
+
+
+def test_an_unknown_dataset_is_refused(client: Client, tmp_path: Path, shell: Shell) -> None:
+    assert shell("maintain", "bronze.nothing", "--project", tmp_path).code == 2
