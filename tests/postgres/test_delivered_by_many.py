@@ -154,6 +154,49 @@ def test_many_at_once_never_show_half_or_an_older_version(
     assert is_within([version for version, _ in seen], moves), [version for version, _ in seen]
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(3))
+def test_many_that_die_at_any_point_never_show_half_or_an_older_version(
+    client: Client, tmp_path: Path, live: LiveSchema, seed: int
+) -> None:
+    stop, seen = tmp_path / "stop", list[tuple[int, list[int]]]()
+    folder, table, moves = str(tmp_path / "lake"), live.table(TABLE), [1]
+    ends = set[int | None]()
+    run_by_hand(client, rows_of(1))
+
+    def replace_the_dead(number: int) -> None:
+        for life in range(1000):
+            if stop.exists():
+                return
+            named = seed * 1_000_000 + number * 1000 + life
+            one = process(keep_delivering, folder, table, named, str(stop), 0.3)
+            one.join(PATIENCE_SECONDS)
+            ends.add(one.exitcode)
+
+    watchers = [threading.Thread(target=watch, args=(live, seen, stop))]
+    watchers += [threading.Thread(target=replace_the_dead, args=(number,)) for number in range(3)]
+    for watcher in watchers:
+        watcher.start()
+    try:
+        for version in range(2, 12):
+            run_by_hand(client, rows_of(version))
+            moves.append(version)
+            if version % 4 == 0:
+                client.operations.rollback(NUMBERS, version - 2, "wrong")
+                moves.append(version - 2)
+            time.sleep(0.3)
+    finally:
+        stop.touch()
+        for watcher in watchers:
+            watcher.join(PATIENCE_SECONDS)
+    assert ends <= {0, -signal.SIGKILL}
+    assert -signal.SIGKILL in ends
+    deliver(client, table)
+    assert shown(live) == (11, rows_of(11))
+    assert all(rows == rows_of(version) for version, rows in seen)
+    assert is_within([version for version, _ in seen], moves), [version for version, _ in seen]
+
+
 def is_within(seen: list[int], moves: list[int]) -> bool:
     """Whether what was seen follows the moves of the pointer, some of them perhaps unseen."""
     left = iter(moves)

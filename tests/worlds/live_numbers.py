@@ -52,13 +52,21 @@ def die_delivering(folder: str, table: DatabaseTable, point: str) -> None:
     deliver(connect(folder), table)
 
 
-def keep_delivering(folder: str, table: DatabaseTable, seed: int, until: str) -> None:
-    """A process that delivers again and again, now and then slowly, until the file is there."""
+def keep_delivering(
+    folder: str, table: DatabaseTable, seed: int, until: str, mortality: float = 0
+) -> None:
+    """A process that delivers again and again, now and then slowly, until the file is there.
+
+    It may be killed at any point where a delivery is under way.
+    """
     chance = random.Random(seed)
 
     def dawdle(reached: str) -> None:
-        if reached in ("deliver.staged", "deliver.marked"):
-            time.sleep(chance.random() * 0.2)
+        if not reached.startswith("deliver."):
+            return
+        time.sleep(chance.random() * 0.1)
+        if chance.random() < mortality:
+            os.kill(os.getpid(), signal.SIGKILL)
 
     os.environ.update(VARIABLES)
     faultpoints.listen(dawdle)
