@@ -54,7 +54,7 @@ NESTED: Types = {
     "list": "array<integer>",
     "prices": "map<string,decimal(38,18)>",
     "log": "array<struct<at:timestamp,local:timestamp_ntz,by:map<integer,array<double>>>>",
-    "a": "struct<b:struct<c:struct<d:array<array<map<string,struct<e:binary>>>>>>>",
+    "deep": "struct<b:struct<c:struct<d:array<array<map<string,struct<e:binary>>>>>>>",
     "keyed": "map<struct<x:long,y:string>,boolean>",
 }
 WHOLE, PART = Decimal("9" * 38), Decimal("0." + "9" * 38)
@@ -67,7 +67,7 @@ ROWS: Rows = [
         "person": {"name": "Ada", "born on": date(1815, 12, 10), "tags": ["", None]},
         "list": [], "prices": [("a", Decimal("0." + "9" * 18)), ("", None)],
         "log": [None, {"at": FIRST, "local": None, "by": [(1, [0.1, None]), (2, None)]}],
-        "a": {"b": {"c": {"d": [[[("k", {"e": b""})], []], None]}}},
+        "deep": {"b": {"c": {"d": [[[("k", {"e": b""})], []], None]}}},
         "keyed": [({"x": 1, "y": None}, True), ({"x": 1, "y": "z"}, None)],
     },
     {
@@ -75,7 +75,7 @@ ROWS: Rows = [
         "at": LAST, "local": LAST.replace(tzinfo=None), "day": LAST.date(), "x": math.inf,
         "y": 5e-324, "tiny": 127, "ok": False, "raw": b"", "text": "é💥\n\"',",
         "person": {"name": None, "born on": None, "tags": None}, "list": [None, 2**31 - 1],
-        "prices": [], "log": [], "a": {"b": None}, "keyed": [],
+        "prices": [], "log": [], "deep": {"b": None}, "keyed": [],
     },
     {"id": 3},
 ]  # fmt: skip

@@ -179,6 +179,22 @@ MISTAKES = [
         "LG-2004",
         "U+00A0 NO-BREAK SPACE cannot: rename the column where it comes from",
     ),
+    Case(
+        "column that is called as a field",
+        SILVER,
+        "  amount: {type: double}",
+        '  amount: {type: "struct<net: double>"}\n  «amount.net»: {type: double}',
+        "LG-2004",
+        "'amount.net' and field 'amount.net' are one name to many readers",
+    ),
+    Case(
+        "fields alike",
+        SILVER,
+        "  amount: {type: double}",
+        '  «amount»: {type: "struct<a: struct<b: int>, `a.b`: int>"}',
+        "LG-2004",
+        "field 'amount.a.b' and field 'amount.a.b' are one name",
+    ),
     Case("odd tag", SILVER, "{type: double}", "{type: double, tags: [«PII»]}", "LG-2020", ""),
     Case(
         "twice the tag",

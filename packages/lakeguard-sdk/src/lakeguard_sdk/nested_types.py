@@ -26,6 +26,13 @@ def field_names(data_type: str) -> tuple[str, ...]:
     return tuple(_names(parse_type(data_type))) if is_nested(data_type) else ()
 
 
+def field_paths(name: str, data_type: str) -> tuple[str, ...]:
+    """A column and the fields of its structs as engines name their statistics: ``a.b.c``."""
+    if not is_nested(data_type):
+        return (name,)
+    return tuple(_paths(name, parse_type(data_type)))
+
+
 def widens(found: str, declared: str) -> bool:
     """Whether every value of ``found`` has the same meaning as a ``declared``.
 
@@ -46,6 +53,13 @@ def _names(found: ColumnType) -> Iterator[str]:
         yield from (name for name, _ in found.fields)
     for part in parts_of(found):
         yield from _names(part)
+
+
+def _paths(path: str, found: ColumnType) -> Iterator[str]:
+    yield path
+    if isinstance(found, StructOf):
+        for name, part in found.fields:
+            yield from _paths(f"{path}.{name}", part)
 
 
 def _widens(found: ColumnType, declared: ColumnType) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator
 
 from lakeguard_sdk.canonical import canonical_json, content_hash
-from lakeguard_sdk.nested_types import field_names, is_nested, leaf_types, widens
+from lakeguard_sdk.nested_types import field_names, field_paths, is_nested, leaf_types, widens
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.plain_types import FLOATS, INTEGERS, decimal_size, is_numeric
 from lakeguard_sdk.type_parser import TYPE_WORDS, normal_type, parse_type
@@ -24,6 +24,7 @@ __all__ = [
     "TableSchema",
     "decimal_size",
     "field_names",
+    "field_paths",
     "is_nested",
     "is_numeric",
     "leaf_types",

@@ -27,7 +27,7 @@ from lakeguard_sdk.definition_errors import (
     WrongValue,
 )
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.schema import field_names
+from lakeguard_sdk.schema import field_names, field_paths
 from lakeguard_sdk.words import Layer, LoadType
 
 LONGEST_COLUMN = 255
@@ -109,9 +109,7 @@ def _column_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
     for column in dataset.columns:
         at = ["columns", column.name]
         problem = column_problem(column.name) or _field_problem(column)
-        twin = seen.setdefault(look_alike(column.name), column.name)
-        if problem is None and twin != column.name:
-            problem = f"{column.name!r} and {twin!r} are one name to many readers"
+        problem = problem or _twin_problem(column, seen)
         if problem is not None:
             place = locate(dataset, ("columns", column.name))
             yield WrongValue(place, key="columns", problem=problem, hint="", at=at)
@@ -119,6 +117,21 @@ def _column_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
         place = locate(dataset, ("columns",))
         problem = "a column stands twice"
         yield WrongValue(place, key="columns", problem=problem, hint="", at=["columns"])
+
+
+def _twin_problem(column: ColumnDefinition, seen: dict[str, str]) -> str | None:
+    """A field is ``column.field`` to readers of statistics, so that a column may not be so called.
+
+    ``seen`` holds the paths of the columns before, and takes those of this one.
+    """
+    told = None
+    for path in field_paths(column.name, column.type):
+        said = repr(path) if path == column.name else f"field {path!r}"
+        twin = seen.get(look_alike(path))
+        if twin is not None and not said == twin == repr(column.name):
+            told = told or f"{said} and {twin} are one name to many readers"
+        seen.setdefault(look_alike(path), said)
+    return told
 
 
 def _field_problem(column: ColumnDefinition) -> str | None:
