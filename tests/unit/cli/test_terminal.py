@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,3 +40,21 @@ def test_colour_repeats_what_the_words_say(shell: Shell, tmp_path: Path) -> None
     plain = on_a_terminal(*arguments, NO_COLOR="1")
     assert "\x1b" not in plain
     assert click.unstyle(coloured) == plain == shell(*arguments).out
+
+
+def test_a_note_does_not_run_into_the_spinner() -> None:
+    """In one line with it a note could not be read."""
+    later = "time.sleep(0.5); note('a went well')"
+    for script in (
+        f"with working('running a') as tell: {later}",
+        f"with working_on_many() as board, board.running('running a'): {later}",
+    ):
+        ours, theirs = os.openpty()
+        said = "import time; from lakeguard.cli.progress import *\n" + script
+        subprocess.run([sys.executable, "-c", said], stdout=theirs, stderr=theirs, check=True)
+        shown = os.read(ours, 65536).decode()
+        os.close(ours)
+        os.close(theirs)
+        assert "running a: " in shown
+        assert "a went well" in shown
+        assert not re.search(r"running a: [^\r\n\x1b]*a went well", shown)

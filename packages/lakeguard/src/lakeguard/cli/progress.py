@@ -38,15 +38,11 @@ def working(what: str) -> Iterator[Progress]:
         click.echo(f"{what} …", err=True)
         yield _warn
         return
-    from rich.console import Console
-
-    console = Console(stderr=True, no_color=colour() is False, highlight=False)
-    with console.status(f"{_plain(what)}: starting", spinner="dots") as status:
+    with _spinner(f"{what}: starting") as show:
 
         def tell(stage: str, facts: dict[str, Any]) -> None:
             _warn(stage, facts)
-            said = STAGES.get(stage, stage).format(**facts)
-            status.update(f"{_plain(what)}: {_plain(said)}")
+            show(f"{what}: {STAGES.get(stage, stage).format(**facts)}")
 
         yield tell
 
@@ -83,7 +79,7 @@ class Board:
                 self._stages[name] = said
             if self._show is not None:
                 shown = " · ".join(f"{name}: {said}" for name, said in self._stages.items())
-                self._show(_plain(shown))
+                self._show(shown or "waiting")
 
 
 @contextmanager
@@ -92,11 +88,23 @@ def working_on_many() -> Iterator[Board]:
     if not sys.stderr.isatty():
         yield Board(None)
         return
+    with _spinner("starting") as show:
+        yield Board(show)
+
+
+@contextmanager
+def _spinner(first: str) -> Iterator[Callable[[str], None]]:
+    """What is shown beside it can be changed; a note meanwhile stands above it."""
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(stderr=True, no_color=colour() is False, highlight=False)
-    with console.status("starting", spinner="dots") as status:
-        yield Board(status.update)
+    with console.status(_plain(first), spinner="dots") as status:
+        _notes.append(lambda text: console.print(Text.from_ansi(text)))
+        try:
+            yield lambda text: status.update(_plain(text))
+        finally:
+            _notes.pop()
 
 
 def _warn(stage: str, facts: dict[str, Any], whose: str = "") -> None:
@@ -109,6 +117,13 @@ def _plain(text: str) -> str:
     return text.replace("[", "\\[")
 
 
+_notes: list[Callable[[str], None]] = []
+"""Where notes go while a spinner turns."""
+
+
 def note(text: str) -> None:
     """One line for the person who waits."""
-    click.echo(text, err=True, color=colour())
+    if _notes:
+        _notes[-1](text)
+    else:
+        click.echo(text, err=True, color=colour())
