@@ -15,6 +15,8 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk import Client, DatasetName
+from lakeguard_sdk.client import WorkerClient
+from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import (
     ColumnDefinition,
     DatasetDefinition,
@@ -23,9 +25,11 @@ from lakeguard_sdk.definition import (
     RuleDefinition,
     SourceDefinition,
 )
+from lakeguard_sdk.evidence import Changes, Evidence
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import parse_address
-from lakeguard_sdk.run import RunResult, Window
+from lakeguard_sdk.ports import Runs
+from lakeguard_sdk.run import RunPlan, RunResult, RunTicket, Window, WorkerIdentity
 from lakeguard_sdk.words import SourceFormat
 from openlaketx.engine.delta_table import live_files, open_table
 from openlaketx.worker import create_worker
@@ -44,6 +48,28 @@ ARROW = {
 Row = dict[str, Any]
 
 
+class HeardRuns:
+    """A run port, and what the last run was told and told over it."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+        self.plan: RunPlan | None = None
+        self.evidence: Evidence | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._runs, name)
+
+    def open_run(self, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
+        opened = self._runs.open_run(task_id, worker)
+        self.plan = opened if isinstance(opened, RunPlan) else None
+        self.evidence = None
+        return opened
+
+    def submit_evidence(self, ticket: RunTicket, evidence: Evidence) -> Decision:
+        self.evidence = evidence
+        return self._runs.submit_evidence(ticket, evidence)
+
+
 @dataclass
 class LoadedTable:
     """Batches land as Parquet files of a source; a run loads what is new of them."""
@@ -53,10 +79,12 @@ class LoadedTable:
     columns: dict[str, str]
     rules: tuple[RuleDefinition, ...] = ()
     client: Client = field(init=False)
+    heard: HeardRuns = field(init=False)
     _numbers: count[int] = field(default_factory=lambda: count(1))
 
     def __post_init__(self) -> None:
         self.client = make_project(self.folder, self.definitions())
+        self.heard = HeardRuns(self.client.runs)
         (self.folder / "in").mkdir()
 
     def definitions(self) -> Definitions:
@@ -79,20 +107,35 @@ class LoadedTable:
         self.load, self.columns = load or self.load, columns or self.columns
         self.client.registry.apply(self.client.registry.plan(self.definitions()))
 
-    def land(self, rows: Sequence[Row], *, alone: bool = False) -> None:
-        """One more file; alone, in the place of every file there was."""
+    def land(self, rows: Sequence[Row], *, alone: bool = False) -> str:
+        """One more file, by name; alone, in the place of every file there was."""
         extra = {self.load.operation: "string"} if self.load.operation else {}
-        types = {**self.columns, **extra}
+        types = {**extra, **self.columns}
         schema = pa.schema([(name, ARROW[types[name]]) for name in types])
         if alone:
-            for file in (self.folder / "in").glob("*.parquet"):
-                file.unlink()
+            self.clear()
         name = f"{next(self._numbers):04d}.parquet"
         pq.write_table(pa.Table.from_pylist(list(rows), schema), self.folder / "in" / name)
+        return name
+
+    def clear(self) -> None:
+        """Files that have been read may go; the table keeps their rows."""
+        for file in (self.folder / "in").glob("*.parquet"):
+            file.unlink()
 
     def run(self, window: Window | None = None) -> RunResult:
         task = self.client.operations.submit(TABLE, "tests", window=window)
-        return create_worker(self.client.for_worker(), spark_options={}).run_task(task)
+        worker = WorkerClient(self.client.reader, self.heard, self.client.lake)
+        return create_worker(worker, spark_options={}).run_task(task)
+
+    @property
+    def changes(self) -> Changes | None:
+        """What the last run told of its batch."""
+        return None if self.heard.evidence is None else self.heard.evidence.changes
+
+    def files(self) -> set[str]:
+        location, commit = self.at()
+        return set(live_files(open_table(location, commit)))
 
     def at(self, version: int | None = None) -> tuple[str, int]:
         address = TABLE if version is None else f"{TABLE}@v{version}"
@@ -110,9 +153,9 @@ class LoadedTable:
             return []
         with duckdb.connect() as connection:
             connection.execute("SET TimeZone = 'UTC'")
-            found = connection.execute(
+            found = connection.sql(
                 "SELECT * FROM read_parquet($f, union_by_name = true, hive_partitioning = false)",
-                {"f": files},
+                params={"f": files},
             )
             return pa.table(found.to_arrow_table()).to_pylist()
 

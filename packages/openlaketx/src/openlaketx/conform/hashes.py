@@ -1,8 +1,9 @@
-"""Hashes of rows and keys: SHA-256 over every value, tagged with its type, in column order.
+"""Hashes of rows and keys: SHA-256 over every value, with its column and type, by column name.
 
-NULL has a tag of its own and texts carry their length, so that no two different rows have the
-same text to hash: ``('a', NULL)`` is not ``(NULL, 'a')``, nor ``('ab', 'c')`` ``('a', 'bc')``.
-Nested values are told part by part in the same way; the entries of a map have no order.
+Names and texts carry their length, so that no two different rows have the same text to hash:
+``('a', NULL)`` is not ``(NULL, 'a')``, nor ``('ab', 'c')`` ``('a', 'bc')``. A NULL adds nothing:
+a row keeps its hash where its table gains a column, or has its columns in another order.
+Nested values are told part by part, NULL with a tag; the entries of a map have no order.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from openlaketx.engine.spark_types import quoted_name
 
 
 def content_hash(columns: Sequence[Column]) -> SparkColumn:
-    """One hash of these columns of a row, in the order given."""
-    told = [_tagged(F.col(quoted_name(c.name)), parse_type(c.type)) for c in columns]
-    return F.sha2(F.concat(*told), 256)
+    """One hash of these columns of a row, whatever order they are given in."""
+    by_name = sorted(columns, key=lambda column: column.name)
+    return F.sha2(F.concat(*(_named(column) for column in by_name)), 256)
 
 
 def hashed_columns(plan: RunPlan) -> tuple[Column, ...]:
@@ -44,6 +45,13 @@ def with_hashes(frame: DataFrame, plan: RunPlan) -> DataFrame:
         keys = [column for column in plan.declared.columns if column.name in plan.load.keys]
         return frame.withColumn(KEY_HASH, content_hash(keys))
     return frame
+
+
+def _named(column: Column) -> SparkColumn:
+    value = F.col(quoted_name(column.name))
+    name = F.lit(f"{len(column.name)}:{column.name}")
+    told = F.concat(name, _text(value, parse_type(column.type)))
+    return F.when(value.isNull(), F.lit("")).otherwise(told)
 
 
 def _tagged(value: SparkColumn, data_type: ColumnType) -> SparkColumn:

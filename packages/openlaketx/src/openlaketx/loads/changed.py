@@ -6,6 +6,7 @@ says what happens to a row, ``FILE`` in which file of the table it is now.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from operator import and_
 
@@ -16,6 +17,7 @@ from pyspark.sql import functions as F
 from lakeguard_sdk.load import DELETED_AT, IS_DELETED, ROW_HASH
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import Deletes, HashStrategy, LoadType
+from openlaketx.conform.chosen_rows import in_window
 from openlaketx.conform.hashes import hashed_columns
 from openlaketx.engine.spark_types import quoted_name
 from openlaketx.loads.existing import FILE
@@ -25,14 +27,18 @@ from openlaketx.loads.operations import deletes_row
 OP = "lg_op"
 INSERT, UPDATE, DELETE, LATE, NOTHING = "I", "U", "D", "L", "N"
 _OLD = "lg_old_"
-_IS_OLD, _IS_NEW = "lg_is_old", "lg_is_new"
+_IS_OLD, _IS_NEW, _STAYS = "lg_is_old", "lg_is_new", "lg_stays"
+
+Side = Callable[[str], SparkColumn]
+"""A column as the batch has it, or as the table has it."""
 
 
 def changed_rows(incoming: Incoming, existing: DataFrame, plan: RunPlan) -> DataFrame:
     """Rows that are inserted, updated, deleted or late; what stays the same is left out."""
     how = "full" if plan.load.type is LoadType.SNAPSHOT else "left"
     new = incoming.frame.withColumn(_IS_NEW, F.lit(True))
-    old = _renamed(existing).withColumn(_IS_OLD, F.lit(True))
+    stays = F.lit(False) if plan.window is None else ~in_window(plan)
+    old = _renamed(existing.withColumn(_STAYS, stays)).withColumn(_IS_OLD, F.lit(True))
     if how == "left":
         keys = new.select(*(_new(name) for name in plan.load.keys))
         old = old.join(small_side(keys, incoming.rows), _same_key(plan), "left_semi")
@@ -58,7 +64,8 @@ def _operation(plan: RunPlan) -> SparkColumn:
         case LoadType.APPEND:
             return F.when(there, F.lit(NOTHING)).otherwise(F.lit(INSERT))
         case LoadType.SNAPSHOT:
-            return _upsert(plan, there, F.when(~here, _deletion(plan)))
+            kept = F.when(~here & _old(_STAYS), F.lit(NOTHING))
+            return _upsert(plan, there, kept.when(~here, _deletion(plan)))
         case LoadType.CDC:
             gone = deletes_row(plan.load)
             return _upsert(
@@ -82,10 +89,16 @@ def _upsert(plan: RunPlan, there: SparkColumn, deletion: SparkColumn | None) -> 
 
 
 def _deletion(plan: RunPlan) -> SparkColumn:
-    """A soft delete is an update, and nothing where the row is deleted already."""
+    """A soft delete is an update, and nothing where the row is deleted already.
+
+    A later event that deletes it again takes it forward in the order all the same.
+    """
     if plan.load.deletes is Deletes.HARD:
         return F.lit(DELETE)
-    return F.when(_old(IS_DELETED), F.lit(NOTHING)).otherwise(F.lit(UPDATE))
+    already = _old(IS_DELETED)
+    if plan.load.type is LoadType.CDC:
+        already = already & ~_precedes(plan, _old, _new)
+    return F.when(already, F.lit(NOTHING)).otherwise(F.lit(UPDATE))
 
 
 def _is_same(plan: RunPlan) -> SparkColumn:
@@ -107,13 +120,18 @@ def _equal(name: str, data_type: str) -> SparkColumn:
 
 
 def _is_older(plan: RunPlan) -> SparkColumn:
-    """Whether the batch's row comes before what the table has of its key; NULL is first."""
-    older: SparkColumn = F.lit(False)
+    """Whether the batch's row comes before what the table has of its key."""
+    return _precedes(plan, _new, _old)
+
+
+def _precedes(plan: RunPlan, one: Side, other: Side) -> SparkColumn:
+    """Whether one comes before the other in the order; NULL is first."""
+    earlier: SparkColumn = F.lit(False)
     for name in reversed(plan.load.order_by):
-        old, new = _old(name), _new(name)
-        before = F.coalesce(new < old, new.isNull() & old.isNotNull())
-        older = before | (old.eqNullSafe(new) & older)
-    return older
+        first, second = one(name), other(name)
+        before = F.coalesce(first < second, first.isNull() & second.isNotNull())
+        earlier = before | (first.eqNullSafe(second) & earlier)
+    return earlier
 
 
 def _table_row(plan: RunPlan) -> list[SparkColumn]:
@@ -129,7 +147,7 @@ def _table_row(plan: RunPlan) -> list[SparkColumn]:
         if soft and name == IS_DELETED:
             value = marked
         elif soft and name == DELETED_AT:
-            value = F.when(marked, F.lit(plan.as_of))
+            value = F.when(marked, F.coalesce(_old(name), F.lit(plan.as_of)))
         elif name in plan.load.keys:
             value = F.coalesce(_new(name), _old(name))
         elif soft and name not in own_place:

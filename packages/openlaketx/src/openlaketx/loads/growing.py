@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from lakeguard_sdk.evidence import Changes, StagedFile
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import Storage, join, local_path
 from openlaketx.loads.existing import Existing
 from openlaketx.loads.loaded import Loaded
@@ -50,8 +51,7 @@ def _linked(
     storage.link(join(plan.location, path), place)
     facts = storage.facts(place)
     footer = pq.read_metadata(local_path(place))
-    names = set(footer.schema.to_arrow_schema().names)
-    held = existing.schema.only(names)
+    held = _held(footer, existing.schema)
     partition = existing.partitions[path]
     staged = StagedFile(
         path=name,
@@ -62,3 +62,10 @@ def _linked(
         partition=partition,
     )
     return staged, footer
+
+
+def _held(footer: pq.FileMetaData, schema: TableSchema) -> TableSchema:
+    """The columns of a file in its own order, which the definition may have changed since."""
+    names = footer.schema.to_arrow_schema().names
+    types = {column.name: column for column in schema.columns}
+    return TableSchema(columns=tuple(types[name] for name in names))

@@ -46,7 +46,7 @@ def _events(incoming: DataFrame, known: DataFrame, plan: RunPlan) -> DataFrame:
         F.col(VALID_TO).isNotNull() & ~F.col(VALID_TO).eqNullSafe(F.col(_BEFORE))
     )
     gone = ended.select(
-        *carried,
+        *_without_place(plan),
         F.lit(None).cast("string").alias(_STATE),
         F.col(VALID_TO).alias(_AT),
         F.lit(0).alias(_RANK),
@@ -55,9 +55,13 @@ def _events(incoming: DataFrame, known: DataFrame, plan: RunPlan) -> DataFrame:
 
 
 def _states(events: DataFrame, plan: RunPlan) -> DataFrame:
-    """One event per moment, the batch's before the table's; equal neighbours are one state."""
+    """One event per moment, the last in order; equal neighbours are one state.
+
+    Where the order does not tell, the batch's counts and not the table's.
+    """
     keys = _columns(plan.load.keys)
-    moment = Window.partitionBy(*keys, F.col(_AT)).orderBy(F.col(_RANK).desc())
+    last = [column.desc_nulls_last() for column in _columns(plan.load.order_by)]
+    moment = Window.partitionBy(*keys, F.col(_AT)).orderBy(*last, F.col(_RANK).desc())
     single = events.withColumn(_PLACE, F.row_number().over(moment)).filter(F.col(_PLACE) == 1)
     in_time = Window.partitionBy(*keys).orderBy(_AT)
     turns = single.withColumn(_BEFORE, F.lag(_STATE).over(in_time)).filter(
@@ -111,6 +115,15 @@ def _carried(plan: RunPlan) -> list[str]:
     """The columns that a state takes from its row: all but those that tell its time."""
     told = (VALID_FROM, VALID_TO, IS_CURRENT)
     return [name for name in plan.table_schema.names if name not in told]
+
+
+def _without_place(plan: RunPlan) -> list[SparkColumn]:
+    """What an end carries: of its own place in the order the table knows nothing."""
+    unknown = set(plan.load.order_by) - set(plan.load.keys)
+    return [
+        (F.when(F.lit(False), column) if name in unknown else column).alias(name)
+        for name, column in zip(_carried(plan), _columns(_carried(plan)), strict=True)
+    ]
 
 
 def _time(plan: RunPlan) -> SparkColumn:

@@ -9,11 +9,10 @@ from pyspark.sql import functions as F
 
 from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.evidence import Changes
-from lakeguard_sdk.load import VALID_FROM
+from lakeguard_sdk.load import IS_DELETED, VALID_FROM
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.storage import Storage
-from lakeguard_sdk.words import LoadType
-from openlaketx.conform.chosen_rows import in_window
+from lakeguard_sdk.words import Deletes, LoadType
 from openlaketx.engine.spark_types import quoted_name
 from openlaketx.extract import Batch
 from openlaketx.loads.changed import DELETE, INSERT, LATE, OP, UPDATE, changed_rows
@@ -35,6 +34,8 @@ class _Tally:
 
     counts: dict[str, int]
     touched: frozenset[str]
+    marked: int = 0
+    """Of the updated rows, those that a snapshot lacks: they are none of the batch."""
 
     def of(self, op: str) -> int:
         return self.counts.get(op, 0)
@@ -51,7 +52,7 @@ def load_by_key(
     changed = _changed(incoming, staged, plan, existing).persist()
     try:
         with explaining(plan):
-            tally = _tally(changed, existing)
+            tally = _tally(changed, plan, existing)
         arrived, candidate = _write(changed, staged, incoming, tally, plan, existing, storage)
     finally:
         changed.unpersist()
@@ -61,7 +62,7 @@ def load_by_key(
         read=staged,
         removes=tuple(sorted(tally.touched)),
         stays=existing.without(tally.touched),
-        changes=_changes(tally, incoming, late),
+        changes=_changes(plan, tally, incoming, late),
     )
 
 
@@ -91,7 +92,6 @@ def _changed(incoming: Incoming, staged: Candidate, plan: RunPlan, existing: Exi
     session = incoming.frame.sparkSession
     if plan.load.type is LoadType.SNAPSHOT:
         rows = read_existing(session, plan, existing, existing.files)
-        rows = rows if plan.window is None else rows.filter(in_window(plan))
         return changed_rows(incoming, rows, plan)
     paths = files_with_keys(existing, staged, plan.declared, plan.load.keys)
     rows = read_existing(session, plan, existing, paths)
@@ -100,14 +100,20 @@ def _changed(incoming: Incoming, staged: Candidate, plan: RunPlan, existing: Exi
     return changed_rows(incoming, rows, plan)
 
 
-def _tally(changed: DataFrame, existing: Existing) -> _Tally:
+def _tally(changed: DataFrame, plan: RunPlan, existing: Existing) -> _Tally:
+    soft = plan.load.type is LoadType.SNAPSHOT and plan.load.deletes is Deletes.SOFT
+    is_marked = F.col(IS_DELETED) if soft else F.lit(False)
     counts: dict[str, int] = {}
-    touched = set()
-    for row in changed.groupBy(OP, FILE).agg(F.count(F.lit(1)).alias("rows")).collect():
+    touched, marked = set(), 0
+    found = changed.groupBy(OP, FILE).agg(
+        F.count(F.lit(1)).alias("rows"), F.count_if(is_marked).alias("marked")
+    )
+    for row in found.collect():
         counts[row[OP]] = counts.get(row[OP], 0) + row["rows"]
+        marked += row["marked"]
         if row[OP] in (UPDATE, DELETE):
             touched.add(path_below(existing, row[FILE]))
-    return _Tally(counts, frozenset(touched))
+    return _Tally(counts, frozenset(touched), marked)
 
 
 def _write(
@@ -159,8 +165,10 @@ def _write(
     return arrived, inserted.joined(rewritten)
 
 
-def _changes(tally: _Tally, incoming: Incoming, late: int) -> Changes:
-    used = tally.of(INSERT) + tally.of(UPDATE) + tally.of(LATE)
+def _changes(plan: RunPlan, tally: _Tally, incoming: Incoming, late: int) -> Changes:
+    used = tally.of(INSERT) + tally.of(UPDATE) - tally.marked + tally.of(LATE)
+    if plan.load.type is LoadType.CDC:
+        used += tally.of(DELETE)
     return Changes(
         inserted=tally.of(INSERT),
         updated=tally.of(UPDATE),

@@ -1,0 +1,152 @@
+"""Orders and times: what comes late does not beat what is newer, and what happened is counted."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakeguard_sdk.load import Load
+from lakeguard_sdk.words import Deletes, HashStrategy, LoadType, RunStatus
+from tests.worlds.loaded_tables import LoadedTable, Row
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
+
+COLUMNS = {"k": "long", "n": "long", "v": "string"}
+SOFT = Load(type=LoadType.CDC, keys=("k",), order_by=("n",), operation="op", deletes=Deletes.SOFT)
+
+
+def event(k: int, n: int, op: str = "u", v: str = "x") -> Row:
+    return {"k": k, "n": n, "v": v, "op": op}
+
+
+def loaded(folder: Path, load: Load, columns: dict[str, str], *batches: list[Row]) -> LoadedTable:
+    table = LoadedTable(folder / "project", load, columns)
+    for batch in batches:
+        table.land(batch, alone=load.type is LoadType.SNAPSHOT)
+        assert table.run().status is RunStatus.SUCCESS
+    return table
+
+
+def counts(table: LoadedTable, *names: str) -> tuple[int, ...]:
+    assert table.changes is not None
+    return tuple(getattr(table.changes, name) for name in names)
+
+
+def test_what_came_before_a_delete_does_not_bring_the_row_back(tmp_path: Path) -> None:
+    """The second delete says nothing new of the row, but from when on it was gone for certain."""
+    batches = [event(1, 1)], [event(1, 5, "d")], [event(1, 9, "d")], [event(1, 7)]
+    table = loaded(tmp_path, SOFT, COLUMNS, *batches[:3])
+    (before,) = table.by_deltalake()
+    table.land(batches[3])
+    table.run()
+    assert table.by_deltalake() == [before]
+    assert (before["n"], before["is_deleted"]) == (9, True)
+
+
+def test_a_row_deleted_twice_keeps_the_time_of_the_first(tmp_path: Path) -> None:
+    table = loaded(tmp_path, SOFT, COLUMNS, [event(1, 1)], [event(1, 5, "d")])
+    first = table.by_deltalake()[0]["deleted_at"]
+    table.land([event(1, 9, "d")])
+    table.run()
+    assert table.by_deltalake()[0]["deleted_at"] == first
+    table.land([event(1, 10)])
+    table.run()
+    assert table.by_deltalake() == [
+        {"k": 1, "n": 10, "v": "x", "is_deleted": False, "deleted_at": None}
+    ]
+
+
+@pytest.mark.parametrize("deletes", list(Deletes))
+def test_every_event_of_a_feed_is_counted_once(tmp_path: Path, deletes: Deletes) -> None:
+    load = SOFT.model_copy(update={"deletes": deletes})
+    table = loaded(tmp_path, load, COLUMNS, [event(k, 5) for k in (1, 2, 3, 4)])
+    table.land([
+        event(1, 6, "d"), event(2, 6, v="y"), event(3, 5), event(4, 1, v="late"),
+        event(5, 1), event(6, 1, "d"), event(2, 3),
+    ])  # fmt: skip
+    table.run()
+    gone = (0, 1) if deletes is Deletes.HARD else (1, 0)
+    assert counts(table, "inserted", "late", "duplicates", "unchanged") == (1, 1, 1, 2)
+    assert counts(table, "updated", "deleted") == (1 + gone[0], gone[1])
+
+
+@pytest.mark.parametrize("deletes", list(Deletes))
+def test_a_snapshot_counts_its_own_rows_as_unchanged(tmp_path: Path, deletes: Deletes) -> None:
+    load = Load(type=LoadType.SNAPSHOT, keys=("k",), deletes=deletes)
+    before = [{"k": k, "n": 1, "v": "x"} for k in (1, 2, 3, 4)]
+    table = loaded(tmp_path, load, COLUMNS, before, [*before[:2], {"k": 5, "n": 1, "v": "x"}])
+    gone = (0, 2) if deletes is Deletes.HARD else (2, 0)
+    assert counts(table, "inserted", "unchanged", "updated", "deleted") == (1, 2, *gone)
+
+
+def day(number: int) -> datetime:
+    return datetime(2024, 1, number, tzinfo=UTC)
+
+
+TIMED = {**COLUMNS, "at": "timestamp"}
+
+
+def state(at: int, v: str, n: int = 1, **more: Any) -> Row:
+    return {"k": 1, "n": n, "v": v, "at": day(at), **more}
+
+
+def history(table: LoadedTable) -> list[tuple[str, int, int | None]]:
+    rows = sorted(table.by_deltalake(), key=lambda row: row["valid_from"])
+    assert [row["is_current"] for row in rows] == [row["valid_to"] is None for row in rows]
+    return [
+        (row["v"], row["valid_from"].day, row["valid_to"] and row["valid_to"].day) for row in rows
+    ]
+
+
+def test_late_rows_fall_into_their_place(tmp_path: Path) -> None:
+    load = Load(type=LoadType.SCD2, keys=("k",), effective="at")
+    first, second = [state(2, "a"), state(6, "b")], [state(4, "c"), state(1, "d")]
+    table = loaded(tmp_path, load, TIMED, first, second)
+    assert history(table) == [("d", 1, 2), ("a", 2, 4), ("c", 4, 6), ("b", 6, None)]
+    table.land([state(5, "b")])
+    table.run()
+    assert history(table) == [("d", 1, 2), ("a", 2, 4), ("c", 4, 5), ("b", 5, None)]
+    assert counts(table, "inserted", "updated", "deleted") == (1, 1, 1)
+
+
+def test_a_state_ends_with_a_delete_and_begins_again(tmp_path: Path) -> None:
+    load = Load(type=LoadType.SCD2, keys=("k",), effective="at", operation="op")
+    first = [state(1, "a", op="i"), state(3, "", op="d")]
+    table = loaded(tmp_path, load, TIMED, first)
+    assert history(table) == [("a", 1, 3)]
+    table.land([state(5, "a", op="i"), state(2, "b", op="u")])
+    table.run()
+    assert history(table) == [("a", 1, 2), ("b", 2, 3), ("a", 5, None)]
+
+
+def test_an_older_word_on_the_same_moment_does_not_count(tmp_path: Path) -> None:
+    load = Load(type=LoadType.SCD2, keys=("k",), effective="at", order_by=("n",))
+    table = loaded(tmp_path, load, TIMED, [state(1, "corrected", n=5)])
+    table.land([state(1, "first told", n=3), state(2, "next", n=1)])
+    table.run()
+    assert history(table) == [("corrected", 1, 2), ("next", 2, None)]
+
+
+@pytest.mark.parametrize("strategy", [HashStrategy.NONE, HashStrategy.ROW_HASH])
+def test_a_column_more_begins_no_state(tmp_path: Path, strategy: HashStrategy) -> None:
+    load = Load(type=LoadType.SCD2, keys=("k",), effective="at", hash=strategy)
+    table = loaded(tmp_path, load, TIMED, [state(1, "a")])
+    table.redefine(columns={**TIMED, "w": "string"})
+    table.clear()
+    table.land([state(3, "a", w=None)])
+    table.run()
+    assert history(table) == [("a", 1, None)]
+
+
+def test_a_column_more_changes_no_row(tmp_path: Path) -> None:
+    load = Load(type=LoadType.INCREMENTAL, keys=("k",), hash=HashStrategy.ROW_HASH)
+    row = {"k": 1, "n": 1, "v": "x"}
+    table = loaded(tmp_path, load, COLUMNS, [row])
+    table.redefine(columns={**COLUMNS, "w": "string"})
+    table.clear()
+    table.land([{**row, "w": None}])
+    table.run()
+    assert counts(table, "updated", "unchanged") == (0, 1)
