@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.load import Load, parse_lag
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.run import RunPlan, SourceBuild
-from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size
+from lakeguard_sdk.watermarks import bound_text, lower_bound
 from lakeguard_sdk.windows import window_bounds
 from lakeguard_sdk.words import LateRows, NullWatermark, SourceFormat
 from openlaketx.engine.spark_types import quoted_name, spark_type
@@ -59,43 +57,13 @@ def in_window(plan: RunPlan) -> SparkColumn:
 
 
 def _is_new(value: SparkColumn, plan: RunPlan) -> SparkColumn:
-    bound = _literal(*_lower_bound(plan))
+    bound = _literal(lower_bound(plan), str(plan.declared.type_of(plan.load.watermark)))
     return value >= bound if plan.load.inclusive else value > bound
-
-
-def _lower_bound(plan: RunPlan) -> tuple[Any, str]:
-    """The watermark of the base, less the lag."""
-    data_type = str(plan.declared.type_of(plan.load.watermark))
-    last = watermark_value(str(plan.watermark), data_type)
-    lag = parse_lag(plan.load.lag)
-    if not lag:
-        return last, data_type
-    if isinstance(last, datetime) and isinstance(lag, timedelta):
-        return last - lag, data_type
-    if isinstance(last, date) and isinstance(lag, timedelta):
-        return last - timedelta(days=-(-lag // timedelta(days=1))), data_type
-    return last - lag, data_type
-
-
-def watermark_value(text: str, data_type: str) -> Any:
-    """The value that the text of a position spells."""
-    if data_type in INTEGERS:
-        return int(text)
-    if data_type in FLOATS:
-        return float(text)
-    if decimal_size(data_type):
-        return Decimal(text)
-    if data_type == "date":
-        return date.fromisoformat(text)
-    if data_type in ("timestamp", "timestamp_ntz"):
-        return datetime.fromisoformat(text)
-    return text
 
 
 def _literal(value: Any, data_type: str) -> SparkColumn:
     """Through text, so that no time zone of this process gets between."""
-    text = value.isoformat(sep=" ") if isinstance(value, datetime) else str(value)
-    return F.lit(text).cast(spark_type(data_type))
+    return F.lit(bound_text(value)).cast(spark_type(data_type))
 
 
 def _without_nulls(frame: DataFrame, load: Load) -> DataFrame:

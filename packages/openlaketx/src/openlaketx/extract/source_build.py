@@ -18,6 +18,7 @@ from openlaketx.extract.jsonl_source import read_jsonl
 from openlaketx.extract.landed_files import land_files
 from openlaketx.extract.landing import landing, run_folder
 from openlaketx.extract.manifest import Selection, select_files
+from openlaketx.extract.new_rows import new_rows
 from openlaketx.extract.parquet_source import read_parquet
 
 
@@ -32,7 +33,7 @@ def read_source(
         build = build.model_copy(update={"position": None})
     if build.format is SourceFormat.JDBC:
         _refuse_blind_append(plan, build)
-        return read_jdbc(session, build, plan.dataset)
+        return read_jdbc(session, build, plan.dataset, new_rows(plan))
     if build.format is SourceFormat.DELTA:
         return read_delta(session, build, plan, lake)
     selection = _selected(plan, build, lake, storage)

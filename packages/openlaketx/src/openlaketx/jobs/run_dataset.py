@@ -119,6 +119,7 @@ def _evidence(plan: RunPlan, batch: Batch, loaded: Loaded, measured: Measured) -
         build_hash=build_hash(plan),
         engine=measured.engine,
         changes=loaded.changes,
+        rejected=batch.rejected,
         notes=collected_notes(),
     )
 

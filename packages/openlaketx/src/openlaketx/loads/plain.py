@@ -22,7 +22,8 @@ def load_plain(staged: Candidate, plan: RunPlan, existing: Existing, late: int) 
             changes = Changes(inserted=staged.rows, deleted=gone, late=late)
         case _:
             removes = set()
-            changes = Changes(inserted=staged.rows, late=late) if late else None
+            watched = plan.watermark is not None
+            changes = Changes(inserted=staged.rows, late=late) if watched else None
     return Loaded(
         candidate=staged,
         arrived=staged,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.evidence import SourcePosition
 from lakeguard_sdk.run import RunPlan, SourceBuild
-from openlaketx.conform.chosen_rows import watermark_value
+from lakeguard_sdk.watermarks import watermark_value
 from openlaketx.loads.pruning import staged_range
 from openlaketx.stage import Candidate
 from openlaketx.stage.file_stats import PREFIX
