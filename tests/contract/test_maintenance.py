@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.command_errors import MaintenanceRefused
+from lakeguard_sdk.compaction import CompactionPlan
 from lakeguard_sdk.errors import TableBusy, TableUnreadable
 from lakeguard_sdk.maintenance import Removal, RemovalKind
 from lakeguard_sdk.processes import this_process
@@ -194,6 +195,20 @@ def test_a_table_that_is_being_moved_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(TableBusy):
         client.operations.maintain(NUMBERS)
     assert len(on_disk(tmp_path)) == 5
+
+
+def test_a_table_that_is_being_compacted_is_left_alone(tmp_path: Path) -> None:
+    client = project(tmp_path, LoadType.APPEND, AT_ONCE, 4)
+    compact_by_hand(client)
+    run_by_hand(client, [5])
+    opened = client.runs.open_compaction(
+        client.operations.submit_compaction(NUMBERS, "test"), this_process("test")
+    )
+    assert isinstance(opened, CompactionPlan)
+    with pytest.raises(TableBusy):
+        client.operations.maintain(NUMBERS)
+    client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="gone"))
+    assert RemovalKind.VERSIONS in maintained(client)
 
 
 def test_a_table_with_a_rogue_commit_is_left_alone(tmp_path: Path) -> None:

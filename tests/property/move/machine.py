@@ -2,7 +2,7 @@
 
 Any of them may die between any two steps. What must hold, always: versions without gaps, one
 per task; each version holds exactly its base and its batch; nothing foreign in any of them; a
-compaction changes no row of any of them, and no number.
+compaction changes no row of any of them, and no number; what is removed was needed by none.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -22,26 +22,38 @@ from sqlalchemy import func, select
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.ledger.intents import committed_hashes, open_intent
-from lakeguard.ledger.versions import StoredVersion, pointer, pointer_rows, stored_versions
+from lakeguard.ledger.maintenance import removed_versions
+from lakeguard.ledger.versions import (
+    StoredVersion,
+    pointer,
+    pointer_rows,
+    shown_at,
+    stored_versions,
+)
 from lakeguard.promotion.compaction import order_compaction
 from lakeguard.promotion.reaping import reap
+from lakeguard.promotion.removing import maintain
 from lakeguard.promotion.rollback import roll_back
 from lakeguard.promotion.runs import PromotionRuns
 from lakeguard.registry.store import require_dataset
+from lakeguard.settings import MaintenanceSettings
 from lakeguard.state.tables import run_history, task_attempts
+from lakeguard_sdk.command_errors import MaintenanceRefused
 from lakeguard_sdk.compaction import CompactionPlan
 from lakeguard_sdk.errors import AlreadyPublished, Fenced, LakeGuardError, MoveError, NotApproved
 from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.run import Failure, Intent, RunPlan
+from lakeguard_sdk.run import Failure, RunPlan
 from lakeguard_sdk.words import LoadType, MoveKind, RunStatus
+from tests.property.move.workers import STEPS, Compactor, Publisher
 from tests.worlds.deaths import dying_at, meanwhile
 from tests.worlds.hand_work import compacted_of, evidence_of
-from tests.worlds.lakes import Lake
+from tests.worlds.lakes import DeltaLake, Lake
 from tests.worlds.planes import ELSEWHERE, NUMBERS, Clock, make_heart, numbers_definitions
 
 WHO = st.sampled_from([0, 1])
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Thousands of durable transactions want a disk that is none."""
+KEEPS_NOTHING = MaintenanceSettings(retention_days=0, inspection_days=0)
 GIVE_UP = Failure(code="LG-5004", message="gave up")
 DEATHS = {
     "open": ("run.opened",),
@@ -55,37 +67,6 @@ DEATHS = {
     "compact intent": ("decision.recorded", "intent.recorded"),
 }
 """Where each step can die."""
-STEPS = ("open", "decide", "intent", "commit", "complete")
-
-
-@dataclass
-class Publisher:
-    """A data plane, reduced to what it holds."""
-
-    plan: RunPlan | None = None
-    decided: bool = False
-    intent: Intent | None = None
-    commit: int | None = None
-
-    @property
-    def next_step(self) -> str:
-        held = (self.plan, self.decided or None, self.intent, self.commit)
-        return STEPS[next((index for index, item in enumerate(held) if item is None), 4)]
-
-
-@dataclass
-class Compactor:
-    """A data plane that merges files, reduced to what it holds."""
-
-    plan: CompactionPlan | None = None
-    intent: Intent | None = None
-    commit: int | None = None
-
-    @property
-    def next_step(self) -> str:
-        held = (self.plan, self.intent, self.commit)
-        steps = ("compact open", "compact intent", "commit", "complete")
-        return steps[next((index for index, item in enumerate(held) if item is None), 3)]
 
 
 def seldom(data: st.DataObject, *points: str) -> str | None:
@@ -108,6 +89,7 @@ class MoveMachine(RuleBasedStateMachine):
         self.heart = make_heart(
             self.folder, self.lake.tables, self.clock, numbers_definitions(load)
         )
+        self.heart = replace(self.heart, maintenance=KEEPS_NOTHING)
         self.runs = PromotionRuns(self.heart)
         with self.heart.database.read() as connection:
             self.dataset = require_dataset(connection, "default", NUMBERS)
@@ -215,6 +197,18 @@ class MoveMachine(RuleBasedStateMachine):
 
     roll_back_more = roll_back
 
+    @rule(data=st.data())
+    @precondition(lambda self: isinstance(self.lake, DeltaLake) and self._versions())
+    def remove_what_nobody_needs(self, data: st.DataObject) -> None:
+        """Nothing is kept for its age; it may die before a file went, and others move on."""
+        moves = data.draw(st.sampled_from([None, 0, 1]), label="moves on meanwhile")
+        dies = seldom(data, "maintain.told", "maintain.removed")
+        with dying_at(dies), meanwhile("maintain.told", lambda: self._move_on(moves)):
+            try:
+                maintain(self.heart, NUMBERS, dry_run=False)
+            except (MoveError, MaintenanceRefused):
+                return
+
     @rule(now=st.sampled_from([True, False, False]))
     @precondition(lambda self: any(item.plan for item in self.publishers))
     @precondition(lambda self: not self._foreign_since_published())
@@ -228,6 +222,9 @@ class MoveMachine(RuleBasedStateMachine):
     @invariant()
     def versions_are_whole(self) -> None:
         versions = sorted(self._versions(), key=lambda item: item.version)
+        with self.heart.database.read() as connection:
+            removed = removed_versions(connection, self.dataset.dataset_id)
+            last = {v.version: shown_at(connection, v.dataset_id, v.version) for v in versions}
         assert [item.version for item in versions] == list(range(1, len(versions) + 1))
         contents: dict[int | None, Counter[int]] = {None: Counter()}
         for item in versions:
@@ -235,7 +232,9 @@ class MoveMachine(RuleBasedStateMachine):
             appends = self.dataset.definition.load.type is LoadType.APPEND
             kept = contents[base] if appends else Counter()
             contents[item.version] = kept + Counter(batch)
-            shown = self.lake.numbers(self.location, item.commit_version)
+            if item.version in removed:
+                continue
+            shown = self.lake.numbers(self.location, last[item.version])
             assert shown == contents[item.version], "a version is its base and its batch"
             assert not self.foreign & set(shown), "nothing foreign is ever absorbed"
         self._pointer_shows(contents)

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection
 
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.lake.small_files import MEGABYTE, small_file_groups
 from lakeguard.ledger.intents import open_intent
 from lakeguard.ledger.maintenance import record_removal
@@ -158,7 +160,7 @@ def _carry_out(
         return
     with heart.database.write() as connection:
         hold_table(connection, dataset.dataset_id)
-        _check_unmoved(connection, dataset, published)
+        _check_unmoved(connection, heart, dataset, published)
         for removal in removals:
             record_removal(
                 connection, heart.org_id, dataset.dataset_id, removal, heart.clock(), heart.actor
@@ -172,11 +174,18 @@ def _carry_out(
 
 
 def _check_unmoved(
-    connection: Connection, dataset: RegisteredDataset, published: Pointer | None
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, published: Pointer | None
 ) -> None:
+    """Nobody moves the table, or reads it to do so: a compaction reads what it will remove."""
     under_way = open_intent(connection, dataset.dataset_id)
-    if under_way is not None:
-        raise TableBusy(dataset=dataset.name, holder=under_way.run_id)
+    holders = [under_way.run_id] if under_way else []
+    holders += [
+        str(task.run_id)
+        for task in tasks.running_tasks(connection, heart.org_id)
+        if (task.kind, task.dataset_id) == (TaskKind.COMPACTION, dataset.dataset_id)
+    ]
+    if holders:
+        raise TableBusy(dataset=dataset.name, holder=holders[0])
     if pointer(connection, dataset.dataset_id) != published:
         raise BaseMoved(dataset=dataset.name, expected="no move", found="one since it was planned")
 
