@@ -151,8 +151,7 @@ class LogReading:
             self.moving = True
             return
         adds = [ShownFile(f.path, f.size, f.stats, f.partition) for f in commit.added]
-        shown = frozenset(self.shown)
-        why = why_not_neutral(self.location, version, data, shown)
+        why = why_not_neutral(self.location, version, data, self.shown)
         why = why or why_not_true(self.location, self.schema, adds)
         if why is not None:
             self.foreign.append((commit, why))
@@ -165,7 +164,7 @@ class LogReading:
         merges = move.kind == MoveKind.COMPACTION.value
         if not merges or not self.compare or compared & self.governed.removed:
             return
-        why = why_not_neutral(self.location, move.commit, data, frozenset(self.shown))
+        why = why_not_neutral(self.location, move.commit, data, self.shown)
         if why is not None:
             yield self._finding(move.commit, f"a compaction that changes rows: {why}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -12,10 +12,15 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lakeguard.insight.verifying.showing import ShownFile
 from lakeguard_sdk.commits import TABLE_PROPERTIES, log_file
 from lakeguard_sdk.storage import join, local_path, storage_for
 
 _SAME_TABLE = ("id", "schemaString", "partitionColumns", "format")
+
+
+Files = Mapping[str, Mapping[str, str | None]]
+"""Paths, each with the partition that its rows are in."""
 
 
 class RowSum(NamedTuple):
@@ -25,8 +30,13 @@ class RowSum(NamedTuple):
     hashes: int
 
 
-def why_not_neutral(location: str, version: int, data: bytes, shown: frozenset[str]) -> str | None:
-    """Why the commit may show other rows than ``shown`` did; None where it cannot."""
+def why_not_neutral(
+    location: str, version: int, data: bytes, shown: Mapping[str, ShownFile]
+) -> str | None:
+    """Why the commit may show other rows than ``shown`` did; None where it cannot.
+
+    Of a file that goes, its partition is what was said when it came.
+    """
     actions = _actions(data)
     if "protocol" in actions or "cdc" in actions:
         return "it changes the protocol or carries change data"
@@ -39,14 +49,14 @@ def why_not_neutral(location: str, version: int, data: bytes, shown: frozenset[s
     if any(action.get("deletionVector") for action in (*adds, *removes)):
         return "it deletes rows within files"
     paths = {unquote(action["path"]) for action in removes}
-    if not paths <= shown or shown & {unquote(action["path"]) for action in adds}:
+    if not paths <= shown.keys() or shown.keys() & {unquote(action["path"]) for action in adds}:
         return "it removes files that were not shown, or adds those that were"
-    return _other_rows(location, adds, removes)
+    before = {path: shown[path].partition for path in paths}
+    after = {unquote(add["path"]): add.get("partitionValues") or {} for add in adds}
+    return _other_rows(location, before, after)
 
 
-def _other_rows(
-    location: str, adds: Sequence[dict[str, Any]], removes: Sequence[dict[str, Any]]
-) -> str | None:
+def _other_rows(location: str, removes: Files, adds: Files) -> str | None:
     try:
         before, after = _sum(location, removes), _sum(location, adds)
     except (OSError, pa.ArrowException, ValueError) as error:
@@ -57,11 +67,10 @@ def _other_rows(
     return None if before == after else f"expected the same {before.rows:,} rows, found others"
 
 
-def _sum(location: str, actions: Sequence[dict[str, Any]]) -> RowSum:
+def _sum(location: str, files: Files) -> RowSum:
     rows = hashes = 0
-    for action in actions:
-        file = Path(local_path(join(location, unquote(action["path"]))))
-        values = action.get("partitionValues") or {}
+    for path, values in files.items():
+        file = Path(local_path(join(location, path)))
         for batch in pq.ParquetFile(file).iter_batches():
             rows += batch.num_rows
             hashes += _hashes(batch, values)
