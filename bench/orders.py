@@ -46,7 +46,7 @@ columns compared, the greatest date, the number of rows, the bounds of a mean.""
 _CHANCE = "CREATE MACRO chance(i) AS CAST(hash(i) % 1000000007 AS BIGINT)"
 _SELECT = """
 SELECT
-    'ORD-' || lpad(CAST(i AS VARCHAR), 10, '0') AS order_id,
+    'ORD-' || lpad(CAST({key} AS VARCHAR), 11, '0') AS order_id,
     CAST(chance(i) % 100000 AS BIGINT) AS customer_id,
     'user' || (chance(i + 1) % 200000) || '@mail' || (i % 50) || '.example' AS email,
     ['NEW', 'PAID', 'SHIPPED', 'DONE', 'RETURNED'][1 + i % 5] AS status,
@@ -63,18 +63,23 @@ SELECT
     lpad(CAST(chance(i + 10) % 100000 AS VARCHAR), 5, '0') AS postcode,
     CASE WHEN i % 4 = 0 THEN NULL ELSE 'note ' || md5(CAST(i % 5000 AS VARCHAR)) END AS comment,
     i % 11 = 0 AS gift
-FROM range({rows}) AS t(i)
+FROM range({first}, {last}) AS t(i)
 """
 
 
-def write_orders(file: Path, rows: int) -> None:
-    """One Parquet file of ``rows`` clean orders."""
+_SCATTERED = "i * 7919000001 % 10000000019"
+"""A prime and its multiples: every number another key, in no order."""
+
+
+def write_orders(file: Path, rows: int, first: int = 0, *, scattered: bool = False) -> None:
+    """One Parquet file of ``rows`` clean orders, from the order ``first`` on."""
     file.parent.mkdir(parents=True, exist_ok=True)
     connection = duckdb.connect()
     try:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute(_CHANCE)
-        query = _SELECT.format(rows=rows)
+        key = _SCATTERED if scattered else "i"
+        query = _SELECT.format(first=first, last=first + rows, key=key)
         connection.execute(f"COPY ({query}) TO '{file}' (FORMAT parquet, ROW_GROUP_SIZE 250000)")
     finally:
         connection.close()

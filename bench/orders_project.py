@@ -12,7 +12,7 @@ from lakeguard_sdk import Client, DatasetName, connect
 DATASET = DatasetName("bronze.orders")
 
 
-def make_project(folder: Path) -> Client:
+def make_project(folder: Path, rules: tuple[str, ...] = RULES) -> Client:
     """The control plane of a fresh project, everything applied."""
     (folder / "definitions" / "bronze").mkdir(parents=True)
     (folder / "definitions" / "sources").mkdir()
@@ -21,10 +21,10 @@ def make_project(folder: Path) -> Client:
         "source: orders\nformat: parquet\npath: landing/*.parquet\n"
     )
     columns = "".join(f"  {name}: {{type: '{kind}'}}\n" for name, kind in COLUMNS.items())
-    rules = "".join(f'  - "{rule}"\n' for rule in RULES)
+    listed = "".join(f'  - "{rule}"\n' for rule in rules)
     (folder / "definitions" / "bronze" / "orders.yaml").write_text(
         f"dataset: {DATASET}\nowner: bench\ndomain: shop\nsource: orders\nload: {{type: APPEND}}\n"
-        f"columns:\n{columns}rules:\n{rules}"
+        f"columns:\n{columns}rules:\n{listed}"
     )
     client = connect(folder)
     client.registry.apply(client.registry.plan(load_folder(folder)))

@@ -148,6 +148,9 @@ class PlainRuns:
         self.base = TableBase(version=version, commit=commit, table_id=table_id)
         return self._result(ticket, RunStatus.SUCCESS, version=version)
 
+    def due_compaction(self, ticket: RunTicket) -> str | None:
+        return None
+
     def finish_unchanged(self, ticket: RunTicket) -> RunResult:
         return self._result(ticket, RunStatus.SUCCESS)
 

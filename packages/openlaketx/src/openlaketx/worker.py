@@ -93,6 +93,7 @@ class SparkWorker:
     def _attempt(
         self, plan: RunPlan, frame: DataFrame | None, interrupted: Callable[[], bool]
     ) -> RunResult:
+        from openlaketx.jobs.compaction import compact_if_needed
         from openlaketx.jobs.delivery import deliver_or_tell
         from openlaketx.jobs.lease import keeping_lease
         from openlaketx.jobs.run_dataset import run_dataset
@@ -114,6 +115,7 @@ class SparkWorker:
                 lease.check()
                 raise
         deliver_or_tell(plan, self._client.reader, self._progress)
+        compact_if_needed(plan, self._client, self._progress)
         return result
 
     def _fail(self, plan: RunPlan, error: Exception) -> RunResult:

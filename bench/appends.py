@@ -1,0 +1,124 @@
+"""Appends that are many, or that are compared with a large table: against the bare append."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from bench.figures import SCRATCH, Figure
+from bench.orders import RULES, write_orders
+from bench.orders_project import DATASET, make_project
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.words import RunStatus
+from openlaketx.engine.session import spark_session
+from openlaketx.worker import SparkWorker, create_worker
+
+FILES, FILE_ROWS, FILE_ROUNDS = 200, 500, 5
+TABLE_ROWS, NEW_ROWS, TABLE_ROUNDS = 10_000_000, 2_000_000, 3
+APPENDS = 1_000
+TABLE_RULES = tuple(rule.removesuffix(" scope batch") for rule in RULES)
+
+
+@dataclass
+class Rig:
+    """A project, its worker, and a plain Delta table beside it."""
+
+    folder: Path
+    client: Client
+    worker: SparkWorker
+    spark: SparkSession
+
+    def governed(self) -> float:
+        task = self.client.operations.submit(DATASET, "bench")
+        start = time.perf_counter()
+        result = self.worker.run_task(task)
+        seconds = time.perf_counter() - start
+        if result.status is not RunStatus.SUCCESS or result.version is None:
+            raise SystemExit(f"the governed run came to {result.status}: {result.error}")
+        return seconds
+
+    def bare(self, files: list[Path]) -> float:
+        start = time.perf_counter()
+        frame = self.spark.read.parquet(*map(str, files))
+        frame.write.format("delta").mode("append").save(str(self.folder / "bare"))
+        return time.perf_counter() - start
+
+    def pair(self, files: list[Path], number: int) -> tuple[float, float]:
+        """Both sides on the same files, each first in every other round."""
+        sides: list[Callable[[], float]] = [self.governed, lambda: self.bare(files)]
+        first = number % 2
+        times = {first: sides[first](), 1 - first: sides[1 - first]()}
+        print(f"    governed {times[0]:.2f} s, bare {times[1]:.2f} s", flush=True)
+        return times[0], times[1]
+
+
+def append_figures() -> list[Figure]:
+    return [many_files(), whole_table(), *many_appends()]
+
+
+def many_files(files: int = FILES, rounds: int = FILE_ROUNDS) -> Figure:
+    """Small files that arrive together."""
+    label = f"{files} small files / bare read and append"
+    print(f"  {label}", flush=True)
+    rig, pairs = _rig("files", RULES), []
+    for number in range(rounds + 2):
+        landed = [rig.folder / "landing" / f"{number}-{part:03d}.parquet" for part in range(files)]
+        for part, file in enumerate(landed):
+            write_orders(file, FILE_ROWS, (number * files + part) * FILE_ROWS)
+        pairs.append(rig.pair(landed, number))
+    return _ratio(rig, label, pairs[2:], 1.2)
+
+
+def whole_table(table: int = TABLE_ROWS, new: int = NEW_ROWS, rounds: int = TABLE_ROUNDS) -> Figure:
+    """A key that must be unique in the whole table, new keys scattered among those there are."""
+    label = f"guarded write, unique in the table, {new / 1e6:g} M onto {table / 1e6:g} M / bare"
+    print(f"  {label}", flush=True)
+    rig, pairs = _rig("unique", TABLE_RULES), []
+    first = 0
+    for number, rows in enumerate([table - new, new, *[new] * rounds]):
+        file = rig.folder / "landing" / f"{number:03d}.parquet"
+        write_orders(file, rows, first, scattered=True)
+        first += rows
+        pairs.append(rig.pair([file], number))
+    return _ratio(rig, label, pairs[2:], 1.2)
+
+
+def many_appends(appends: int = APPENDS) -> list[Figure]:
+    """One small file after the other, the merging of small files included."""
+    rig, times = _rig("appends", RULES), []
+    for number in range(appends):
+        write_orders(rig.folder / "landing" / f"{number:05d}.parquet", 10, number * 10)
+        times.append(rig.governed())
+        if (number + 1) % 100 == 0:
+            print(f"    {number + 1} appends, the last 50 {_mean(times[-50:]):.2f} s", flush=True)
+    shutil.rmtree(rig.folder, ignore_errors=True)
+    early, late = statistics.median(times[5:15]), _mean(times[-50:])
+    return [
+        Figure(f"append {appends:,} / append 10, compaction included", late / early, "x", 1.5),
+        Figure("append 10, median of 10 around it", early * 1000, "ms"),
+        Figure(f"append {appends:,}, mean of the last 50", late * 1000, "ms"),
+    ]
+
+
+def _mean(times: list[float]) -> float:
+    return statistics.fmean(times)
+
+
+def _ratio(rig: Rig, label: str, pairs: list[tuple[float, float]], bar: float) -> Figure:
+    shutil.rmtree(rig.folder, ignore_errors=True)
+    return Figure(label, statistics.median(pair[0] / pair[1] for pair in pairs), "x", bar)
+
+
+def _rig(name: str, rules: tuple[str, ...]) -> Rig:
+    folder = SCRATCH / name
+    shutil.rmtree(folder, ignore_errors=True)
+    client = make_project(folder, rules)
+    (folder / "landing").mkdir()
+    worker = create_worker(client.for_worker(), spark_options={})
+    return Rig(folder, client, worker, spark_session({}, delta=True))
