@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from lakeguard.cli import walking
 from lakeguard.cli.walking import Ended, Outcome, run_many
 from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.names import DatasetName
@@ -108,3 +109,28 @@ def test_ctrl_c_stops_every_run_before_it_is_raised(by_thread: bool) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert sorted(over) == [A, B]
+
+
+def test_a_run_that_does_not_heed_the_first_stop_is_stopped_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(walking, "_STOP_EVERY", 0.05)
+    stops, enough = list[float](), threading.Event()
+
+    def stop() -> None:
+        stops.append(time.monotonic())
+        if len(stops) == 3:
+            enough.set()
+
+    def run(name: DatasetName) -> RunResult:
+        signal.raise_signal(signal.SIGINT)
+        assert enough.wait(WAIT)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_many({A: ()}, run, jobs=1, stop=stop)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(stops) >= 3

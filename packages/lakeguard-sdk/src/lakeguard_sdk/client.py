@@ -57,6 +57,7 @@ class Worker(Protocol):
     """Runs queued tasks to their ends, from any number of threads.
 
     Once stopped, runs under way end as interrupted, and ``run_task`` raises KeyboardInterrupt.
+    Stopping again does no harm.
     """
 
     def run_task(self, task_id: str) -> RunResult: ...

@@ -20,6 +20,10 @@ _LOOK_EVERY = 0.2
 """Seconds; a signal that another thread got is heeded no later."""
 
 
+_STOP_EVERY = 2.0
+"""Seconds; an engine may have begun a new piece of work while it was told to stop the last."""
+
+
 class Outcome(StrEnum):
     PROMOTED = "PROMOTED"
     UNCHANGED = "UNCHANGED"
@@ -63,8 +67,8 @@ def run_many(
 ) -> list[Ended]:
     """All that could run, at most ``jobs`` at once; the others say what they wait for.
 
-    ``run`` is called in threads. On Ctrl-C ``stop`` must make every call of it end; only then is
-    the interrupt raised. A second Ctrl-C waits for nobody.
+    ``run`` is called in threads. On Ctrl-C ``stop`` must make every call of it end; it is called
+    until they have, and only then is the interrupt raised. A second Ctrl-C waits for nobody.
     """
     schedule, found = Schedule(parents), dict[DatasetName, Ended]()
     over: SimpleQueue[Ended] = SimpleQueue()
@@ -83,9 +87,9 @@ def run_many(
             schedule = schedule.ended(ended.dataset, well=ended.outcome in WELL)
             tell(ended)
     except KeyboardInterrupt:
-        stop()
-        for thread in threads:
-            thread.join()
+        while alive := [thread for thread in threads if thread.is_alive()]:
+            stop()
+            alive[0].join(_STOP_EVERY)
         raise
     held = {name: Ended(dataset=name, waits_for=why) for name, why in schedule.held().items()}
     return [(found | held)[name] for name in _as_run(parents)]
