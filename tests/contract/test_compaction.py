@@ -300,3 +300,16 @@ def test_a_compaction_that_fails_is_told_and_harms_nobody(
     assert told == ["compact", "uncompacted"]
     assert "changed data without a decision" in caplog.text
     assert client.reader.resolve(parse_address(NUMBERS)).version == 2
+
+
+def test_a_compaction_hides_no_run_that_was_blocked(client: Client) -> None:
+    """It says nothing of the health of a dataset, and is not what brought its version about."""
+    plan = client.runs.open_run(client.operations.submit(NUMBERS, "test"), this_process("test"))
+    assert isinstance(plan, RunPlan)
+    client.runs.submit_schema(plan.ticket, plan.declared)
+    unmeasured = evidence_of(DeltaLake(), plan, [9]).model_copy(update={"measures": {}})
+    assert not client.runs.submit_evidence(plan.ticket, unmeasured).allowed
+    before = client.reader.status()
+    ended = compact_by_hand(client)
+    assert client.reader.status() == before
+    assert client.reader.runs(NUMBERS)[0].run_id == ended.run_id, "but it is listed"

@@ -11,6 +11,7 @@ from lakeguard_sdk.words import LoadType
 from tests.unit.cli.conftest import Shell
 from tests.worlds.hand_work import run_by_hand, shown
 from tests.worlds.lakes import DeltaLake
+from tests.worlds.planes import NUMBERS
 from tests.worlds.projects import numbers_project
 
 AT_ONCE = "[env.dev.maintenance]\nretention_days = 0\ninspection_days = 0\n"
@@ -80,3 +81,21 @@ def test_a_table_that_cannot_be_maintained_is_told(
 
 def test_an_unknown_dataset_is_refused(client: Client, tmp_path: Path, shell: Shell) -> None:
     assert shell("maintain", "bronze.nothing", "--project", tmp_path).code == 2
+
+
+def test_a_rebuilt_state_knows_what_was_merged_and_removed(
+    client: Client, tmp_path: Path, shell: Shell
+) -> None:
+    assert shell("maintain", "--project", tmp_path).code == 0
+    versions = client.reader.versions(NUMBERS)
+    moves = client.reader.pointer_moves(NUMBERS)
+    for file in (tmp_path / ".lakeguard").glob("state.db*"):
+        file.unlink()
+    assert shell("rebuild", "--project", tmp_path).code == 0
+    again = connect(tmp_path)
+    assert again.reader.versions(NUMBERS) == versions
+    assert again.reader.pointer_moves(NUMBERS) == moves
+    assert shell("verify", "--replay", "--project", tmp_path).code == 0
+    assert run_by_hand(again, [5]).version == 5
+    assert shell("maintain", "--project", tmp_path).code == 0
+    assert shown(tmp_path) == [1, 2, 3, 4, 5]

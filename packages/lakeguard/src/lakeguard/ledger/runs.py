@@ -9,10 +9,10 @@ from sqlalchemy import Connection, Row, select
 
 from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.state import facts
-from lakeguard.state.tables import dataset_registry, run_history
+from lakeguard.state.tables import dataset_registry, run_history, tasks
 from lakeguard_sdk.reading import RunRow
 from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.words import MoveKind, RunStatus
 
 
 def record_run(
@@ -93,11 +93,15 @@ def run_rows(
 
 
 def latest_runs(connection: Connection, org_id: str) -> dict[str, RunRow]:
-    """The last run of every dataset that ever ran, by the dataset's id."""
+    """The last run of every dataset that ever ran, by the dataset's id.
+
+    A compaction says nothing of how the dataset fares, and is none of them.
+    """
     names, later = dataset_registry.c, run_history.alias("later")
     last = (
         select(later.c.run_id)
-        .where(later.c.dataset_id == names.dataset_id)
+        .join(tasks, tasks.c.task_id == later.c.task_id)
+        .where(later.c.dataset_id == names.dataset_id, tasks.c.kind != MoveKind.COMPACTION.value)
         .order_by(later.c.end_time.desc(), later.c.run_id.desc())
         .limit(1)
         .scalar_subquery()

@@ -34,4 +34,5 @@ def _run_meant(reader: Reader, subject: str) -> RunRow | None:
     if subject.startswith("run_"):
         return reader.run(subject)
     name = reader.dataset(DatasetName(subject)).dataset_name
-    return next(iter(reader.runs(name, 1)), None)
+    found = (item for item in reader.status() if item.dataset.dataset_name == name)
+    return next((item.last_run for item in found), None)
