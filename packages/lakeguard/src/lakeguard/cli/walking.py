@@ -71,26 +71,22 @@ def run_many(
     until they have, and only then is the interrupt raised. A second Ctrl-C waits for nobody.
     """
     schedule, found = Schedule(parents), dict[DatasetName, Ended]()
-    over: SimpleQueue[Ended] = SimpleQueue()
-    threads: list[Thread] = []
+    crew = _Crew(run, min(jobs, len(parents)))
     try:
         while True:
             for name in schedule.ready(jobs):
                 schedule = schedule.started(name)
-                thread = Thread(target=_one, args=(run, name, over), daemon=True)
-                thread.start()
-                threads.append(thread)
+                crew.give(name)
             if not schedule.running:
                 break
-            ended = _next(over)
+            ended = crew.next_end()
             found[ended.dataset] = ended
             schedule = schedule.ended(ended.dataset, well=ended.outcome in WELL)
             tell(ended)
     except KeyboardInterrupt:
-        while alive := [thread for thread in threads if thread.is_alive()]:
-            stop()
-            alive[0].join(_STOP_EVERY)
+        crew.dismiss(stop)
         raise
+    crew.dismiss(lambda: None)
     held = {name: Ended(dataset=name, waits_for=why) for name, why in schedule.held().items()}
     return [(found | held)[name] for name in _as_run(parents)]
 
@@ -104,20 +100,45 @@ def _as_run(parents: Mapping[DatasetName, Collection[DatasetName]]) -> list[Data
     return order
 
 
-def _next(over: SimpleQueue[Ended]) -> Ended:
-    while True:
-        with suppress(Empty):
-            return over.get(timeout=_LOOK_EVERY)
+class _Crew:
+    """Threads that are there before the first run is, so that no interrupt comes between."""
 
+    def __init__(self, run: Run, size: int) -> None:
+        self._run = run
+        self._waiting: SimpleQueue[DatasetName | None] = SimpleQueue()
+        self._over: SimpleQueue[Ended] = SimpleQueue()
+        self._threads = [Thread(target=self._work, daemon=True) for _ in range(size)]
+        for thread in self._threads:
+            thread.start()
 
-def _one(run: Run, name: DatasetName, over: SimpleQueue[Ended]) -> None:
-    """Whatever happens in the thread, somebody is told that it is over."""
-    began = time.monotonic()
-    result, error = None, None
-    try:
-        result = run(name)
-    except BaseException as problem:  # noqa: BLE001 - a thread has no one above it to catch it
-        data = failure_data(problem)
-        error = Failure(code=str(data["code"]), message=str(data["message"]))
-    seconds = round(time.monotonic() - began, 3)
-    over.put(Ended(dataset=name, result=result, error=error, seconds=seconds))
+    def give(self, name: DatasetName) -> None:
+        self._waiting.put(name)
+
+    def next_end(self) -> Ended:
+        while True:
+            with suppress(Empty):
+                return self._over.get(timeout=_LOOK_EVERY)
+
+    def dismiss(self, stop: Callable[[], None]) -> None:
+        """All have left; ``stop`` is called until those who are still at work have."""
+        for _ in self._threads:
+            self._waiting.put(None)
+        while alive := [thread for thread in self._threads if thread.is_alive()]:
+            stop()
+            alive[0].join(_STOP_EVERY)
+
+    def _work(self) -> None:
+        while (name := self._waiting.get()) is not None:
+            self._over.put(self._ended(name))
+
+    def _ended(self, name: DatasetName) -> Ended:
+        """Whatever happens in the thread, somebody is told that it is over."""
+        began = time.monotonic()
+        result, error = None, None
+        try:
+            result = self._run(name)
+        except BaseException as problem:  # noqa: BLE001 - a thread has no one above to catch it
+            data = failure_data(problem)
+            error = Failure(code=str(data["code"]), message=str(data["message"]))
+        seconds = round(time.monotonic() - began, 3)
+        return Ended(dataset=name, result=result, error=error, seconds=seconds)
