@@ -62,6 +62,7 @@ SETTINGS: dict[str, str] = {
     "schema": '[env.dev]\nschema = "other"\n',
     "organisation": '[env.dev]\norganisation = "other"\n',
     "spark": '[env.dev.spark]\n"spark.sql.ansi.enabled" = "false"\n',
+    "maintenance": "[env.dev.maintenance]\nretention_days = 0\ncompact_after = 1\n",
 }
 VARIABLES: dict[str, str] = {
     "LAKEGUARD_ENV": "dev",
