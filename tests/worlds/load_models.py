@@ -155,16 +155,16 @@ class LoadModel:
             return self._keep_history(rows, *self._latest(batch, self._moment))
         if kind in (LoadType.INCREMENTAL, LoadType.SNAPSHOT, LoadType.CDC):
             return self._merge(rows, *self._latest(batch, self.key))
+        if kind is LoadType.APPEND and self.window is None:
+            return self._append(rows, batch)
         if self.load.keys and self.load.order_by:
             batch = self._latest(batch, self.key)[0]
         if self.window is not None:
             stay = [row for row in rows if not self.window.holds(row)]
             return stay + batch, Tally(inserted=len(batch), deleted=len(rows) - len(stay))
-        if kind is LoadType.FULL:
-            return batch, Tally(inserted=len(batch), deleted=len(rows))
         if kind is LoadType.PARTITION:
             return self._replace_partitions(rows, batch)
-        return self._append(rows, batch)
+        return batch, Tally(inserted=len(batch), deleted=len(rows))
 
     def _append(self, rows: list[Row], batch: list[Row]) -> tuple[list[Row], Tally]:
         if not self.load.keys:
