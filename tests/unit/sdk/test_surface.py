@@ -46,13 +46,16 @@ def test_what_the_ports_offer() -> None:
         "Runs": [
             "begin_move",
             "complete_move",
+            "due_compaction",
             "fail_run",
             "finish_unchanged",
             "heartbeat",
+            "open_compaction",
             "open_run",
+            "submit_compaction",
             "submit_evidence",
             "submit_schema",
         ],
         "Registry": ["apply", "definitions", "plan"],
-        "Operations": ["reap", "requeue", "rollback", "submit"],
+        "Operations": ["maintain", "reap", "requeue", "rollback", "submit", "submit_compaction"],
     }
