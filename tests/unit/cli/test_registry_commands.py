@@ -79,6 +79,14 @@ def test_apply_then_nothing_to_do(shell: Shell, lake: Path) -> None:
     assert shell("apply", "--project", lake, "--json").data["applied"]["apply_id"] is None
 
 
+def test_what_a_program_publishes_is_not_to_be_run(shell: Shell, lake: Path) -> None:
+    edit(lake, "definitions/bronze/orders.yaml", "source: orders", "build: frame")
+    following = 'Next: tx.publish("bronze.orders", frame)'
+    assert shell("apply", "--project", lake).out.splitlines()[-1] == following
+    assert shell("why", "bronze.orders", "--project", lake).out.splitlines()[-1] == following
+    assert shell("run", "bronze.orders", "--project", lake).code == 2
+
+
 def test_a_revision_shows_each_change(shell: Shell, applied: Path) -> None:
     edit(applied, SILVER, "owner: shop-team", "owner: new-team")
     lines = shell("plan", "--project", applied).out.splitlines()

@@ -10,6 +10,7 @@ import click
 from lakeguard.cli.explaining import Explanation, explain
 from lakeguard.cli.views.why import why_lines
 from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromSql
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reading import DatasetStatus, PointerMove, RunRow, VersionRow
 from lakeguard_sdk.words import RunStatus
@@ -21,6 +22,7 @@ class Ledger:
 
     def __init__(self, bronze: int = 2, green_rules: str = "sha256:aaaa") -> None:
         self.bronze = bronze
+        self.build: FromSql | FromFrame = FromSql(file="sql/flights.sql", text="SELECT 1")
         self.green = nouns.decision(nouns.FINE, run_id="run_1", ruleset=green_rules)
         self.blocked = nouns.decision(nouns.FINE, nouns.MEAN, nouns.TOO_LATE)
         self.promoted: Sequence[VersionRow] = (nouns.version_row(1),)
@@ -38,6 +40,9 @@ class Ledger:
 
     def status(self) -> Sequence[DatasetStatus]:
         return nouns.status(nouns.BRONZE, self.bronze), nouns.status(nouns.FLIGHTS, 1)
+
+    def definition(self, name: DatasetName) -> DatasetDefinition:
+        return nouns.definition().model_copy(update={"build": self.build})
 
     def versions(self, name: DatasetName) -> Sequence[VersionRow]:
         return self.promoted
@@ -83,6 +88,14 @@ def test_a_block_is_explained_on_one_screen() -> None:
         "    lakeguard apply && lakeguard run silver.flights",
     ]
     assert len(lines) <= 40
+
+
+def test_the_way_out_of_what_a_program_publishes_is_the_program() -> None:
+    ledger = Ledger()
+    ledger.build = FromFrame()
+    commands = [way.command for way in explained(ledger, BLOCKED).ways_out]
+    publish = 'tx.publish("silver.flights", frame)'
+    assert commands[-2:] == [publish, "lakeguard apply"]
 
 
 def test_every_check_on_request() -> None:

@@ -57,7 +57,7 @@ def explain(reader: Reader, run: RunRow) -> Explanation:
         published=published.get(run.dataset),
         green=green,
         differences=tuple(_differences(reader, decision, green, read)),
-        ways_out=tuple(ways_out_of(run, green, current)),
+        ways_out=tuple(ways_out_of(run, green, current, reader.definition(run.dataset))),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from lakeguard_sdk.command_errors import BuiltByProgram
+from lakeguard_sdk.definition import DatasetDefinition, FromFrame
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
@@ -20,7 +22,10 @@ class WayOut(Noun):
 
 
 def ways_out_of(
-    run: RunRow, green: VersionRow | None, current: Mapping[DatasetName, int | None]
+    run: RunRow,
+    green: VersionRow | None,
+    current: Mapping[DatasetName, int | None],
+    dataset: DatasetDefinition,
 ) -> Iterator[WayOut]:
     """What to type next, the most likely first; nothing for a run that went well.
 
@@ -39,11 +44,25 @@ def ways_out_of(
                 command=f'lakeguard rollback {item.dataset} --to v{item.version} --reason "…"',
                 when=f"{item.dataset} v{now} is wrong; back to what v{green.version} was built on",
             )
-    yield WayOut(command=f"lakeguard run {run.dataset}", when="The data or the build was corrected")
+    yield WayOut(command=way_to_build(dataset), when="The data or the build was corrected")
     yield WayOut(
-        command=f"lakeguard apply && lakeguard run {run.dataset}",
+        command=_applied(dataset),
         when="A rule was wrong and is changed in its definition",
     )
+
+
+def way_to_build(dataset: DatasetDefinition) -> str:
+    """What to type for a next version: a run, or a program where no run can build it."""
+    if isinstance(dataset.build, FromFrame):
+        return BuiltByProgram.next_command.format(dataset=dataset.dataset)
+    return f"lakeguard run {dataset.dataset}"
+
+
+def _applied(dataset: DatasetDefinition) -> str:
+    """What a program publishes it publishes again by itself."""
+    if isinstance(dataset.build, FromFrame):
+        return "lakeguard apply"
+    return f"lakeguard apply && {way_to_build(dataset)}"
 
 
 def error_classes(

@@ -9,6 +9,7 @@ from lakeguard.cli.opening import client_of
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
 from lakeguard.cli.views.why import why_lines
+from lakeguard.cli.ways_out import way_to_build
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.reading import RunRow
@@ -24,7 +25,8 @@ def command(call: Call, subject: str, every_check: bool) -> None:
     run = _run_meant(reader, subject)
     if run is None:
         text = f"{subject} has not run yet"
-        answer(call, {"run": None}, [text, f"Next: lakeguard run {subject}"])
+        build = way_to_build(reader.definition(DatasetName(subject)))
+        answer(call, {"run": None}, [text, f"Next: {build}"])
         return
     told = explain(reader, run)
     answer(call, told.to_data(), why_lines(told, every_check=every_check))

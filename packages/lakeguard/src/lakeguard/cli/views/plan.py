@@ -6,8 +6,9 @@ from pathlib import Path
 
 from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import Tone, columns, indented, plural, strong, toned
+from lakeguard.cli.ways_out import way_to_build
 from lakeguard.registry.describing import PlanLine, describe
-from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.definition import DatasetDefinition, Definitions
 from lakeguard_sdk.planning import Applied, Change, Plan
 
 _ALWAYS = {
@@ -53,8 +54,14 @@ def applied_lines(plan: Plan, applied: Applied) -> list[str]:
         return ["nothing to do: the registry holds exactly these definitions"]
     done = f"{toned('✓ applied', Tone.GOOD)}  {strong(plural(applied.steps, 'step'))}"
     lines = [*_steps(plan), "", f"{done}   {applied.apply_id}"]
-    first = min(applied.registered, key=lambda name: name.layer.height, default=None)
-    return [*lines, f"Next: lakeguard run {first}"] if first else lines
+    defined = (step.definition for step in plan.steps)
+    new = [
+        found
+        for found in defined
+        if isinstance(found, DatasetDefinition) and found.dataset in applied.registered
+    ]
+    first = min(new, key=lambda found: found.dataset.layer.height, default=None)
+    return [*lines, f"Next: {way_to_build(first)}"] if first else lines
 
 
 def _steps(plan: Plan) -> list[str]:
