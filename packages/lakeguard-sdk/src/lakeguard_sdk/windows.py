@@ -35,22 +35,30 @@ def window_bounds(
 
 def _bound(text: str, data_type: str, moment: time) -> date | datetime | int | str:
     try:
-        if data_type in INTEGERS:
-            return int(text)
-        if data_type == "date":
-            return date.fromisoformat(text)
-        if data_type in ("timestamp", "timestamp_ntz"):
-            return _moment(text, moment, zoned=data_type == "timestamp")
+        found = _value(text, data_type, moment)
     except ValueError:
         raise ValueError(f"{text!r} is no value of type {data_type}") from None
+    if data_type == "timestamp_ntz" and isinstance(found, datetime) and found.tzinfo:
+        raise ValueError(
+            f"{text!r} names a zone, and a timestamp_ntz has none: write the time without it"
+        )
+    return found
+
+
+def _value(text: str, data_type: str, moment: time) -> date | datetime | int | str:
+    if data_type in INTEGERS:
+        return int(text)
+    if data_type == "date":
+        return date.fromisoformat(text)
+    if data_type == "timestamp_ntz":
+        return _moment(text, moment)
+    if data_type == "timestamp":
+        found = _moment(text, moment)
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
     return text
 
 
-def _moment(text: str, moment: time, *, zoned: bool) -> datetime:
+def _moment(text: str, moment: time) -> datetime:
     if len(text) == len("2013-01-31"):
-        found = datetime.combine(date.fromisoformat(text), moment)
-    else:
-        found = datetime.fromisoformat(text)
-    if not zoned:
-        return found.replace(tzinfo=None)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+        return datetime.combine(date.fromisoformat(text), moment)
+    return datetime.fromisoformat(text)
