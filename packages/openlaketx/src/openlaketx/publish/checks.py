@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from deltalake import DeltaTable
 
 from lakeguard_sdk.commits import PUBLISH_APP, TABLE_PROPERTIES, commits_since
@@ -81,8 +83,8 @@ def _check_schema(intent: Intent, table: DeltaTable) -> None:
 def _check_files(intent: Intent, table: DeltaTable) -> None:
     """Adds are new, removes are live; a full load removes all, an append nothing."""
     live = set(live_files(table))
-    adds = [file.path for file in intent.adds]
-    again = live.intersection(adds) or {path for path in adds if adds.count(path) > 1}
+    adds = Counter(file.path for file in intent.adds)
+    again = live.intersection(adds) or {path for path, times in adds.items() if times > 1}
     if again:
         raise _moved(intent, f"{min(again)} to be new", "it is in the table already")
     unknown = set(intent.removes) - live
