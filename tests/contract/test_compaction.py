@@ -14,7 +14,7 @@ from lakeguard_sdk.errors import BaseMoved, Fenced, NotApproved
 from lakeguard_sdk.names import parse_address
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
-from lakeguard_sdk.words import LoadType, MoveKind, RunStatus
+from lakeguard_sdk.words import CommitKind, LoadType, MoveKind, RunStatus
 from openlaketx.jobs.compaction import compact_if_needed
 from tests.worlds.hand_work import (
     compact_by_hand,
@@ -78,7 +78,7 @@ def test_the_commit_says_that_no_data_changed(client: Client, tmp_path: Path) ->
     commit = DeltaLake().tables.commits_since(str(tmp_path / "bronze" / "numbers"), 3)[0]
     assert commit.claims_neutral
     assert commit.author is not None
-    assert (commit.author.kind, commit.seq) == ("compact", 4)
+    assert (commit.author.kind, commit.seq) == (CommitKind.COMPACT, 4)
 
 
 def test_what_has_nothing_to_merge_ends_without_a_move(client: Client) -> None:

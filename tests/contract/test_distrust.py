@@ -14,7 +14,7 @@ from lakeguard_sdk.commits import PUBLISH_APP, CommitAuthor
 from lakeguard_sdk.errors import Fenced, NotApproved, TableUnreadable
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, Intent, RunPlan
-from lakeguard_sdk.words import LoadType, RunStatus
+from lakeguard_sdk.words import CommitKind, LoadType, RunStatus
 from tests.worlds.deaths import meanwhile
 from tests.worlds.hand_work import evidence_of, run_by_hand, shown
 from tests.worlds.lakes import DeltaLake
@@ -59,7 +59,7 @@ def commit_otherwise(intent: Intent, **changes: object) -> int:
         "data_change": True,
         "stats": file.stats,
     }
-    author = CommitAuthor.of(intent, "publish").custom_metadata()
+    author = CommitAuthor.of(intent, CommitKind.PUBLISH).custom_metadata()
     table.create_write_transaction(
         [AddAction(**{**fields, **changes})],
         "append",

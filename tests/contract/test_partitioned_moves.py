@@ -21,7 +21,7 @@ from lakeguard_sdk.definition import (
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Intent, RunPlan
-from lakeguard_sdk.words import LoadType, RunStatus, SourceFormat
+from lakeguard_sdk.words import CommitKind, LoadType, RunStatus, SourceFormat
 from openlaketx.publish import commit_publish
 from tests.worlds.hand_work import evidence_of
 from tests.worlds.lakes import DeltaLake
@@ -109,7 +109,7 @@ def commit_otherwise(intent: Intent, values: Values) -> int:
         table.schema(),
         partition_by=list(intent.partition_by),
         commit_properties=CommitProperties(
-            custom_metadata=CommitAuthor.of(intent, "publish").custom_metadata(),
+            custom_metadata=CommitAuthor.of(intent, CommitKind.PUBLISH).custom_metadata(),
             app_transactions=[Transaction(PUBLISH_APP, intent.seq)],
             max_commit_retries=0,
         ),

@@ -13,7 +13,7 @@ from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import LoadType, MoveKind
+from lakeguard_sdk.words import CommitKind, LoadType, MoveKind
 
 
 class MemoryTables:
@@ -34,7 +34,7 @@ class MemoryTables:
     ) -> str:
         if location not in self.logs:
             self.logs[location] = []
-            author = CommitAuthor(dataset_id=dataset_id, kind="create")
+            author = CommitAuthor(dataset_id=dataset_id, kind=CommitKind.CREATE)
             created = (f"t-{location}", partition_by)
             self._append(location, -1, author, seq=0, changes=True, created=created)
             reached("table.created")
@@ -79,7 +79,7 @@ class MemoryTables:
             reached("fence.before_commit")
             if self._seq(intent.location) == intent.seq - 1:
                 self._append(
-                    intent.location, head, CommitAuthor.of(intent, "fence"), seq=intent.seq
+                    intent.location, head, CommitAuthor.of(intent, CommitKind.FENCE), seq=intent.seq
                 )
             reached("fence.committed")
         raise BaseMoved(dataset=intent.dataset, expected=f"seq {intent.seq - 1}", found="another")
@@ -95,7 +95,7 @@ class MemoryTables:
         landed = self._append(
             intent.location,
             head,
-            CommitAuthor.of(intent, "restore"),
+            CommitAuthor.of(intent, CommitKind.RESTORE),
             seq=intent.seq,
             adds=self._as_added(intent.location, wanted - shown),
             removes=shown - wanted,

@@ -16,7 +16,7 @@ from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import LoadType, MoveKind
+from lakeguard_sdk.words import CommitKind, LoadType, MoveKind
 from openlaketx.engine.delta_table import delta_schema, live_files
 
 DATASET = DatasetName("silver.numbers")
@@ -31,7 +31,7 @@ def create_governed(
     partition_by: tuple[str, ...] = (),
 ) -> str:
     """An empty governed table, as a control plane creates it; answers its id."""
-    author = CommitAuthor(dataset_id=DATASET_ID, kind="create")
+    author = CommitAuthor(dataset_id=DATASET_ID, kind=CommitKind.CREATE)
     DeltaTable.create(
         location,
         delta_schema(schema),
@@ -129,7 +129,7 @@ class Governed:
 
     def fence(self, seq: int) -> None:
         """The empty commit that ends a dead run."""
-        author = CommitAuthor(dataset_id=DATASET_ID, kind="fence", intent_id=f"int_{seq}")
+        author = CommitAuthor(dataset_id=DATASET_ID, kind=CommitKind.FENCE, intent_id=f"int_{seq}")
         self.handle().create_write_transaction(
             [],
             "append",

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from lakeguard_sdk.commits import (
     PUBLISH_APP,
@@ -18,9 +19,9 @@ from lakeguard_sdk.commits import (
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import LocalStorage, storage_for
-from lakeguard_sdk.words import MoveKind
+from lakeguard_sdk.words import CommitKind, MoveKind
 
-AUTHOR = CommitAuthor(dataset_id="ds_1", kind="publish", run_id="run_1", intent_id="int_1")
+AUTHOR = CommitAuthor(dataset_id="ds_1", kind=CommitKind.PUBLISH, run_id="run_1", intent_id="int_1")
 ADD = {"add": {"path": "runs/r%201/part%25.parquet", "dataChange": True}}
 
 
@@ -44,6 +45,14 @@ def test_both_engines_see_the_same_words() -> None:
     metadata = AUTHOR.custom_metadata()
     shown = json.loads(metadata.pop("userMetadata"))
     assert shown == metadata
+
+
+def test_the_kind_is_one_of_ours_and_a_word_on_disk() -> None:
+    assert AUTHOR.custom_metadata()["lakeguard.kind"] == "publish"
+    with pytest.raises(ValidationError):
+        CommitAuthor.model_validate({"dataset_id": "ds_1", "kind": "publsh"})
+    found = parse_commit(1, ours().replace(b'"publish"', b'"publsh"'))
+    assert (found.seq, found.author) == (3, None), "a commit that only looks like ours"
 
 
 @pytest.mark.parametrize(
@@ -78,8 +87,8 @@ def test_a_fence_has_the_number_and_does_not_carry_the_intent_out() -> None:
         table_schema=TableSchema(columns=()),
     )
     found = parse_commit(1, ours())
-    assert carries_out(found, intent, "publish")
-    assert not carries_out(found, intent, "fence")
+    assert carries_out(found, intent, CommitKind.PUBLISH)
+    assert not carries_out(found, intent, CommitKind.FENCE)
     for change in ({"seq": 4}, {"intent_id": "int_2"}, {"run_id": "run_2"}):
         assert not carries_out(found, intent.model_copy(update=change), "publish")
 

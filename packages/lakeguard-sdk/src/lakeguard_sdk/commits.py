@@ -13,17 +13,16 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 from urllib.parse import unquote
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from lakeguard_sdk.canonical import canonical_json, hash_bytes
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.storage import Storage, join
-from lakeguard_sdk.words import MoveKind
+from lakeguard_sdk.words import CommitKind, MoveKind
 
 PUBLISH_APP = "lakeguard.publish"
-COMPACT = "compact"
-"""The author's kind of a commit that merges files and changes no row."""
+COMPACT = CommitKind.COMPACT
 
 TABLE_PROPERTIES = {
     "delta.checkpointInterval": "10",
@@ -35,19 +34,20 @@ TABLE_PROPERTIES = {
 
 
 _CHANGES = {"add", "remove", "cdc", "metaData", "protocol"}
+_KINDS = {MoveKind.ROLLBACK: CommitKind.RESTORE, MoveKind.COMPACTION: CommitKind.COMPACT}
 
 
 class CommitAuthor(Noun):
     """Who stands behind a commit of ours, written into it for every engine to see."""
 
     dataset_id: str
-    kind: str
+    kind: CommitKind
     run_id: str = ""
     decision_id: str = ""
     intent_id: str = ""
 
     @classmethod
-    def of(cls, intent: Intent, kind: str) -> Self:
+    def of(cls, intent: Intent, kind: CommitKind) -> Self:
         return cls(
             dataset_id=intent.dataset_id,
             kind=kind,
@@ -148,12 +148,12 @@ def parse_commit(version: int, data: bytes) -> Commit:
     )
 
 
-def commit_kind(intent: Intent) -> str:
+def commit_kind(intent: Intent) -> CommitKind:
     """The author's kind of the one commit that carries out the intent."""
-    return {MoveKind.ROLLBACK: "restore", MoveKind.COMPACTION: COMPACT}.get(intent.kind, "publish")
+    return _KINDS.get(intent.kind, CommitKind.PUBLISH)
 
 
-def carries_out(commit: Commit, intent: Intent, kind: str) -> bool:
+def carries_out(commit: Commit, intent: Intent, kind: CommitKind) -> bool:
     """Whether the commit was made as ``kind`` for this intent; a fence has its number too."""
     author = commit.author
     return (
@@ -177,16 +177,16 @@ def _author(info: dict[str, object]) -> CommitAuthor | None:
         for key, value in info.items()
         if key.startswith("lakeguard.")
     }
-    if not {"dataset_id", "kind"} <= fields.keys() or not fields.keys() <= set(
-        CommitAuthor.model_fields
-    ):
+    try:
+        return CommitAuthor.model_validate(fields)
+    except ValidationError:
         return None
-    return CommitAuthor(**fields)
 
 
 def _committed(add: dict[str, object]) -> CommittedFile:
     return CommittedFile(
         path=unquote(str(add["path"])),
+    """None unless every word is one of ours: what merely looks like it is somebody else's."""
         size=int(str(add.get("size", 0))),
         stats=str(add.get("stats") or ""),
         partition=_values(add.get("partitionValues")),

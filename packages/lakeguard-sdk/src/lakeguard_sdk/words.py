@@ -153,6 +153,18 @@ class MoveKind(StrEnum):
     ADOPTION = "adoption"
 
 
+class CommitKind(StrEnum):
+    """What a commit of ours is for; it is written into the commit."""
+
+    CREATE = "create"
+    PUBLISH = "publish"
+    RESTORE = "restore"
+    COMPACT = "compact"
+    """Files are merged, and no row changes."""
+    FENCE = "fence"
+    """The number of a run that ended is taken, so that its commit can no longer land."""
+
+
 class TaskState(StrEnum):
     QUEUED = "queued"
     RUNNING = "running"

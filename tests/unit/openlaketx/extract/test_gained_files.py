@@ -12,7 +12,7 @@ from lakeguard_sdk.commits import PUBLISH_APP, CommitAuthor
 from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.run import InputPin, TableSnapshot
-from lakeguard_sdk.words import LoadType, MoveKind
+from lakeguard_sdk.words import CommitKind, LoadType, MoveKind
 from openlaketx.extract.pinned_input import files_to_read
 from openlaketx.publish import commit_publish
 from tests.unit.openlaketx.governed import DATASET, DATASET_ID, NUMBERS, Governed
@@ -44,7 +44,7 @@ def compact(table: Governed, name: str, *numbers: int) -> None:
 
 
 def restore(table: Governed, to: int) -> None:
-    author = CommitAuthor(dataset_id=DATASET_ID, kind="restore")
+    author = CommitAuthor(dataset_id=DATASET_ID, kind=CommitKind.RESTORE)
     table.seq += 1
     DeltaTable(table.location).restore(
         to,

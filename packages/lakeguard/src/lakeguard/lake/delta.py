@@ -27,6 +27,7 @@ from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import join, local_path, storage_for
+from lakeguard_sdk.words import CommitKind
 
 _FENCE_TRIES = 20
 _FILE = ("path", "size_bytes", "num_records", "partition")
@@ -124,7 +125,9 @@ class DeltaTables:
         reached("restore.before_commit")
         failure: Exception | None = None
         try:
-            handle.restore(intent.target_commit, commit_properties=_properties(intent, "restore"))
+            handle.restore(
+                intent.target_commit, commit_properties=_properties(intent, CommitKind.RESTORE)
+            )
         except DeltaError as error:  # an error does not mean "not committed": the log decides
             failure = error
         reached("restore.committed")
@@ -133,7 +136,7 @@ class DeltaTables:
             raise TableUnreadable(
                 dataset=intent.dataset, location=intent.location, reason=str(failure)
             )
-        if not carries_out(landed, intent, "restore"):
+        if not carries_out(landed, intent, CommitKind.RESTORE):
             raise _moved(intent, f"commit {landed.version} ({landed.operation})")
         storage_for(intent.location).make_durable(log_file(intent.location, landed.version))
         return landed.version
@@ -145,7 +148,7 @@ class DeltaTables:
     def _create(
         self, dataset_id: str, location: str, schema: TableSchema, partition_by: tuple[str, ...]
     ) -> None:
-        author = CommitAuthor(dataset_id=dataset_id, kind="create")
+        author = CommitAuthor(dataset_id=dataset_id, kind=CommitKind.CREATE)
         try:
             create_table_with_add_actions(
                 local_path(location),
@@ -182,7 +185,10 @@ class DeltaTables:
         failure: Exception | None = None
         try:
             handle.create_write_transaction(
-                [], "append", handle.schema(), commit_properties=_properties(intent, "fence")
+                [],
+                "append",
+                handle.schema(),
+                commit_properties=_properties(intent, CommitKind.FENCE),
             )
         except DeltaError as error:
             failure = error
@@ -222,7 +228,7 @@ def _moved(intent: Intent, found: str) -> BaseMoved:
     return BaseMoved(dataset=intent.dataset, expected=expected, found=found)
 
 
-def _properties(intent: Intent, kind: str) -> CommitProperties:
+def _properties(intent: Intent, kind: CommitKind) -> CommitProperties:
     return CommitProperties(
         custom_metadata=CommitAuthor.of(intent, kind).custom_metadata(),
         app_transactions=[Transaction(PUBLISH_APP, intent.seq)],

@@ -46,7 +46,7 @@ from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket, TableBase
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import LoadType, MoveKind, RunStatus
+from lakeguard_sdk.words import CommitKind, LoadType, MoveKind, RunStatus
 
 
 def begin_publish(heart: Heart, ticket: RunTicket) -> Intent:
@@ -306,13 +306,13 @@ def _commit_at(heart: Heart, intent: Intent, version: int) -> Commit:
 def _outcome(intent: Intent, commit: Commit, difference: str | None) -> IntentOutcome:
     if difference is None:
         return IntentOutcome.COMMITTED
-    fenced = carries_out(commit, intent, "fence")
+    fenced = carries_out(commit, intent, CommitKind.FENCE)
     return IntentOutcome.FENCED if fenced else IntentOutcome.FOREIGN
 
 
 def _difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:
     """Why the commit is not what the intent allowed, or None."""
-    if carries_out(commit, intent, "fence"):
+    if carries_out(commit, intent, CommitKind.FENCE):
         return "the run was ended before it committed"
     between = heart.tables.commits_since(intent.location, intent.base_commit)
     if any(item.data_changing for item in between if item.version < commit.version):
@@ -340,7 +340,7 @@ def _shown(file: StagedFile | CommittedFile) -> tuple[object, ...]:
 
 
 def _restore_difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:
-    if not carries_out(commit, intent, "restore") or intent.target_commit is None:
+    if not carries_out(commit, intent, CommitKind.RESTORE) or intent.target_commit is None:
         return "somebody else took the table's number"
     tables, location = heart.tables, intent.location
     if tables.files_at(location, commit.version) != tables.files_at(location, intent.target_commit):
