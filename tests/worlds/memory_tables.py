@@ -51,12 +51,12 @@ class MemoryTables:
     def head_version(self, location: str) -> int:
         return len(self.logs[location]) - 1
 
-    def rows_at(self, location: str, version: int) -> Mapping[str, int]:
+    def _rows_at(self, location: str, version: int) -> Mapping[str, int]:
         shown = self._as_added(location, self.files_at(location, version))
         return {file.path: json.loads(file.stats).get("numRecords", -1) for file in shown}
 
     def live_at(self, location: str, version: int) -> Sequence[LiveFile]:
-        rows = self.rows_at(location, version)
+        rows = self._rows_at(location, version)
         shown = self._as_added(location, self.files_at(location, version))
         return [LiveFile(file.path, file.size, rows[file.path], file.partition) for file in shown]
 

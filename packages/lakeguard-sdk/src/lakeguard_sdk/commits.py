@@ -99,6 +99,21 @@ class Commit(Noun):
         return tuple(file.path for file in self.added)
 
 
+_GROWN = "grown"
+
+
+def second_name(path: str) -> str:
+    """Below a run's folder, the name that a file gets where its table gains a column."""
+    return f"{_GROWN}/{hash_bytes(path.encode()).removeprefix('sha256:')[:40]}.parquet"
+
+
+def renamed_files(commit: Commit) -> dict[str, str]:
+    """Files that a commit removes and adds again under a second name: old path to new."""
+    added = {"/".join(path.split("/")[-2:]): path for path in commit.adds}
+    found = ((path, added.get(second_name(path))) for path in commit.removes)
+    return {path: name for path, name in found if name is not None}
+
+
 def log_file(location: str, version: int) -> str:
     return join(location, "_delta_log", f"{version:020d}.json")
 
@@ -172,6 +187,7 @@ def _seq(transactions: Sequence[dict[str, object]]) -> int | None:
 
 
 def _author(info: dict[str, object]) -> CommitAuthor | None:
+    """None unless every word is one of ours: what merely looks like it is somebody else's."""
     fields = {
         key.removeprefix("lakeguard."): str(value)
         for key, value in info.items()
@@ -186,7 +202,6 @@ def _author(info: dict[str, object]) -> CommitAuthor | None:
 def _committed(add: dict[str, object]) -> CommittedFile:
     return CommittedFile(
         path=unquote(str(add["path"])),
-    """None unless every word is one of ours: what merely looks like it is somebody else's."""
         size=int(str(add.get("size", 0))),
         stats=str(add.get("stats") or ""),
         partition=_values(add.get("partitionValues")),

@@ -23,11 +23,11 @@ from lakeguard.ledger.intents import (
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.ending import end_run
-from lakeguard.promotion.evidence_check import replaces_all
 from lakeguard.promotion.heart import Heart, OpenRun, load_open_run, opened_run
 from lakeguard.promotion.publication import publish_version
 from lakeguard.promotion.restoration import publish_restored
 from lakeguard.promotion.rewriting import publish_compacted
+from lakeguard.promotion.row_balance import replaces_all
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
 from lakeguard.state.locking import hold
 from lakeguard_sdk.commits import Commit, CommittedFile, carries_out, commit_kind
