@@ -51,6 +51,8 @@ class SourcePosition(Noun):
     files: tuple[SourceFile, ...] = ()
     watermark: str | None = None
     """The highest value read so far, as text: ISO for dates and times, plain for numbers."""
+    watermark_of: str = ""
+    """What the watermark is a value of: another column or source has another one."""
 
 
 class Changes(Noun):

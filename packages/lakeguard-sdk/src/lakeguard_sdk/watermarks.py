@@ -7,8 +7,15 @@ from decimal import Decimal
 from typing import Any
 
 from lakeguard_sdk.load import parse_lag
-from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.run import Build, RunPlan, SourceBuild
 from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size
+
+
+def watermark_subject(build: Build, column: str) -> str:
+    """What a watermark is a value of: a column, of an object of a source where there is one."""
+    if isinstance(build, SourceBuild):
+        return f"{build.source}/{build.object}/{column}"
+    return column
 
 
 def watermark_value(text: str, data_type: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote
@@ -68,13 +68,6 @@ class DeltaTables:
     def files_at(self, location: str, version: int) -> frozenset[str]:
         actions = self._open(location, version).get_add_actions(flatten=True)
         return frozenset(unquote(path) for path in actions["path"].to_pylist())
-
-    def rows_at(self, location: str, version: int) -> Mapping[str, int]:
-        actions = self._open(location, version).get_add_actions(flatten=True)
-        columns = [actions[name].to_pylist() for name in ("path", "num_records")]
-        return {
-            unquote(path): -1 if rows is None else rows for path, rows in zip(*columns, strict=True)
-        }
 
     def live_at(self, location: str, version: int) -> Sequence[LiveFile]:
         actions = self._open(location, version).get_add_actions(flatten=False)

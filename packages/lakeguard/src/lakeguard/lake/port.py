@@ -49,9 +49,6 @@ class GovernedTables(Protocol):
     def files_at(self, location: str, version: int) -> frozenset[str]:
         """The paths that a version shows, relative to the table and not encoded."""
 
-    def rows_at(self, location: str, version: int) -> Mapping[str, int]:
-        """How many rows each file has that a version shows; a file without a count has -1."""
-
     def live_at(self, location: str, version: int) -> Sequence[LiveFile]:
         """The files that a version shows, in the order of their paths."""
 

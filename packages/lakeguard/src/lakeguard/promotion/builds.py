@@ -5,10 +5,11 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.versions import Pointer, inputs_of, pointer, require_version, shown_at
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart
-from lakeguard.registry.sql import rewrite_tables
+from lakeguard.registry.sql import grows_row_by_row, rewrite_tables
 from lakeguard.registry.store import RegisteredDataset, current_definition, current_source
 from lakeguard_sdk.definition import FromFrame, FromPython, FromSource, FromSql
 from lakeguard_sdk.evidence import InputVersion, SourcePosition
@@ -39,7 +40,8 @@ def plan_build(
 ) -> Build | None:
     """The build with everything pinned; None, and why in the findings, where it cannot be.
 
-    ``whole`` reads every input from its beginning, whatever the load would read.
+    ``whole`` reads every input from its beginning; but an APPEND no further than it has read, or
+    it would have those rows twice.
     """
     build = dataset.definition.build
     match build:
@@ -47,8 +49,8 @@ def plan_build(
             return _from_source(connection, heart, dataset, build, position, findings)
         case FromFrame():
             return FrameBuild()
-    gained = None if whole else _gaining_parent(connection, heart, dataset, published, findings)
-    pins = _pins(connection, heart, dataset, gained, findings)
+    gained = _gaining_parent(connection, heart, dataset, published, findings)
+    pins = _pins(connection, heart, dataset, gained, findings, whole=whole)
     if pins is None:
         return None
     if isinstance(build, FromPython):
@@ -124,9 +126,11 @@ def _gaining_parent(
     if load.type not in GAINED_ROWS_ONLY or load.watermark or published is None or not parents:
         return None
     incremental = parents[0]
+    if load.type is not LoadType.APPEND and not _grows_row_by_row(dataset):
+        return None
     registered = current_definition(connection, heart.org_id, incremental)
     known = registered.dataset_id if registered else None  # its name may have been another
-    before = inputs_of(connection, dataset.dataset_id, published.version)
+    before = read_inputs(connection, heart, dataset, published.version)
     read = next((item.version for item in before if item.dataset_id == known), None)
     if read is None and load.type is LoadType.APPEND:
         findings.refuse(
@@ -137,17 +141,50 @@ def _gaining_parent(
     return None if read is None else (incremental, read)
 
 
+def read_inputs(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, version: int
+) -> tuple[InputVersion, ...]:
+    """How far a version has read its inputs: a back-fill reads them, but moves on in none."""
+    stored = require_version(connection, dataset.dataset_id, version)
+    plan = opening_of(connection, heart.org_id, stored.run_id).plan
+    while plan.window is not None and plan.base is not None:
+        stored = require_version(connection, dataset.dataset_id, plan.base.version)
+        plan = opening_of(connection, heart.org_id, stored.run_id).plan
+    return inputs_of(connection, dataset.dataset_id, stored.version)
+
+
+def _grows_row_by_row(dataset: RegisteredDataset) -> bool:
+    """Whether new rows of the first parent make new rows and change no others.
+
+    What a function of Python makes of its inputs is not known, so that it gets all of them.
+    """
+    build = dataset.definition.build
+    return isinstance(build, FromSql) and grows_row_by_row(
+        build.text, dataset.definition.parents[0]
+    )
+
+
 def _pins(
     connection: Connection,
     heart: Heart,
     dataset: RegisteredDataset,
     gained: tuple[DatasetName, int] | None,
     findings: Findings,
+    *,
+    whole: bool,
 ) -> dict[DatasetName, InputPin] | None:
     pins: dict[DatasetName, InputPin] = {}
+    appends = dataset.definition.load.type is LoadType.APPEND
     for parent in dataset.definition.parents:
         recorded = gained[1] if gained and gained[0] == parent else None
-        pin = _pin(connection, heart, parent, recorded, findings)
+        pin = _pin(
+            connection,
+            heart,
+            parent,
+            None if whole else recorded,
+            findings,
+            at=recorded if whole and appends else None,
+        )
         if pin is not None:
             pins[parent] = pin
     return pins if len(pins) == len(dataset.definition.parents) else None
@@ -159,43 +196,51 @@ def _pin(
     parent: DatasetName,
     recorded: int | None,
     findings: Findings,
+    *,
+    at: int | None = None,
 ) -> InputPin | None:
-    """The parent's published version; an incremental read also knows what was read before."""
-    registered = current_definition(connection, heart.org_id, parent)
-    if registered is None:
-        findings.refuse(f"input:{parent}", f"input {parent} is not registered")
+    """The parent as it is published, or as it was ``at`` a version; with ``recorded``, only what
+    it gained since that version."""
+    registered = _readable(connection, heart, parent, findings)
+    published = None if registered is None else pointer(connection, registered.dataset_id)
+    if registered is None or published is None:
         return None
-    if not registered.definition.active:
-        findings.refuse(f"input:{parent}", f"input {parent} is disabled (active: false)")
-        return None
-    published = pointer(connection, registered.dataset_id)
-    if published is None:
-        findings.refuse(
-            f"input:{parent}",
-            f"input {parent} has no published version; first: lakeguard run {parent}",
-        )
-        return None
-    stored = require_version(connection, registered.dataset_id, published.version)
-    location = heart.location_of(registered)
-    since = None
-    if recorded is not None:
-        read = shown_at(connection, registered.dataset_id, recorded)
-        since = TableSnapshot(location=location, table_id=stored.table_id, commit=read)
-    damage = _damage(heart, location, published.commit)
+    dataset_id, location = registered.dataset_id, heart.location_of(registered)
+    stored = require_version(connection, dataset_id, published.version if at is None else at)
+    commit = published.commit if at is None else shown_at(connection, dataset_id, at)
+    damage = _damage(heart, location, commit)
     if damage is not None:
         findings.refuse(f"input:{parent}", f"input {parent}@v{stored.version} is damaged: {damage}")
         return None
     findings.accept(f"input:{parent}", f"input {parent} is read at v{stored.version}")
+
+    def snapshot(commit: int) -> TableSnapshot:
+        return TableSnapshot(location=location, table_id=stored.table_id, commit=commit)
+
+    since = None if recorded is None else shown_at(connection, dataset_id, recorded)
     return InputPin(
-        input=InputVersion(
-            dataset=parent, dataset_id=registered.dataset_id, version=stored.version
-        ),
-        snapshot=TableSnapshot(
-            location=location, table_id=stored.table_id, commit=published.commit
-        ),
+        input=InputVersion(dataset=parent, dataset_id=dataset_id, version=stored.version),
+        snapshot=snapshot(commit),
         table_schema=stored.table_schema,
-        since=since,
+        since=None if since is None else snapshot(since),
     )
+
+
+def _readable(
+    connection: Connection, heart: Heart, parent: DatasetName, findings: Findings
+) -> RegisteredDataset | None:
+    """The parent, if there is something of it to read."""
+    registered = current_definition(connection, heart.org_id, parent)
+    if registered is None:
+        problem = f"input {parent} is not registered"
+    elif not registered.definition.active:
+        problem = f"input {parent} is disabled (active: false)"
+    elif pointer(connection, registered.dataset_id) is None:
+        problem = f"input {parent} has no published version; first: lakeguard run {parent}"
+    else:
+        return registered
+    findings.refuse(f"input:{parent}", problem)
+    return None
 
 
 def _damage(heart: Heart, location: str, commit: int) -> str | None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from sqlalchemy import Connection
 
-from lakeguard.ledger.versions import StoredVersion, require_version
+from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart, OpenRun
+from lakeguard.promotion.row_balance import check_rows
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.notes import checked_notes
 from lakeguard_sdk.partitions import partition_difference
 from lakeguard_sdk.program_errors import NoteRefused
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.watermarks import watermark_value
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -36,7 +36,8 @@ def check_evidence(
     for field, (found, wanted) in expected.items():
         if found != wanted:
             findings.refuse("evidence", f"{field} is {found!r}, it must be {wanted!r}")
-    _check_rows(heart, plan, base, evidence, findings)
+    check_rows(heart, plan, base, evidence, findings)
+    _check_position(plan, evidence, findings)
     if set(evidence.inputs) != {pin.input for pin in plan.pins}:
         findings.refuse("evidence", "the inputs read are not those that were pinned")
     try:
@@ -54,45 +55,21 @@ def check_evidence(
             findings.refuse("evidence", f"{file.path!r} is in no partition of the table: {odd}")
 
 
-def _check_rows(
-    heart: Heart,
-    plan: RunPlan,
-    base: StoredVersion | None,
-    evidence: Evidence,
-    findings: Findings,
-) -> None:
-    """Files removed are of the base, as many as the load may; rows added and removed add up."""
-    live: Mapping[str, int] = {}
-    if plan.base is not None and (evidence.removes or replaces_all(plan, base)):
-        live = heart.tables.rows_at(plan.location, plan.base.commit)
-    removes = set(evidence.removes)
-    if replaces_all(plan, base):
-        wrong = removes != set(live)
-    elif plan.load.type is LoadType.APPEND and plan.window is None:
-        wrong = bool(removes)
-    else:
-        wrong = not removes <= set(live)
-    if wrong:
-        findings.refuse("evidence", f"a {plan.load.type} load must remove other files than it says")
+def _check_position(plan: RunPlan, evidence: Evidence, findings: Findings) -> None:
+    """A watermark never falls, and a back-fill does not move it."""
+    found = evidence.position.watermark if evidence.position else None
+    if plan.window is not None:
+        if found != plan.watermark:
+            findings.refuse("evidence", "a back-fill moved the watermark")
         return
-    added, removed = sum(file.rows for file in evidence.files), sum(live[path] for path in removes)
-    table_rows = (base.table_rows if base else 0) + added - removed
-    if evidence.table_rows != table_rows:
-        findings.refuse(
-            "evidence", f"table_rows is {evidence.table_rows!r}, it must be {table_rows!r}"
+    if plan.watermark is None:
+        return
+    data_type = str(plan.declared.type_of(plan.load.watermark))
+    try:
+        fell = found is None or watermark_value(found, data_type) < watermark_value(
+            plan.watermark, data_type
         )
-    changes = evidence.changes
-    if changes is not None and added - removed != changes.inserted - changes.deleted:
-        findings.refuse(
-            "evidence",
-            f"{changes.inserted} rows inserted and {changes.deleted} deleted do not make the"
-            f" {added} rows of its files out of {removed}",
-        )
-
-
-def replaces_all(plan: RunPlan, base: StoredVersion | None) -> bool:
-    """Whether no file of the base may stay: a whole load, or one that adds columns."""
-    if base is None:
-        return False
-    grown = base.table_schema.schema_hash != plan.table_schema.schema_hash
-    return grown or (plan.load.type is LoadType.FULL and plan.window is None)
+    except (TypeError, ValueError):
+        fell = True
+    if fell:
+        findings.refuse("evidence", f"the watermark fell from {plan.watermark} to {found}")

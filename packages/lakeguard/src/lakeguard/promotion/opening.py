@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -13,8 +14,8 @@ from lakeguard.gate.policies import judge_metadata
 from lakeguard.gate.rules import measures_for
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import record_opening
-from lakeguard.ledger.versions import Pointer, inputs_of, pointer, require_version
-from lakeguard.promotion.builds import base_position, plan_build
+from lakeguard.ledger.versions import Pointer, pointer, require_version
+from lakeguard.promotion.builds import base_position, plan_build, read_inputs
 from lakeguard.promotion.bundle import Bundle, find_bundle
 from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
@@ -22,10 +23,10 @@ from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
 from lakeguard.promotion.proven import proven_unique
+from lakeguard.promotion.watermarks import known_watermark
 from lakeguard.promotion.windows import check_window, task_window
 from lakeguard.registry.store import RegisteredDataset, current_policies, dataset_by_id
 from lakeguard_sdk.database import database_table
-from lakeguard_sdk.evidence import SourcePosition
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import (
     Build,
@@ -53,7 +54,7 @@ class Opening:
     build: Build | None
     bundle: Bundle
     findings: Findings
-    position: SourcePosition | None
+    watermark: str | None
     window: Window | None
 
     @property
@@ -89,10 +90,13 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
     findings = Findings()
     if not dataset.definition.active:
         findings.refuse("dataset", f"dataset {dataset.name} is disabled (active: false)")
-    base = _base(connection, dataset, published, findings)
     window = task_window(task)
+    base = _base(connection, heart, dataset, published, findings, windowed=window is not None)
     check_window(dataset, window, published, findings)
     position = base_position(connection, heart, dataset, published)
+    build = plan_build(
+        connection, heart, dataset, published, position, findings, whole=window is not None
+    )
     return Opening(
         task=task,
         ticket=ticket,
@@ -104,28 +108,29 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
         ),
         published=published,
         base=base,
-        build=plan_build(
-            connection, heart, dataset, published, position, findings, whole=window is not None
-        ),
+        build=build,
         bundle=find_bundle(connection, heart, dataset, findings),
         findings=findings,
-        position=position,
+        watermark=known_watermark(dataset, build, position, published, findings),
         window=window,
     )
 
 
 def _base(
     connection: Connection,
+    heart: Heart,
     dataset: RegisteredDataset,
     published: Pointer | None,
     findings: Findings,
+    *,
+    windowed: bool,
 ) -> TableBase | None:
     if published is None:
         return None
     version = require_version(connection, dataset.dataset_id, published.version)
     wanted, had = dataset.definition.table_schema, version.table_schema
     lost = set(had.columns) - set(wanted.columns)
-    if dataset.definition.load.type is not LoadType.FULL and lost:
+    if lost and (windowed or dataset.definition.load.type is not LoadType.FULL):
         names = ", ".join(sorted(column.name for column in lost))
         findings.refuse(
             "load",
@@ -138,8 +143,14 @@ def _base(
         commit=published.commit,
         table_id=version.table_id,
         build_hash=version.build_hash,
-        inputs=inputs_of(connection, dataset.dataset_id, version.version),
+        inputs=read_inputs(connection, heart, dataset, version.version),
     )
+
+
+def _as_of(heart: Heart, opening: Opening) -> datetime:
+    """When the task was given, the same for every attempt; now, if a later task came before it."""
+    given, published = opening.task.created_at, opening.published
+    return given if published is None or published.moved_at < given else heart.clock()
 
 
 def _facts(opening: Opening) -> CaseFacts:
@@ -190,9 +201,9 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         database=database_table(target, opening.dataset.name),
         partition_by=opening.partition_by,
         transform=target.transform if target else "",
-        as_of=opening.task.created_at,
+        as_of=_as_of(heart, opening),
         window=opening.window,
-        watermark=opening.position.watermark if opening.position else None,
+        watermark=opening.watermark,
     )
     record_opening(
         connection,

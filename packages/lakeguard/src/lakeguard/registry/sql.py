@@ -76,6 +76,14 @@ def combines_rows(text: str) -> bool:
         return False
 
 
+def grows_row_by_row(text: str, parent: DatasetName) -> bool:
+    """Whether more rows of ``parent`` only make more rows of the result."""
+    try:
+        return _facts(text).row_by_row == parent
+    except SqlRefused:
+        return False
+
+
 def rewrite_tables(text: str, views: Mapping[DatasetName, str], file: str = "sql") -> str:
     """The same text reading each dataset from its view; every other character is kept.
 

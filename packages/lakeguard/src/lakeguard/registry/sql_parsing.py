@@ -11,6 +11,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from lakeguard.registry.sql_facts import SqlFacts, TableReference
+from lakeguard.registry.sql_growth import row_by_row
 from lakeguard.registry.sql_lexing import SqlProblem, SqlRefused, refuse_disagreement, scan
 from lakeguard.registry.sql_names import foreign_names
 from lakeguard.registry.sql_tables import (
@@ -70,6 +71,7 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
         semicolon=semicolon,
         combines=root.find(exp.SetOperation) is not None,
         reads_given=reads_given(root, given),
+        row_by_row=row_by_row(root),
         problems=tuple(sorted(problems, key=lambda found: (found.offset, found.problem))),
     )
 

@@ -10,16 +10,16 @@ from pyspark.sql import functions as F
 
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.run import RunPlan, SourceBuild
-from lakeguard_sdk.watermarks import bound_text, lower_bound
+from lakeguard_sdk.watermarks import bound_text, lower_bound, watermark_value
 from lakeguard_sdk.windows import window_bounds
-from lakeguard_sdk.words import LateRows, NullWatermark, SourceFormat
+from lakeguard_sdk.words import LateRows, LoadType, NullWatermark, SourceFormat
 from openlaketx.engine.spark_types import quoted_name, spark_type
 
 
 def chosen_rows(frame: DataFrame, plan: RunPlan) -> DataFrame:
     """Rows of the window of a back-fill; else those that the watermark says are new."""
     if plan.window is not None:
-        return frame.filter(in_window(plan))
+        return frame.filter(in_window(plan) & _was_read(plan))
     if not plan.load.watermark:
         return frame
     frame = _without_nulls(frame, plan.load)
@@ -54,6 +54,16 @@ def in_window(plan: RunPlan) -> SparkColumn:
     value = F.col(quoted_name(plan.window.column))
     inside = (value >= _literal(start, data_type)) & (value <= _literal(end, data_type))
     return F.coalesce(inside, F.lit(False))
+
+
+def _was_read(plan: RunPlan) -> SparkColumn:
+    """A back-fill of an APPEND goes no further than was read: the next run reads the rest."""
+    by_value = plan.load.watermark and plan.watermark is not None and not reads_files(plan)
+    if plan.load.type is not LoadType.APPEND or not by_value:
+        return F.lit(True)
+    data_type = str(plan.declared.type_of(plan.load.watermark))
+    read = _literal(watermark_value(str(plan.watermark), data_type), data_type)
+    return F.coalesce(F.col(quoted_name(plan.load.watermark)) <= read, F.lit(False))
 
 
 def _is_new(value: SparkColumn, plan: RunPlan) -> SparkColumn:

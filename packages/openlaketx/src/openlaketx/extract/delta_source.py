@@ -34,15 +34,19 @@ def read_delta(session: SparkSession, build: SourceBuild, plan: RunPlan, lake: s
             " dataset FULL, or by key"
         )
     fresh = sorted(table.files)
-    if plan.load.type in NEW_ROWS_ONLY and build.position is not None:
-        fresh = [path for path in fresh if path not in known]
-        if not fresh:
+    if plan.window is not None and plan.load.type is LoadType.APPEND:
+        fresh = sorted(known)
+    elif plan.load.type in NEW_ROWS_ONLY and build.position is not None:
+        new = [path for path in fresh if path not in known]
+        if not new:
             return None
+        fresh = fresh if plan.load.type is LoadType.PARTITION else new
+    read = fresh if plan.window is not None else sorted(table.files)
     return Batch(
         frame=_frame(session, table, fresh),
         live=table.live,
         inputs=(),
-        position=SourcePosition(files=tuple(table.files[path] for path in sorted(table.files))),
+        position=SourcePosition(files=tuple(table.files[path] for path in read)),
         explain=lambda error: table.unreadable(reason(error)),
         confirm=lambda: None,
     )

@@ -27,15 +27,10 @@ def extract(
     Modules lie in the ``project``, else in the lake; ``frame`` is what a program publishes.
     """
     if isinstance(plan.build, SourceBuild):
-        return read_source(plan, _from_where(plan, plan.build), session, lake, storage)
+        return read_source(plan, plan.build, session, lake, storage)
     if isinstance(plan.build, SqlBuild):
         return read_sql(session, plan.build, plan.dataset, plan.load.type)
     if isinstance(plan.build, PythonBuild):
         place = project or local_path(lake)
         return read_python(session, plan.build, plan.dataset, place, plan.load.type)
     return read_frame(session, frame, plan.dataset)
-
-
-def _from_where(plan: RunPlan, build: SourceBuild) -> SourceBuild:
-    """A back-fill reads a source from its beginning, wherever the base version stopped."""
-    return build if plan.window is None else build.model_copy(update={"position": None})

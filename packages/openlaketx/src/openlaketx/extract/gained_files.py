@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lakeguard_sdk.commits import COMPACT, Commit, commits_since
+from lakeguard_sdk.commits import COMPACT, Commit, commits_since, renamed_files
 from lakeguard_sdk.run import TableSnapshot
 from lakeguard_sdk.storage import Storage
 
@@ -30,10 +30,14 @@ def gained_files(storage: Storage, since: TableSnapshot, until: TableSnapshot) -
         last = commit.version
         kinds.add(_kind(commit))
         if _kind(commit) != COMPACT:
-            gone |= set(commit.removes) - gained.paths
-            back = gone & set(commit.adds)
+            names = renamed_files(commit)
+            gained.paths = {names.get(path, path) for path in gained.paths}
+            removed = set(commit.removes) - names.keys()
+            added = set(commit.adds) - set(names.values())
+            gone |= removed - gained.paths
+            back = gone & added
             gone -= back
-            gained.paths = (gained.paths - set(commit.removes)) | (set(commit.adds) - back)
+            gained.paths = (gained.paths - removed) | (added - back)
     if last < until.commit:
         raise ValueError(f"commit {last + 1} is not in its log")
     gained.lost = gained.lost or bool(gone) or {COMPACT, "restore"} <= kinds

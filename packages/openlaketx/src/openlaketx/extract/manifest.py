@@ -77,6 +77,7 @@ def select_files(
 
     A file is known by its path, so that one of the same time as others is not missed. One that
     changed after it was read is read again, except by APPEND, which would have its rows twice.
+    A PARTITION load that finds a new file reads all: a partition may have rows of several files.
     Files whose name starts with ``_`` or ``.`` are markers of other tools and never read.
     """
     found = tuple(_found(storage, matching(pattern, root), root))
@@ -85,7 +86,29 @@ def select_files(
         raise everything.unreadable(f"no file matches {pattern}")
     if load not in NEW_ROWS_ONLY:
         return everything
-    return _new_files(everything, position or SourcePosition(), load, storage)
+    new = _new_files(everything, position or SourcePosition(), load, storage)
+    if load is LoadType.PARTITION and new.files:
+        return replace(everything, position=new.position)
+    return new
+
+
+def files_read_before(
+    everything: Selection, position: SourcePosition, storage: Storage
+) -> Selection:
+    """Those of the files that were read, as they are now; one that is gone cannot be read again."""
+    found = {file.path: file for file in everything.files}
+    gone = next((file.path for file in position.files if file.path not in found), None)
+    if gone is not None:
+        raise everything.unreadable(
+            f"{gone}, which was read before, is gone, so that its rows cannot be built again"
+        )
+    files = tuple(
+        found[file.path].model_copy(
+            update={"sha256": storage.sha256(everything.location(found[file.path]))}
+        )
+        for file in position.files
+    )
+    return replace(everything, files=files, position=SourcePosition(files=files))
 
 
 def matching(pattern: str, root: str) -> list[str]:

@@ -16,8 +16,10 @@ def new_rows(plan: RunPlan) -> str | None:
     if plan.window is not None or not plan.load.watermark or plan.watermark is None:
         return None
     column = identifier(plan.load.watermark)
+    if plan.declared.type_of(plan.load.watermark) == "string":
+        column = f'{column}::text COLLATE "C"'  # by code points, as the run compares
     compared = ">=" if plan.load.inclusive else ">"
     new = f"{column} {compared} {literal(bound_text(lower_bound(plan)))}"
     if plan.load.null_watermark is NullWatermark.SKIP:
         return new
-    return f"({new} OR {column} IS NULL)"
+    return f"({new} OR {identifier(plan.load.watermark)} IS NULL)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.errors import SourceUnreadable
+from lakeguard_sdk.evidence import SourcePosition
 from lakeguard_sdk.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage import Storage
 from lakeguard_sdk.words import LoadType, SourceFormat
@@ -17,7 +18,7 @@ from openlaketx.extract.jdbc_source import read_jdbc
 from openlaketx.extract.jsonl_source import read_jsonl
 from openlaketx.extract.landed_files import land_files
 from openlaketx.extract.landing import landing, run_folder
-from openlaketx.extract.manifest import Selection, select_files
+from openlaketx.extract.manifest import Selection, files_read_before, select_files
 from openlaketx.extract.new_rows import new_rows
 from openlaketx.extract.parquet_source import read_parquet
 
@@ -27,9 +28,10 @@ def read_source(
 ) -> Batch | None:
     """The batch, not yet computed; None where the source has nothing new.
 
-    A back-fill reads again what was read before: which of it counts, its window says.
+    A back-fill reads the source from its beginning, and its window says what counts; one of an
+    APPEND reads only what was read before, or the next run would have the rest twice.
     """
-    if plan.window is not None:
+    if plan.window is not None and plan.load.type is not LoadType.APPEND:
         build = build.model_copy(update={"position": None})
     if build.format is SourceFormat.JDBC:
         _refuse_blind_append(plan, build)
@@ -61,23 +63,36 @@ def _refuse_blind_append(plan: RunPlan, build: SourceBuild) -> None:
         )
 
 
+def _refuse_download_again(plan: RunPlan, build: SourceBuild) -> None:
+    if plan.window is not None and plan.load.type is LoadType.APPEND:
+        raise SourceUnreadable(
+            source=build.source,
+            reason="what was downloaded is not there to be read again: load the dataset FULL",
+            dataset=plan.dataset,
+        )
+
+
 def _selected(plan: RunPlan, build: SourceBuild, lake: str, storage: Storage) -> Selection | None:
     """The files to read, landed first where the source asks for it or there is no other way."""
     if build.url:
+        _refuse_download_again(plan, build)
         with landing(plan, build.source, lake, storage) as place:
             downloaded = land_download(plan, build, lake, place)
             if downloaded is None:
                 place.discard()
             return downloaded
+    again = plan.window is not None and plan.load.type is LoadType.APPEND
     selection = select_files(
         source=build.source,
         dataset=plan.dataset,
         pattern=build.path,
         root=lake,
-        load=plan.load.type,
+        load=LoadType.FULL if again else plan.load.type,
         position=build.position,
         storage=storage,
     )
+    if again:
+        selection = files_read_before(selection, build.position or SourcePosition(), storage)
     if not selection.files:
         return None
     if not build.landing:

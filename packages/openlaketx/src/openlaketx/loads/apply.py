@@ -8,11 +8,12 @@ from lakeguard_sdk.load import KEYED_LOADS
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.storage import Storage
 from lakeguard_sdk.words import LoadType
-from openlaketx.conform.chosen_rows import chosen_rows, late_rows
+from openlaketx.conform.chosen_rows import chosen_rows, in_window, late_rows
 from openlaketx.conform.hashes import with_hashes
 from openlaketx.conform.latest import latest, refuse_null_keys
+from openlaketx.engine.spark_types import quoted_name
 from openlaketx.extract import Batch
-from openlaketx.loads.existing import Existing, existing_table
+from openlaketx.loads.existing import Existing, existing_table, read_existing
 from openlaketx.loads.growing import has_grown, with_new_columns
 from openlaketx.loads.keyed import load_by_key
 from openlaketx.loads.loaded import Loaded
@@ -48,6 +49,15 @@ def merges(plan: RunPlan) -> bool:
     return plan.load.type is LoadType.APPEND and bool(plan.load.keys) and plan.window is None
 
 
+def _without_keys_outside(frame: DataFrame, plan: RunPlan, existing: Existing) -> DataFrame:
+    """Rows of a back-fill whose key the table does not have outside of the window."""
+    rows = read_existing(frame.sparkSession, plan, existing, existing.files)
+    outside = rows.filter(~in_window(plan)).select(*(quoted_name(n) for n in plan.load.keys))
+    return frame.join(outside, list(plan.load.keys), "left_anti").select(
+        *(quoted_name(name) for name in frame.columns)
+    )
+
+
 def _load_plain(
     frame: DataFrame,
     batch: Batch,
@@ -56,9 +66,12 @@ def _load_plain(
     storage: Storage,
     late: int,
 ) -> Loaded:
-    if plan.load.keys and plan.load.order_by:
+    inserts_by_key = plan.load.type is LoadType.APPEND and bool(plan.load.keys)
+    if inserts_by_key or (plan.load.keys and plan.load.order_by):
         frame = refuse_null_keys(frame, plan.load.keys)
         frame = latest(frame, plan.table_schema, plan.load.keys, plan.load.order_by)
+    if inserts_by_key:
+        frame = _without_keys_outside(frame, plan, existing)
     staged = stage(frame, batch, plan, storage)
     if plan.window is not None:
         return load_window(staged, frame.sparkSession, plan, existing, storage)

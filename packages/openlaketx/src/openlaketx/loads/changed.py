@@ -14,7 +14,7 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.load import DELETED_AT, IS_DELETED, ROW_HASH
+from lakeguard_sdk.load import DELETED_AT, IS_DELETED, KEY_HASH, ROW_HASH
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import Deletes, HashStrategy, LoadType
 from openlaketx.conform.chosen_rows import in_window
@@ -107,6 +107,8 @@ def _is_same(plan: RunPlan) -> SparkColumn:
     else:
         columns = hashed_columns(plan)
         same = reduce(and_, (_equal(c.name, c.type) for c in columns), F.lit(True))
+    if plan.load.hash is HashStrategy.KEY_HASH:
+        same = same & _old(KEY_HASH).isNotNull()
     if plan.load.deletes is Deletes.SOFT:
         return same & ~F.coalesce(_old(IS_DELETED), F.lit(False))
     return same

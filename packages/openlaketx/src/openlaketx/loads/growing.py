@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pyarrow.parquet as pq
 
+from lakeguard_sdk.commits import second_name
 from lakeguard_sdk.evidence import Changes, StagedFile
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.schema import TableSchema
@@ -19,8 +20,6 @@ from openlaketx.loads.loaded import Loaded
 from openlaketx.stage import Candidate
 from openlaketx.stage.file_stats import delta_stats
 
-KEPT = "grown"
-
 
 def has_grown(plan: RunPlan, existing: Existing) -> bool:
     return plan.base is not None and existing.schema.names != plan.table_schema.names
@@ -28,10 +27,7 @@ def has_grown(plan: RunPlan, existing: Existing) -> bool:
 
 def with_new_columns(loaded: Loaded, plan: RunPlan, existing: Existing, storage: Storage) -> Loaded:
     """The same rows, in a commit that removes every live file and adds it under a new name."""
-    linked = [
-        _linked(file.path, number, plan, existing, storage)
-        for number, file in enumerate(loaded.stays)
-    ]
+    linked = [_linked(file.path, plan, existing, storage) for file in loaded.stays]
     files = tuple(staged for staged, _ in linked)
     kept = Candidate(plan.location, files, tuple(footer for _, footer in linked))
     return replace(
@@ -44,9 +40,9 @@ def with_new_columns(loaded: Loaded, plan: RunPlan, existing: Existing, storage:
 
 
 def _linked(
-    path: str, number: int, plan: RunPlan, existing: Existing, storage: Storage
+    path: str, plan: RunPlan, existing: Existing, storage: Storage
 ) -> tuple[StagedFile, pq.FileMetaData]:
-    name = join(plan.staging, KEPT, f"{number:06d}.parquet")
+    name = join(plan.staging, second_name(path))
     place = join(plan.location, name)
     storage.link(join(plan.location, path), place)
     facts = storage.facts(place)

@@ -133,10 +133,12 @@ def _time(plan: RunPlan) -> SparkColumn:
 
 
 def _hash(plan: RunPlan) -> SparkColumn:
-    """What tells one state from another: of batch and table alike."""
-    if plan.load.hash is HashStrategy.ROW_HASH:
-        return F.col(ROW_HASH)
-    return content_hash(hashed_columns(plan))
+    """What tells one state from another: of batch and table alike.
+
+    Rows that are older than the column of hashes have none; no state is ever without.
+    """
+    told = content_hash(hashed_columns(plan))
+    return F.coalesce(F.col(ROW_HASH), told) if plan.load.hash is HashStrategy.ROW_HASH else told
 
 
 def _columns(names: tuple[str, ...] | list[str]) -> list[SparkColumn]:

@@ -79,11 +79,12 @@ def _identity(plan: RunPlan) -> tuple[str, ...]:
 
 
 def _refuse_empty_snapshot(incoming: Incoming, plan: RunPlan, existing: Existing) -> None:
-    whole = plan.load.type is LoadType.SNAPSHOT and plan.window is None
-    if whole and not incoming.rows and existing.rows and not plan.load.allow_empty:
+    snapshot = plan.load.type is LoadType.SNAPSHOT
+    if snapshot and not incoming.rows and existing.rows and not plan.load.allow_empty:
+        what = f"all {existing.rows} rows" if plan.window is None else "every row of the window"
         raise BuildFailed(
             dataset=plan.dataset,
-            reason=f"the snapshot is empty, which would delete all {existing.rows} rows;"
+            reason=f"the snapshot is empty, which would delete {what};"
             " if that is meant, say allow_empty: true in its load",
         )
 

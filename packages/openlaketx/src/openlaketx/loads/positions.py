@@ -5,8 +5,9 @@ from __future__ import annotations
 from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.evidence import SourcePosition
 from lakeguard_sdk.run import RunPlan, SourceBuild
-from lakeguard_sdk.watermarks import watermark_value
-from openlaketx.loads.pruning import staged_range
+from lakeguard_sdk.watermarks import watermark_subject, watermark_value
+from lakeguard_sdk.words import LoadType
+from openlaketx.loads.pruning import has_values, staged_range
 from openlaketx.stage import Candidate
 from openlaketx.stage.file_stats import PREFIX
 
@@ -14,15 +15,21 @@ from openlaketx.stage.file_stats import PREFIX
 def new_position(
     plan: RunPlan, files: SourcePosition | None, read: Candidate
 ) -> SourcePosition | None:
-    """The manifest after this run and the highest watermark so far; a back-fill moves neither."""
+    """The manifest after this run and the highest watermark so far.
+
+    A back-fill moves neither; but an APPEND takes files that it built again as they are now.
+    """
     known = plan.build.position if isinstance(plan.build, SourceBuild) else None
     if plan.window is not None:
-        files, highest = known, plan.watermark
+        files = files if plan.load.type is LoadType.APPEND else known
+        highest = plan.watermark
     else:
         highest = _highest(plan, read)
     if highest is None:
         return files
-    return (files or SourcePosition()).model_copy(update={"watermark": highest})
+    subject = watermark_subject(plan.build, plan.load.watermark)
+    told = {"watermark": highest, "watermark_of": subject}
+    return (files or SourcePosition()).model_copy(update=told)
 
 
 def _highest(plan: RunPlan, read: Candidate) -> str | None:
@@ -31,6 +38,12 @@ def _highest(plan: RunPlan, read: Candidate) -> str | None:
     data_type = str(plan.declared.type_of(plan.load.watermark))
     between = staged_range(read, plan.load.watermark, data_type)
     if between is None:
+        if has_values(read, plan.load.watermark):
+            raise BuildFailed(
+                dataset=plan.dataset,
+                reason=f"the highest {plan.load.watermark} cannot be told: it is the watermark, and"
+                " has NaN, or a time outside of the years 1 to 9999",
+            )
         return plan.watermark
     found = _text(between[1], data_type)
     if data_type == "string" and len(found) > PREFIX:

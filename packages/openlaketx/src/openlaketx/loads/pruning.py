@@ -48,6 +48,12 @@ def staged_range(batch: Candidate, column: str, data_type: str) -> tuple[Any, An
     return (min(lows), max(highs)) if lows else None
 
 
+def has_values(staged: Candidate, column: str) -> bool:
+    """Whether a row may have a value in the column."""
+    counts = [json.loads(file.stats)["nullCount"].get(column) for file in staged.files]
+    return any(nulls != file.rows for nulls, file in zip(counts, staged.files, strict=True))
+
+
 def comparable_bounds(bounds: tuple[Any, Any], data_type: str) -> tuple[Any, Any]:
     """Bounds of a window as the ranges of live files are."""
     if data_type in _TIMES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.storage import Storage
@@ -26,6 +27,12 @@ def load_window(
     those rows.
     """
     inside = _rows_inside(session, plan, existing)
+    if inside and not staged.rows and plan.window is not None:
+        raise BuildFailed(
+            dataset=plan.dataset,
+            reason=f"there is no row from {plan.window.start} to {plan.window.end} any more, which"
+            f" would delete all {sum(inside.values())} rows that the table has of them",
+        )
     removes = set(inside)
     kept_rows = sum(existing.files[path].rows or 0 for path in removes) - sum(inside.values())
     candidate = staged
