@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.spark]
 
 @pytest.mark.parametrize("load_type", list(LoadType))
 @settings(
-    max_examples=3,
+    max_examples=2,
     deadline=None,
     print_blob=True,
     phases=(Phase.explicit, Phase.generate),
