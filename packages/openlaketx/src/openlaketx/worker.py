@@ -11,13 +11,12 @@ from lakeguard_sdk.errors import BuildFailed, Fenced, LakeGuardError
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.words import RunStatus
+from openlaketx.jobs.failures import failure_of
 from openlaketx.jobs.interrupts import StopSign, noticing_interrupts
 from openlaketx.run import noting
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_LONGEST = 500
 
 
 def create_worker(
@@ -121,17 +120,9 @@ class SparkWorker:
     def _fail(self, plan: RunPlan, error: Exception) -> RunResult:
         """The control plane ends the run; a commit that stands after all makes it a success."""
         try:
-            return self._client.runs.fail_run(plan.ticket, _failure(error))
+            return self._client.runs.fail_run(plan.ticket, failure_of(error))
         except Fenced as fenced:
             return _ended_by_others(plan, fenced)
-
-
-def _failure(error: Exception) -> Failure:
-    text = next((line for line in str(error).splitlines() if line.strip()), "")
-    if not isinstance(error, LakeGuardError):
-        text = f"{type(error).__name__}: {text}"
-        return Failure(code=LakeGuardError.code, message=text[:_LONGEST])
-    return Failure(code=error.code, message=text[:_LONGEST], retryable=error.retryable)
 
 
 def _ended_by_others(plan: RunPlan, error: Fenced) -> RunResult:

@@ -6,12 +6,12 @@ import logging
 
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.compaction import CompactionPlan
-from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.storage import storage_for
 from lakeguard_sdk.words import RunStatus
 from openlaketx.compact import rewrite
+from openlaketx.jobs.failures import failure_of
 from openlaketx.jobs.lease import Lease, keeping_lease
 from openlaketx.publish import commit_publish
 
@@ -52,7 +52,7 @@ def run_compaction(task_id: str, client: WorkerClient) -> RunResult:
         client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="it was interrupted"))
         raise
     except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
-        return client.runs.fail_run(opened.ticket, _failure(error))
+        return client.runs.fail_run(opened.ticket, failure_of(error))
 
 
 def _compact(plan: CompactionPlan, client: WorkerClient, lease: Lease) -> RunResult:
@@ -64,13 +64,6 @@ def _compact(plan: CompactionPlan, client: WorkerClient, lease: Lease) -> RunRes
     intent = client.runs.submit_compaction(plan.ticket, compacted)
     lease.check()
     return client.runs.complete_move(plan.ticket, commit_publish(intent, storage))
-
-
-def _failure(error: Exception) -> Failure:
-    text = next(iter(str(error).splitlines()), "") or type(error).__name__
-    if isinstance(error, LakeGuardError):
-        return Failure(code=error.code, message=text, retryable=error.retryable)
-    return Failure(code=LakeGuardError.code, message=f"{type(error).__name__}: {text}")
 
 
 def _problem(result: RunResult) -> str:
