@@ -18,6 +18,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 _SAFE_INTEGER = 2**53
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _WORDS = {None: "null", True: "true", False: "false"}
 _quoted = encode_basestring
 _DOUBLE = Context(prec=20)  # the digits of any double, whatever the caller's own context
@@ -65,6 +66,11 @@ def data_hash(data: Any) -> str:
 
 def hash_bytes(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def is_sha256(text: str) -> bool:
+    """Whether it can be the hex digest of a file's content."""
+    return _DIGEST.fullmatch(text) is not None
 
 
 def unordered_hash(hashes: Iterable[str]) -> str:

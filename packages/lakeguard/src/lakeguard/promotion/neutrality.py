@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from lakeguard.lake.port import LiveFile
+from lakeguard_sdk.canonical import is_sha256
 from lakeguard_sdk.compaction import Compacted
 from lakeguard_sdk.partitions import partition_difference
 from lakeguard_sdk.schema import TableSchema
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 Partition = frozenset[tuple[str, str | None]]
 
 
@@ -57,7 +56,7 @@ def _misplaced(
         inside = file.path.startswith(f"{staging}/") and not {"", ".", ".."} & set(parts)
         if not inside or file.path in shown:
             return f"{file.path!r} is not in the run's staging folder"
-        if not _SHA256.fullmatch(file.sha256):
+        if not is_sha256(file.sha256):
             return f"{file.path!r} has no hash of its content"
         odd = partition_difference(file.partition, partition_by, schema)
         if odd is not None:

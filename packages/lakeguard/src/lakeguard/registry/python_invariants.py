@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from lakeguard.registry.locating import Locate
 from lakeguard.registry.project_files import path_problem
+from lakeguard_sdk.canonical import is_sha256
 from lakeguard_sdk.definition import DatasetDefinition, FromPython
 from lakeguard_sdk.definition_errors import DefinitionError, MissingKey, WrongValue
-
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def python_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
@@ -21,7 +19,7 @@ def python_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defini
     problem = path_problem(build.file, "python")
     if problem is None and not build.function.isidentifier():
         problem = "write the name of a function"
-    if problem is None and not _SHA256.fullmatch(build.sha256):
+    if problem is None and not is_sha256(build.sha256):
         problem = "write the SHA-256 of the file"
     if problem is not None:
         yield WrongValue(locate(dataset, at), key="python", problem=problem, hint="", at=list(at))
