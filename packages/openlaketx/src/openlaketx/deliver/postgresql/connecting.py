@@ -10,7 +10,9 @@ from typing import Any
 import psycopg
 
 from lakeguard_sdk.database import DatabaseTable
-from lakeguard_sdk.secret_references import resolve_all
+from lakeguard_sdk.reading import ResolvedDataset
+from lakeguard_sdk.secret_references import resolve_all, without
+from openlaketx.deliver.failing import failed
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -38,10 +40,25 @@ _HOLD = "SELECT pg_advisory_xact_lock(%s)"
 
 
 @contextmanager
-def connected(table: DatabaseTable) -> Iterator[Connection]:
-    """A connection that commits nothing by itself but what a transaction holds."""
-    given: dict[str, Any] = {**_CLIENT, **resolve_all(table.secrets)}
-    with psycopg.connect(table.url, autocommit=True, **given) as connection:
+def connected(table: DatabaseTable, shown: ResolvedDataset) -> Iterator[Connection]:
+    """A connection that commits nothing by itself but what a transaction holds.
+
+    What the database refuses is told without the secrets, which its own messages may repeat.
+    """
+    secrets = resolve_all(table.secrets)
+    try:
+        with _opened(table.url, secrets) as connection:
+            yield connection
+    except psycopg.Error as error:
+        told = without(str(error), secrets.values())
+        line = next((line for line in told.splitlines() if line.strip()), type(error).__name__)
+        raise failed(shown, line) from None
+
+
+@contextmanager
+def _opened(url: str, secrets: dict[str, str]) -> Iterator[Connection]:
+    given: dict[str, Any] = {**_CLIENT, **secrets}
+    with psycopg.connect(url, autocommit=True, **given) as connection:
         calls = ", ".join("set_config(%s, %s, false)" for _ in _SESSION)
         words = [word for pair in _SESSION.items() for word in pair]
         connection.execute(f"SELECT {calls}".encode(), words)

@@ -38,7 +38,7 @@ def deliver_to_postgresql(plan: RunPlan, reader: Reader) -> Delivered | None:
         raise DeliveryFailed(
             dataset=plan.dataset, version=first.version, reason="its target names no database"
         )
-    with connected(table) as connection:
+    with connected(table, first) as connection:
         create_markers(connection, table)
         with connection.transaction():
             made = _deliver(connection, table, plan, reader)
