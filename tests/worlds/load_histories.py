@@ -154,7 +154,7 @@ class History:
             expected = self.expected(window)
         except RunRefused:
             assert result.status is RunStatus.FAILED, self.say(result)
-            if self.load.type in NEW_ROWS_ONLY:
+            if self.load.type in NEW_ROWS_ONLY and window is None:
                 self.take_away(self.shown.unread(self.load, self.landed))
             return
         if expected is not None:
@@ -172,7 +172,7 @@ class History:
         assert plan.as_of is not None
         between = Between("at", *window) if window else None
         model = LoadModel(self.load, tuple(self.table.columns), between, plan.as_of)
-        names = list(self.landed) if window else self.shown.unread(self.load, self.landed)
+        names = self.shown.to_read(self.load, self.landed, again=window is not None)
         if not names:
             return None
         told = model.run(self.shown, {name: self.landed[name] for name in names})

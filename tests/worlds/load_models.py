@@ -69,6 +69,13 @@ class Shown:
         known = self.files if load.type in NEW_ROWS_ONLY else frozenset()
         return sorted(name for name in landed if name not in known)
 
+    def to_read(self, load: Load, landed: dict[str, list[Row]], *, again: bool) -> list[str]:
+        """Files of a run, or of a back-fill, which reads what was read ``again``."""
+        if again:
+            return sorted(self.files) if load.type is LoadType.APPEND else sorted(landed)
+        unread = self.unread(load, landed)
+        return sorted(landed) if unread and load.type is LoadType.PARTITION else unread
+
 
 @dataclass(frozen=True)
 class Told:
@@ -157,10 +164,16 @@ class LoadModel:
             return self._merge(rows, *self._latest(batch, self.key))
         if kind is LoadType.APPEND and self.window is None:
             return self._append(rows, batch)
-        if self.load.keys and self.load.order_by:
+        inserts_by_key = kind is LoadType.APPEND and bool(self.load.keys)
+        if inserts_by_key or (self.load.keys and self.load.order_by):
             batch = self._latest(batch, self.key)[0]
         if self.window is not None:
             stay = [row for row in rows if not self.window.holds(row)]
+            if inserts_by_key:
+                outside = {self.key(row) for row in stay}
+                batch = [row for row in batch if self.key(row) not in outside]
+            if not batch and len(stay) < len(rows):
+                raise RunRefused("the window is empty")
             return stay + batch, Tally(inserted=len(batch), deleted=len(rows) - len(stay))
         if kind is LoadType.PARTITION:
             return self._replace_partitions(rows, batch)
@@ -189,7 +202,7 @@ class LoadModel:
         counts = {word: happened.count(word) for word in ("inserted", "updated", "late")}
         deleted, unchanged = happened.count("deleted"), happened.count("unchanged")
         if self.load.type is LoadType.SNAPSHOT:
-            if rows and not batch and not self.load.allow_empty and self.window is None:
+            if rows and not batch and not self.load.allow_empty:
                 raise RunRefused("the snapshot is empty")
             brought = {self.key(row) for row in batch}
             missing = [key for key, row in after.items() if key not in brought and self._may(row)]
