@@ -23,7 +23,7 @@ from lakeguard_sdk.definition import (
     FromPython,
 )
 from lakeguard_sdk.definition_errors import InvalidDefinitions
-from lakeguard_sdk.errors import NotRegistered, UnknownVersion
+from lakeguard_sdk.errors import BuildFailed, NotRegistered, UnknownVersion
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import parse_address
 from lakeguard_sdk.program_errors import (
@@ -283,6 +283,50 @@ def test_published_datasets_are_tables_of_the_session(
     (text,) = [row[1] for row in described if row[0] == "View Text"]
     assert ("delta.`" in text, "parquet.`" in text) == (delta, not delta)
     drop_databases(theirs)
+
+
+@pytest.fixture
+def without_delta(theirs: SparkSession) -> Iterator[SparkSession]:
+    before = theirs.conf.get("spark.sql.catalog.spark_catalog")
+    theirs.conf.set("spark.sql.catalog.spark_catalog", "builtin")
+    yield theirs
+    theirs.conf.set("spark.sql.catalog.spark_catalog", before)
+
+
+def test_a_table_that_gained_columns_is_shown_from_its_files(
+    without_delta: SparkSession, tx: openlaketx.Connection
+) -> None:
+    theirs = without_delta
+    tx.publish(ORDERS, numbers(theirs, 1))
+    added = {"tags": "array<struct<`a b`:long>>", "N2": "decimal(9,2)", "at": "timestamp"}
+    columns = (ColumnDefinition(name=name, type=said) for name, said in added.items())
+    held = tx._client.reader.definition(DatasetName(ORDERS))
+    define(tx, ORDERS, load=Load(type=LoadType.APPEND), columns=(*held.columns, *columns))
+    row = """SELECT 2L AS n, array(named_struct('a b', 7L)) AS tags,
+                    cast(1.5 AS decimal(9,2)) AS N2, timestamp'2024-01-01 00:00:00' AS at"""
+    assert tx.publish(ORDERS, theirs.sql(row)).raise_if_blocked().version == 2
+    assert tx.register(theirs) == {ORDERS: 2}
+    frame = theirs.table(ORDERS)
+    assert frame.dtypes == tx.read(theirs, ORDERS).dtypes
+    assert frame.orderBy("n").collect() == tx.read(theirs, ORDERS).orderBy("n").collect()
+    assert frame.where("tags IS NULL AND N2 IS NULL AND at IS NULL").count() == 1
+
+
+def test_a_table_that_cannot_be_shown_does_not_stop_the_others(
+    without_delta: SparkSession, tx: openlaketx.Connection
+) -> None:
+    theirs = without_delta
+    for name in ("bronze.gone", "bronze.lost", ORDERS):
+        tx.publish(name, numbers(theirs, 1))
+    for name in ("bronze.gone", "bronze.lost"):
+        found = tx._client.reader.resolve(parse_address(name))
+        (path,) = live_files(open_table(found.location, found.commit))
+        Path(found.location, path).unlink()
+    with pytest.raises(BuildFailed, match=r"bronze\.gone@v1 is not readable") as told:
+        tx.register(theirs)
+    assert "bronze.lost" in "".join(told.value.__notes__)
+    assert shown(theirs.table(ORDERS)) == [1]
+    assert not theirs.catalog.tableExists("bronze.gone")
 
 
 def test_what_others_put_into_the_catalogue_is_left_alone(

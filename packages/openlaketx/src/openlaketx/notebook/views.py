@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.errors import BuildFailed, LakeGuardError
 from lakeguard_sdk.program_errors import NameTaken, PathsForbidden, SharedCatalogue
 from lakeguard_sdk.reading import ResolvedDataset
 from lakeguard_sdk.schema import Column
 from lakeguard_sdk.storage import local_path
 from openlaketx.engine.places import spark_read_path
+from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
 from openlaketx.engine.spark_types import quoted_name, spark_type
 from openlaketx.notebook.pinned import pin_of, version_files
 
@@ -24,22 +28,38 @@ def show(spark: SparkSession, found: Iterable[ResolvedDataset]) -> None:
     """Each dataset is a view of its version; nothing that is not ours is replaced.
 
     A view, because nobody can write to it. Refused where the catalogue is a metastore: there a
-    pinned view would outlive the session, and others would take it for the dataset.
+    pinned view would outlive the session, and others would take it for the dataset. One that
+    cannot be shown is told once all others are.
     """
     if spark.conf.get("spark.sql.catalogImplementation") == "hive":
         raise SharedCatalogue()
     if spark.conf.get(_PATHS_IN_SQL) != "true":
         raise PathsForbidden(setting=_PATHS_IN_SQL)
     delta = "DeltaCatalog" in str(spark.conf.get(f"spark.sql.catalog.{_CATALOGUE}", ""))
+    problems: list[LakeGuardError] = []
     for each in found:
-        _make_database(spark, each.dataset.layer)
-        name = f"{_CATALOGUE}.{each.dataset.layer}.{each.dataset.name}"
-        if spark.catalog.tableExists(name) and not _is_ours(spark, name):
-            raise NameTaken(name=each.dataset)
-        spark.sql(
-            f"CREATE OR REPLACE VIEW {name} TBLPROPERTIES ('{_MARK}' = '{each.dataset_id}',"
-            f" 'lakeguard.version' = '{each.version}') AS {view_text(each, delta=delta)}"
-        )
+        try:
+            _show(spark, each, delta=delta)
+        except LakeGuardError as error:
+            problems.append(error)
+        except SPARK_ERRORS as error:
+            problems.append(_unreadable(each, reason(error)))
+    if problems:
+        first, *others = problems
+        for other in others:
+            first.add_note(str(other))
+        raise first
+
+
+def _show(spark: SparkSession, found: ResolvedDataset, *, delta: bool) -> None:
+    _make_database(spark, found.dataset.layer)
+    name = f"{_CATALOGUE}.{found.dataset.layer}.{found.dataset.name}"
+    if spark.catalog.tableExists(name) and not _is_ours(spark, name):
+        raise NameTaken(name=found.dataset)
+    spark.sql(
+        f"CREATE OR REPLACE VIEW {name} TBLPROPERTIES ('{_MARK}' = '{found.dataset_id}',"
+        f" 'lakeguard.version' = '{found.version}') AS {view_text(found, delta=delta)}"
+    )
 
 
 def view_text(found: ResolvedDataset, *, delta: bool) -> str:
@@ -47,22 +67,43 @@ def view_text(found: ResolvedDataset, *, delta: bool) -> str:
     columns = found.table_schema.columns
     if delta:
         place = quoted_name(local_path(found.location))
-        return f"{_select(columns)} FROM delta.{place} VERSION AS OF {found.commit}"
+        names = found.table_schema.names
+        return f"{_select(columns, names)} FROM delta.{place} VERSION AS OF {found.commit}"
     files = version_files(pin_of(found))
     if not files:
-        nothing = ", ".join(f"CAST(NULL AS {_typed(column)}" for column in columns)
-        return f"SELECT {nothing} WHERE false"
-    paths = (quoted_name(spark_read_path(file)) for file in files)
-    return " UNION ALL ".join(f"{_select(columns)} FROM parquet.{path}" for path in paths)
+        return f"{_select(columns, ())} WHERE false"
+    return " UNION ALL ".join(
+        f"{_select(columns, _names_in(file, found))} FROM parquet.{_place(file)}" for file in files
+    )
 
 
-def _select(columns: Iterable[Column]) -> str:
-    """Typed, because files alone do not tell every declared type."""
-    return "SELECT " + ", ".join(f"CAST({quoted_name(c.name)} AS {_typed(c)}" for c in columns)
+def _select(columns: Iterable[Column], held: Collection[str]) -> str:
+    """Typed, because files alone do not tell every declared type; NULL where it is not held."""
+    return "SELECT " + ", ".join(
+        f"CAST({quoted_name(column.name) if column.name in held else 'NULL'}"
+        f" AS {spark_type(column.type)}) AS {quoted_name(column.name)}"
+        for column in columns
+    )
 
 
-def _typed(column: Column) -> str:
-    return f"{spark_type(column.type)}) AS {quoted_name(column.name)}"
+def _names_in(file: str, found: ResolvedDataset) -> Collection[str]:
+    """The columns that a file has: one that is older than a column lacks it."""
+    try:
+        names: list[str] = pq.read_metadata(local_path(file)).schema.to_arrow_schema().names
+    except (OSError, pa.ArrowException) as error:
+        told = next(iter(str(error).splitlines()), type(error).__name__)
+        raise _unreadable(found, told) from None
+    return frozenset(names)
+
+
+def _place(file: str) -> str:
+    return quoted_name(spark_read_path(file))
+
+
+def _unreadable(found: ResolvedDataset, why: str) -> BuildFailed:
+    return BuildFailed(
+        dataset=found.dataset, reason=f"{found.dataset}@v{found.version} is not readable: {why}"
+    )
 
 
 def _make_database(spark: SparkSession, layer: str) -> None:
