@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.storage import LocalStorage
+from lakeguard_sdk.words import CSV_ENCODINGS
 from openlaketx.conform import conform
 from openlaketx.engine.spark_errors import SPARK_ERRORS
 from openlaketx.extract import Batch, extract
@@ -90,6 +91,15 @@ def test_options_say_how_the_files_are_written(session: SparkSession, tmp_path: 
         encoding="ISO-8859-1",
     )
     assert rows(found) == sorted([("x;y", None), ("it's", None), ("é", None)], key=str)
+
+
+@pytest.mark.parametrize("encoding", CSV_ENCODINGS)
+def test_every_encoding_that_a_source_may_have_is_read(
+    session: SparkSession, tmp_path: Path, encoding: str
+) -> None:
+    letter = {"US-ASCII": "e", "ISO-8859-1": "é"}.get(encoding, "€")
+    write_files(tmp_path, one=f"a,b\n{letter},1\n".encode(encoding))
+    assert rows(read(session, tmp_path, encoding=encoding)) == [(letter, "1")]
 
 
 def test_files_of_a_header_alone_are_an_empty_batch(session: SparkSession, tmp_path: Path) -> None:

@@ -222,8 +222,12 @@ class LoadModel:
         key = self.key(new)
         old = after.get(key)
         if self._deletes(new):
-            if old is None:
+            if old is None and self.load.deletes is Deletes.HARD:
                 return "unchanged"
+            if old is None:
+                row = {name: new.get(name) for name in self.columns}
+                after[key] = {**row, IS_DELETED: True, DELETED_AT: self.as_of}
+                return "inserted"
             if self.place(new) < self.place(old):
                 return "late"
             return self._remove(after, key, new)

@@ -108,7 +108,7 @@ def test_nothing_is_overwritten(shell: Shell, lake: Path) -> None:
         (("orders", "exports"), "LG-1203"),
         (("Orders", "exports/*.csv"), "LG-1001"),
         (("orders",), "LG-1000"),
-        (("orders", "exports/*.csv", "--layer", "gold"), "LG-1000"),
+        (("orders", "exports/*.csv", "--layer", "bronze"), "LG-1000"),
     ],
 )
 def test_a_wrong_call_writes_nothing(

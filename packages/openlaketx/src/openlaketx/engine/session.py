@@ -40,13 +40,14 @@ RUN_SETTINGS = {
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.csv.parser.columnPruning.enabled": "false",
+    "spark.sql.legacy.javaCharsets": "true",
     "spark.sql.json.enableExactStringParsing": "true",
     "spark.sql.runSQLOnFiles": "false",
     "spark.sql.execution.pythonUDF.arrow.enabled": "false",
 }
 """Micros, because INT96 has no statistics and wraps old years; no SQL on files, because a build
 reads its inputs and nothing else; no pruning in CSV, because a pruned line is not checked;
-exact JSON, because 1.10 is not 1.1 in a text."""
+exact JSON, because 1.10 is not 1.1 in a text; Java's charsets, because Spark's own lack some."""
 
 _QUIET = {
     "spark.ui.enabled": "false",

@@ -68,10 +68,11 @@ def _operation(plan: RunPlan) -> SparkColumn:
             return _upsert(plan, there, kept.when(~here, _deletion(plan)))
         case LoadType.CDC:
             gone = deletes_row(plan.load)
+            unknown = INSERT if plan.load.deletes is Deletes.SOFT else NOTHING
             return _upsert(
                 plan,
                 there,
-                F.when(gone & ~there, F.lit(NOTHING))
+                F.when(gone & ~there, F.lit(unknown))
                 .when(gone & _is_older(plan), F.lit(LATE))
                 .when(gone, _deletion(plan)),
             )
@@ -153,7 +154,8 @@ def _table_row(plan: RunPlan) -> list[SparkColumn]:
         elif name in plan.load.keys:
             value = F.coalesce(_new(name), _old(name))
         elif soft and name not in own_place:
-            value = F.when(marked, _old(name)).otherwise(_new(name))
+            known = F.col(_IS_OLD).isNotNull()
+            value = F.when(marked & known, _old(name)).otherwise(_new(name))
         else:
             value = _new(name)
         row.append(value.alias(name))

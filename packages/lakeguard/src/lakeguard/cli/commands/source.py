@@ -32,25 +32,16 @@ def command() -> None:
 @command.command("add")
 @click.argument("name")
 @click.argument("pattern", nargs=-1, required=True)
-@click.option(
-    "--layer",
-    type=click.Choice([Layer.BRONZE.value, Layer.SILVER.value]),
-    default=Layer.BRONZE.value,
-    show_default=True,
-    help="The layer of the dataset that reads it.",
-)
 @click.option("--owner", metavar="OWNER", help="Who answers for it; by default you.")
 @click.option("--domain", default=UNASSIGNED, show_default=True, help="What it is about.")
 @shared_options
-def add(
-    call: Call, name: str, pattern: tuple[str, ...], layer: str, owner: str | None, domain: str
-) -> None:
-    """Look at the files of PATTERN and write the definitions of a source and a dataset NAME.
+def add(call: Call, name: str, pattern: tuple[str, ...], owner: str | None, domain: str) -> None:
+    """Look at the files of PATTERN and write the definitions of a source and bronze.NAME.
 
     CSV, JSON lines, Parquet, or the folder of a Delta table. Nothing is registered yet, and no
     file is overwritten.
     """
-    dataset = DatasetName(f"{layer}.{name}")
+    dataset = DatasetName(f"{Layer.BRONZE}.{name}")
     folder = project_of(call)
     lake = local_path(load_settings(folder, call.env).lake)
     path = source_path(pattern, Path.cwd(), Path(lake))
