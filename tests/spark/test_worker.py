@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from tests.unit.openlaketx.governed import create_governed
 from tests.worlds.deaths import meanwhile
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
+ROOT = Path(__file__).parents[2]
 DECLARED = schema(id="long", name="string")
 ID = ColumnRef(name="id", type="long")
 MEASURES = (
@@ -196,3 +199,95 @@ def test_a_lease_lost_before_the_write_begins_lets_it_write_nothing(tmp_path: Pa
     assert result.error is not None
     assert result.error.code == "LG-4003"
     assert not list(Path(runs.location).rglob("*.parquet"))
+
+
+def long_work(spark: SparkSession) -> None:
+    """Minutes, on any machine."""
+    spark.range(10**12).selectExpr("max(hash(id))").collect()
+
+
+def test_losing_the_lease_stops_what_is_not_a_write_too(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    class Losing(PlainRuns):
+        def heartbeat(self, ticket: RunTicket) -> float:
+            if not begun.is_set():
+                return 0.4
+            raise Fenced(run=ticket.run_id, reason="its lease is over")
+
+    def work() -> None:
+        begun.set()
+        long_work(spark)
+        ended.set()
+
+    runs = make(Losing, tmp_path)
+    runs.lease_seconds = 0.4
+    with meanwhile("measure.taken", work):
+        result = run(runs)
+    assert result.error is not None
+    assert result.error.code == "LG-4003"
+    assert not ended.is_set()
+
+
+def test_a_run_leaves_the_job_group_of_its_thread_as_it_was(
+    spark: SparkSession, runs: PlainRuns
+) -> None:
+    context: Any = spark.sparkContext
+    seen: list[str] = []
+    context.setJobGroup("mine", "of my own")
+    try:
+        with meanwhile(
+            "measure.taken", lambda: seen.append(context.getLocalProperty("spark.jobGroup.id"))
+        ):
+            run_id = run(runs).run_id
+        found = [
+            context.getLocalProperty(f"spark.{key}") for key in ("jobGroup.id", "job.description")
+        ]
+    finally:
+        for key in ("jobGroup.id", "job.description", "job.interruptOnCancel"):
+            context.setLocalProperty(f"spark.{key}", None)
+    assert (seen, found) == ([run_id], ["mine", "of my own"])
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+from pathlib import Path
+from openlaketx.engine.session import spark_session
+from tests.spark.plain_runs import PlainRuns
+from tests.spark.test_worker import long_work, make, run
+from tests.worlds.deaths import meanwhile
+
+spark = spark_session({})
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def work():
+    threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    long_work(spark)
+
+runs = make(PlainRuns, Path(sys.argv[1]))
+try:
+    with meanwhile("measure.taken", work):
+        run(runs)
+except KeyboardInterrupt:
+    print("interrupted", [failure.message for failure in runs.failures])
+print(spark.range(5).count(), spark.sparkContext.getLocalProperty("spark.jobGroup.id"))
+print(spark.range(7).count(), spark.sparkContext.statusTracker().getActiveJobsIds())
+"""
+
+
+def test_an_interrupt_stops_spark_at_once_and_leaves_the_session_whole(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stdout.splitlines() == [
+        "interrupted ['bronze.orders could not be built: it was interrupted']",
+        "5 None",
+        "7 []",
+    ], done.stderr[-3000:]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakeguard_sdk.client import Progress, WorkerClient
-from lakeguard_sdk.errors import BuildFailed, Fenced, LakeGuardError
+from lakeguard_sdk.errors import BuildFailed, Fenced
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.words import RunStatus
@@ -92,26 +92,27 @@ class SparkWorker:
     def _attempt(
         self, plan: RunPlan, frame: DataFrame | None, interrupted: Callable[[], bool]
     ) -> RunResult:
+        from openlaketx.engine.job_group import job_group, stop_group
         from openlaketx.jobs.compaction import compact_if_needed
         from openlaketx.jobs.delivery import deliver_or_tell
         from openlaketx.jobs.lease import keeping_lease
         from openlaketx.jobs.run_dataset import run_dataset
 
         def stop_spark() -> None:
-            context: Any = spark.sparkContext._jsc.sc()
-            context.cancelJobGroupAndFutureJobs(plan.ticket.run_id)
+            stop_group(spark, plan.ticket.run_id)
 
         spark = self._session()
         runs, ticket = self._client.runs, plan.ticket
         with (
             noting(),
+            job_group(spark, ticket.run_id),
             self._sign.heeded(stop_spark),
             keeping_lease(runs, ticket, plan.lease_seconds, stop_spark, interrupted) as lease,
         ):
             try:
                 result = run_dataset(plan, self._client, spark, lease, self._progress, frame)
-            except LakeGuardError:
-                lease.check()
+            except Exception:
+                lease.check()  # whatever a lost lease or a stop made of it, that is the reason
                 raise
         deliver_or_tell(plan, self._client.reader, self._progress)
         compact_if_needed(plan, self._client, self._progress)

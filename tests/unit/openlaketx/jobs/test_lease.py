@@ -57,6 +57,15 @@ def test_a_lost_lease_stops_the_run() -> None:
             lease.check()
 
 
+def test_a_run_that_lost_its_lease_is_stopped_until_it_has_stopped() -> None:
+    stops = threading.Semaphore(0)
+    beats = Beats(Fenced(run="run_1", reason="another attempt runs"))
+    with keeping_lease(runs(beats), TICKET, 0.02, stops.release):
+        assert stops.acquire(timeout=10)
+        assert stops.acquire(timeout=10)
+    assert beats.count == 1
+
+
 def test_a_plane_that_does_not_answer_for_a_moment_costs_nothing() -> None:
     beats = Beats(OSError("locked"), TableBusy(dataset="x", holder="y"), 0.02)
     with keeping_lease(runs(beats), TICKET, 0.02, lambda: None) as lease:

@@ -12,6 +12,7 @@ from lakeguard_sdk.run import RunTicket
 
 _BEATS_PER_LEASE = 4
 _LONGEST_PAUSE = 30.0
+_STOP_AGAIN = 1.0
 
 
 class Lease:
@@ -69,6 +70,9 @@ def _beat(
         except Fenced as error:
             lease.lose(error)
             on_loss()
-            return
+            break
         except (LakeGuardError, OSError):
             left = max(left / 2, 1.0)
+    # Spark lets a stage begin although its group was stopped: stop it until it has stopped.
+    while not done.wait(_STOP_AGAIN):
+        on_loss()

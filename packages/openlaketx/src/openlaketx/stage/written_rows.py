@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 _ROWS = "number of output rows"
 _WAIT_MS = 10_000
-_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+_DESCRIPTION = "spark.job.description"
 
 
 class WrittenRows:
@@ -46,13 +46,14 @@ def counting(spark: SparkSession, run_id: str) -> Iterator[WrittenRows]:
     """Names the write of a run, so that its metrics can be told from any other's."""
     description = f"stage {run_id}"
     context: Any = spark.sparkContext
-    before = {name: context.getLocalProperty(name) for name in _GROUP}
-    context.setJobGroup(run_id, description, interruptOnCancel=True)
+    before = context.getLocalProperty(_DESCRIPTION)
+    context.setLocalProperty(_DESCRIPTION, description)
     try:
         yield WrittenRows(spark, description)
-    finally:
-        for name, value in before.items():
-            context.setLocalProperty(name, value)
+    except Exception:
+        context.setLocalProperty(_DESCRIPTION, before)
+        raise
+    context.setLocalProperty(_DESCRIPTION, before)
 
 
 def _rows_of(store: Any, execution_id: int) -> int | None:
