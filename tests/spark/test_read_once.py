@@ -187,3 +187,22 @@ def test_a_column_that_a_parent_gains_is_no_loss_of_rows(
     assert project.run(BRONZE).version == 2
     assert project.run(SILVER).error is None
     assert project.rows(SILVER) == [1, 2]
+
+
+@pytest.mark.parametrize("load", ["FULL", "APPEND"])
+def test_a_time_without_a_zone_cannot_come_later(project: CsvProject, load: str) -> None:
+    """Delta would take it, and then nobody could read the table any more."""
+    project.bronze(load)
+    project.apply()
+    project.land("a", "id,day", "1,2026-01-01")
+    project.run()
+    project.bronze(load, {**COLUMNS, "at": "timestamp_ntz"})
+    project.apply()
+    project.land("b", "id,day,at", "2,2026-01-02,2026-01-02T00:00:00")
+    if load == "FULL":
+        project.archive("a")
+    refused = project.run()
+    assert refused.status is RunStatus.BLOCKED
+    assert refused.decision is not None
+    assert "Delta takes none later" in " ".join(refused.decision.ruling.reasons)
+    assert project.rows() == [1]

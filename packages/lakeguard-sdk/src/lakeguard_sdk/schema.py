@@ -58,6 +58,14 @@ class TableSchema(Noun):
     def type_of(self, name: str) -> str | None:
         return next((column.type for column in self.columns if column.name == name), None)
 
+    @property
+    def has_local_times(self) -> bool:
+        """Whether a column, or a part of one, is a time without a zone.
+
+        Delta wants that said when a table is created, and cannot be told later.
+        """
+        return any("timestamp_ntz" in column.type for column in self.columns)
+
     def only(self, names: Container[str]) -> TableSchema:
         """Those of the columns that have one of these names."""
         return TableSchema(columns=tuple(c for c in self.columns if c.name in names))

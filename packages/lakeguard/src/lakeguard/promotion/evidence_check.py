@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from sqlalchemy import Connection
 
 from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard.promotion.row_balance import check_rows
+from lakeguard_sdk.canonical import is_sha256
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.notes import checked_notes
 from lakeguard_sdk.partitions import partition_difference
 from lakeguard_sdk.program_errors import NoteRefused
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.watermarks import watermark_value
-
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def check_evidence(
@@ -48,7 +45,7 @@ def check_evidence(
         parts = file.path.split("/")
         if not file.path.startswith(f"{plan.staging}/") or {"", ".", ".."} & set(parts):
             findings.refuse("evidence", f"{file.path!r} is not in the run's staging folder")
-        if not _SHA256.fullmatch(file.sha256):
+        if not is_sha256(file.sha256):
             findings.refuse("evidence", f"{file.path!r} has no hash of its content")
         odd = partition_difference(file.partition, plan.partition_by, plan.table_schema)
         if odd is not None:

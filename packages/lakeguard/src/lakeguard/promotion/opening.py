@@ -138,6 +138,12 @@ def _base(
             f" {dataset.definition.load.type} can add columns, but not rewrite or drop what is"
             " there; set load type FULL for the next run",
         )
+    if wanted.has_local_times and not had.has_local_times:
+        findings.refuse(
+            "load",
+            f"the table of {dataset.name} was created without a timestamp_ntz column, and Delta"
+            " takes none later: declare timestamp, or build a new dataset",
+        )
     return TableBase(
         version=published.version,
         commit=published.commit,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lakeguard_sdk.commits import COMPACT, Commit, commits_since, renamed_files
+from lakeguard_sdk.commits import Commit, commits_since, renamed_files
 from lakeguard_sdk.run import TableSnapshot
 from lakeguard_sdk.storage import Storage
+from lakeguard_sdk.words import CommitKind
 
 
 @dataclass
@@ -29,7 +30,7 @@ def gained_files(storage: Storage, since: TableSnapshot, until: TableSnapshot) -
             break
         last = commit.version
         kinds.add(_kind(commit))
-        if _kind(commit) != COMPACT:
+        if _kind(commit) != CommitKind.COMPACT:
             names = renamed_files(commit)
             gained.paths = {names.get(path, path) for path in gained.paths}
             removed = set(commit.removes) - names.keys()
@@ -40,7 +41,7 @@ def gained_files(storage: Storage, since: TableSnapshot, until: TableSnapshot) -
             gained.paths = (gained.paths - removed) | (added - back)
     if last < until.commit:
         raise ValueError(f"commit {last + 1} is not in its log")
-    gained.lost = gained.lost or bool(gone) or {COMPACT, "restore"} <= kinds
+    gained.lost = gained.lost or bool(gone) or {CommitKind.COMPACT, CommitKind.RESTORE} <= kinds
     return gained
 
 

@@ -69,6 +69,9 @@ def _check_position(intent: Intent, table: DeltaTable, storage: Storage) -> None
 
 def _check_schema(intent: Intent, table: DeltaTable) -> None:
     """Only what replaces the whole table brings a schema of its own."""
+    features = table.protocol().writer_features or []
+    if intent.table_schema.has_local_times and "timestampNtz" not in features:
+        raise _foreign(intent, "it was created without a timestamp_ntz column, and takes none")
     if intent.load is LoadType.FULL:
         return
     try:
