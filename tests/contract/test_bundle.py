@@ -20,6 +20,7 @@ from lakeguard_sdk.definition import (
     SourceMapping,
     TargetDefinition,
 )
+from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan, RunResult, SourceBuild
@@ -168,10 +169,6 @@ def test_the_object_of_a_source_is_below_its_path(tmp_path: Path) -> None:
             "the mapping numbers → lake is disabled",
         ),
         ({"sources": (source(active=False),)}, "source numbers is disabled"),
-        (
-            {"targets": (target(partition_by=("nothing",)),)},
-            "there is no column 'nothing' to partition by",
-        ),
     ],
 )
 def test_what_is_disabled_blocks_the_run_by_name(
@@ -182,6 +179,13 @@ def test_what_is_disabled_blocks_the_run_by_name(
     revise(client, **change)
     assert about in refused(client)
     assert not (tmp_path / "zones").exists(), "no byte was staged"
+
+
+def test_a_target_cannot_partition_by_a_column_that_its_datasets_lack(tmp_path: Path) -> None:
+    client = make_project(tmp_path, definitions())
+    with pytest.raises(InvalidDefinitions) as refusal:
+        revise(client, targets=(target(partition_by=("nothing",)),))
+    assert "nothing" in str(refusal.value.errors[0])
 
 
 @pytest.mark.parametrize("kind", ["double", "timestamp", "decimal(9,2)", "binary"])

@@ -109,7 +109,7 @@ def test_a_run_cannot_open_another_run_nor_report_on_one(client: Client, tmp_pat
 
 def test_a_worker_is_handed_two_ports(client: Client) -> None:
     handed = vars(client.for_worker())
-    assert sorted(handed) == ["lake", "reader", "runs"]
+    assert sorted(handed) == ["lake", "project", "reader", "runs"]
 
 
 # -- fencing and idempotence ---------------------------------------------------------------------
