@@ -22,7 +22,7 @@ from lakeguard_sdk import DatasetName, connect
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.ports import Operations
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunTicket
+from lakeguard_sdk.run import RunTicket, Window
 from lakeguard_sdk.words import RunStatus
 from openlaketx.engine.session import RUN_SETTINGS, spark_session
 from tests.worlds.terminal import Terminal
@@ -50,6 +50,9 @@ OPTIONS: dict[str, list[str]] = {
     "--env": ["--env", "dev"],
     "--json": ["--json"],
     "--debug": ["--debug"],
+    "--jobs": ["--jobs", "2"],
+    "--with-parents": ["--with-parents"],
+    "--all": ["--all"],
     "--version": [],
     "--help": [],
 }
@@ -92,7 +95,8 @@ def assert_blocked(folder: Path, *words: str) -> None:
     terminal = Terminal(folder)
     applied = terminal.type("lakeguard apply")
     assert applied.code == 0, applied.err
-    run = terminal.type(" ".join(["lakeguard", "run", str(NAME), *words]))
+    named = [] if "--all" in words else [str(NAME)]
+    run = terminal.type(" ".join(["lakeguard", "run", *named, *words]))
     assert run.code == 3, (words, run.out, run.err)
     assert not (folder / "bronze" / "orders" / "_delta_log").exists(), "nothing was published"
 
@@ -187,6 +191,7 @@ def test_no_parameter_lets_it_through(folder: Path) -> None:
         "name": NAME,
         "triggered_by": "root; force=true",
         "key": "published-already",
+        "window": None,
     }
     assert set(submissions) == set(inspect.signature(Operations.submit).parameters) - {"self"}
     assert set(inspect.signature(connect).parameters) == {"url", "env", "ticket"}
@@ -195,7 +200,9 @@ def test_no_parameter_lets_it_through(folder: Path) -> None:
     client = connect(folder, env="dev")
     options = {"spark.sql.ansi.enabled": "false", "lakeguard.force": "true"}
     worker = local_worker(client.for_worker(), spark_options=options, progress=lambda *_: None)
-    for parameters in (submissions, {**submissions, "key": None}):
+    window = Window(column="id", start="0", end="9")
+    unkeyed = {**submissions, "key": None}
+    for parameters in (submissions, unkeyed, {**unkeyed, "window": window}):
         result = worker.run_task(client.operations.submit(**parameters))
         assert result.status is RunStatus.BLOCKED
     forged = RunTicket(run_id="run_x", task_id="task_x", attempt=1, lease_token="x")

@@ -148,7 +148,8 @@ def test_what_is_no_number_has_no_bounds(tmp_path: Path) -> None:
     column = pq.read_metadata(place).row_group(0).column(list(TYPES).index("d"))
     assert column.statistics is None
     asked = f"SELECT count(*) FROM read_parquet('{place}') WHERE d > 1e300"
-    assert duckdb.sql(asked).fetchall() == [(1,)]
+    with duckdb.connect() as connection:
+        assert connection.execute(asked).fetchall() == [(1,)]
 
 
 def test_metadata_of_the_writer_stays(tmp_path: Path) -> None:

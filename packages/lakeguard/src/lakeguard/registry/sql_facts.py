@@ -29,7 +29,7 @@ class SqlFacts:
     combines: bool
     """Whether it sets the rows of one SELECT beside those of another, as UNION does."""
     problems: tuple[SqlProblem, ...]
-    row_by_row: DatasetName | None = None
+    row_by_row: str | None = None
     """The one dataset of which each row makes its own rows, whatever its other rows are."""
     reads_given: bool = False
     """Whether it reads one of the relations that it was given by name."""

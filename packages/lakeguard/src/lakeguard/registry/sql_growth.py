@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from lakeguard_sdk.names import DatasetName
-
 _LOOKS_AT_OTHER_ROWS = (
     exp.AggFunc,
     exp.Group,
@@ -25,7 +23,7 @@ _LOOKS_AT_OTHER_ROWS = (
 _KEEPS_LEFT = ("", "LEFT", "INNER", "CROSS")
 
 
-def row_by_row(root: exp.Expr) -> DatasetName | None:
+def row_by_row(root: exp.Expr) -> str | None:
     """The dataset after FROM, if no other row of it has a say in what a row becomes.
 
     Anything but a plain SELECT over it, with others joined to its right, is taken not to be.
@@ -38,9 +36,9 @@ def row_by_row(root: exp.Expr) -> DatasetName | None:
         return None
     if not tables or any(not table.db for table in tables):
         return None
-    names = [DatasetName(f"{table.db}.{table.name}") for table in tables]
+    names = [f"{table.db}.{table.name}" for table in tables]
     first = root.args.get("from_") or root.args.get("from")
     if first is None or not isinstance(first.this, exp.Table):
         return None
-    name = DatasetName(f"{first.this.db}.{first.this.name}")
+    name = f"{first.this.db}.{first.this.name}"
     return name if names.count(name) == 1 else None
