@@ -299,8 +299,9 @@ class MoveMachine(RuleBasedStateMachine):
         ended = self.runs.complete_move(plan.ticket, compactor.commit)
         assert (ended.status, ended.version) == (RunStatus.SUCCESS, plan.base.version)
         with self.heart.database.read() as connection:
-            last = pointer_rows(connection, self.dataset.dataset_id)[-1]
-        assert (last.kind, last.version) == (MoveKind.COMPACTION, plan.base.version)
+            moves = pointer_rows(connection, self.dataset.dataset_id)
+        told = {(move.kind, move.version, move.commit_version) for move in moves}
+        assert (MoveKind.COMPACTION, plan.base.version, compactor.commit) in told
         return Compactor()
 
     def _stop_compacting(self, compactor: Compactor, error: LakeGuardError) -> None:
