@@ -71,8 +71,12 @@ class Shown:
 
     def to_read(self, load: Load, landed: dict[str, list[Row]], *, again: bool) -> list[str]:
         """Files of a run, or of a back-fill, which reads what was read ``again``."""
+        if again and load.type is LoadType.APPEND:
+            if not self.files <= landed.keys():
+                raise RunRefused("a file that was read is gone")
+            return sorted(self.files)
         if again:
-            return sorted(self.files) if load.type is LoadType.APPEND else sorted(landed)
+            return sorted(landed)
         unread = self.unread(load, landed)
         return sorted(landed) if unread and load.type is LoadType.PARTITION else unread
 
