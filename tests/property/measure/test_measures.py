@@ -102,7 +102,7 @@ def may_be_unmeasured(question: Any, batch: Any) -> bool:
     values = [row[question.column.name] for row in batch]
     present = [abs(value) for value in values if value is not None]
     if question.column.type in FLOATS:
-        return sum(present) * 1.000001 == math.inf  # what nearly is too much may be on the way
+        return sum(value for value in present if not math.isnan(value)) == math.inf
     size = decimal_size(question.column.type)
     return size is not None and sum(present) >= Decimal(10) ** (38 - size[1])
 
