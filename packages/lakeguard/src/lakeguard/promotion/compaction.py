@@ -11,10 +11,9 @@ from lakeguard.dispatch.tasks import Task, TaskKind
 from lakeguard.gate.decide import CaseFacts
 from lakeguard.lake.port import LiveFile
 from lakeguard.lake.small_files import MEGABYTE, Group, small_file_groups
-from lakeguard.ledger.decisions import decision_by_id
-from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.intents import intent_of_run, next_seq
 from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_version
+from lakeguard.promotion.approved import approved_evidence
 from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.ending import end_run
@@ -25,7 +24,6 @@ from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_d
 from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.errors import BaseMoved, NotApproved
-from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
@@ -239,10 +237,7 @@ def _decide(
     compacted: Compacted,
 ) -> Decision:
     """The rows were approved before and stay the same, so that nothing else is in question."""
-    first = decision_by_id(connection, heart.org_id, stored.decision_id, dataset.name)
-    evidence = Evidence.from_json(
-        get_document(connection, heart.org_id, str(first.case.evidence))
-    ).model_copy(update={"dataset": dataset.name})  # it may have had another name then
+    evidence = approved_evidence(connection, heart, dataset, stored)
     findings = Findings()
     findings.accept("version", f"v{stored.version} was approved by {stored.decision_id}")
     findings.accept(

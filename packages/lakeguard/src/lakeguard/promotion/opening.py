@@ -27,6 +27,7 @@ from lakeguard.promotion.watermarks import known_watermark
 from lakeguard.promotion.windows import check_window, task_window
 from lakeguard.registry.store import RegisteredDataset, current_policies, dataset_by_id
 from lakeguard_sdk.database import database_table
+from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import (
     Build,
@@ -149,8 +150,17 @@ def _base(
         commit=published.commit,
         table_id=version.table_id,
         build_hash=version.build_hash,
-        inputs=read_inputs(connection, heart, dataset, version.version),
+        inputs=_inputs_to_compare(connection, heart, dataset, version.version),
     )
+
+
+def _inputs_to_compare(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, version: int
+) -> tuple[InputVersion, ...]:
+    """Only a load that may be skipped asks what its base was made of."""
+    if not dataset.definition.load.skip_unchanged:
+        return ()
+    return read_inputs(connection, heart, dataset, version)
 
 
 def _as_of(heart: Heart, opening: Opening) -> datetime:

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from lakeguard.ledger.decisions import decision_by_id
-from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.versions import require_version
+from lakeguard.promotion.approved import approved_evidence
 from lakeguard.promotion.heart import Heart
 from lakeguard.registry.store import RegisteredDataset
-from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.measure import DuplicateRows, Measure, measure_key
 from lakeguard_sdk.run import TableBase
 from lakeguard_sdk.words import Scope
@@ -33,8 +31,5 @@ def proven_unique(
     if base is None or not asked:
         return ()
     version = require_version(connection, dataset.dataset_id, base.version)
-    decision = decision_by_id(connection, heart.org_id, version.decision_id, dataset.name)
-    if decision.case.evidence is None:
-        return ()
-    evidence = Evidence.from_json(get_document(connection, heart.org_id, decision.case.evidence))
+    evidence = approved_evidence(connection, heart, dataset, version)
     return tuple(key for key in asked if evidence.measures.get(key) == 0)

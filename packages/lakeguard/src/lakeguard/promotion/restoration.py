@@ -5,16 +5,12 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from lakeguard.dispatch.tasks import Task
-from lakeguard.ledger.decisions import decision_by_id, record_promotion
-from lakeguard.ledger.versions import move_pointer
-from lakeguard.promotion.deciding import from_layer
-from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.pointing import show_version
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import Intent, RunResult
-from lakeguard_sdk.words import MoveKind, PromotionState, RunStatus
 
 
 class RollbackOrder(Noun):
@@ -34,28 +30,14 @@ def publish_restored(
     commit: Commit,
 ) -> RunResult:
     order = RollbackOrder.from_json(task.parameters)
-    decision = decision_by_id(connection, heart.org_id, intent.decision_id, intent.dataset)
-    move_pointer(
-        connection,
-        heart.org_id,
-        intent.dataset_id,
-        version=order.version,
-        commit=commit.version,
-        kind=MoveKind.ROLLBACK,
-        at=heart.clock(),
-        actor=order.actor,
-        reason=order.reason,
-        decision_id=intent.decision_id,
-    )
-    record_promotion(
-        connection, heart.org_id, decision, from_layer(dataset.definition), PromotionState.PROMOTED
-    )
-    return end_run(
+    return show_version(
         connection,
         heart,
         task,
         dataset,
-        RunStatus.SUCCESS,
-        decision=decision,
+        intent,
+        commit,
         version=order.version,
+        actor=order.actor,
+        reason=order.reason,
     )

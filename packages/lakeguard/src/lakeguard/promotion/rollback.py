@@ -8,11 +8,10 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
 from lakeguard.gate.decide import CaseFacts
 from lakeguard.gate.schema_comparison import compare_schema, demands_declared_columns
-from lakeguard.ledger.decisions import decision_by_id
-from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.intents import next_seq
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.versions import StoredVersion, pointer, shown_at, stored_version
+from lakeguard.promotion.approved import approved_evidence
 from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, rogue_commit
 from lakeguard.promotion.ending import end_run
@@ -24,7 +23,6 @@ from lakeguard.registry.store import RegisteredDataset, current_policies, requir
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.errors import AlreadyPublished, LakeGuardError, TableUnreadable, UnknownVersion
-from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
@@ -149,10 +147,7 @@ def _decide(
     target: StoredVersion,
 ) -> Decision:
     """BLOCK policies of today on the evidence of then; its rules were answered when it was made."""
-    first = decision_by_id(connection, heart.org_id, target.decision_id, dataset.name)
-    evidence = Evidence.from_json(
-        get_document(connection, heart.org_id, str(first.case.evidence))
-    ).model_copy(update={"dataset": dataset.name})  # it may have had another name then
+    evidence = approved_evidence(connection, heart, dataset, target)
     policies = current_policies(connection, heart.org_id)
     findings = Findings()
     findings.accept("version", f"v{target.version} was approved by {target.decision_id}")

@@ -77,7 +77,7 @@ def existing_table(plan: RunPlan) -> Existing:
                 expected="row counts for every live file",
                 found=f"none for {file.path}",
             )
-    ranges, partitions = _known(table)
+    ranges, partitions = _known(table, _ranged(plan))
     names = set(table.schema().to_arrow().names)
     had = tuple(column for column in plan.table_schema.columns if column.name in names)
     return Existing(plan.location, TableSchema(columns=had), files, ranges, partitions)
@@ -102,7 +102,12 @@ def path_below(existing: Existing, uri: str) -> str:
     return place.removeprefix(local_path(existing.location).rstrip("/") + "/")
 
 
-def _known(table: DeltaTable) -> tuple[Ranges, dict[str, dict[str, str | None]]]:
+def _ranged(plan: RunPlan) -> set[str]:
+    """Columns by which files can be left out: a load without any asks for no range."""
+    return {*plan.load.keys, *([plan.window.column] if plan.window else [])}
+
+
+def _known(table: DeltaTable, ranged: set[str]) -> tuple[Ranges, dict[str, dict[str, str | None]]]:
     actions = table.get_add_actions(flatten=True)
     columns = {name: actions[name].to_pylist() for name in actions.schema.names}
     ranges: Ranges = {}
@@ -117,7 +122,7 @@ def _known(table: DeltaTable) -> tuple[Ranges, dict[str, dict[str, str | None]]]
                 partitions[path][column] = _partition_text(value)
                 if value is not None:
                     ranges[path][column] = (_comparable(value), _comparable(value))
-            elif kind == "min" and value is not None:
+            elif kind == "min" and column in ranged and value is not None:
                 high = columns[f"max.{column}"][index]
                 if high is not None:
                     ranges[path][column] = (_comparable(value), _comparable(_not_below(high)))

@@ -1,0 +1,49 @@
+"""Completing a move that makes no version: the pointer moves, and the run ends."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch.tasks import Task
+from lakeguard.ledger.decisions import decision_by_id, record_promotion
+from lakeguard.ledger.versions import move_pointer
+from lakeguard.promotion.deciding import from_layer
+from lakeguard.promotion.ending import end_run
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard_sdk.commits import Commit
+from lakeguard_sdk.run import Intent, RunResult
+from lakeguard_sdk.words import PromotionState, RunStatus
+
+
+def show_version(
+    connection: Connection,
+    heart: Heart,
+    task: Task,
+    dataset: RegisteredDataset,
+    intent: Intent,
+    commit: Commit,
+    *,
+    version: int,
+    actor: str,
+    reason: str,
+) -> RunResult:
+    """The version is shown by the commit from now on; no new one is made."""
+    decision = decision_by_id(connection, heart.org_id, intent.decision_id, intent.dataset)
+    move_pointer(
+        connection,
+        heart.org_id,
+        intent.dataset_id,
+        version=version,
+        commit=commit.version,
+        kind=intent.kind,
+        at=heart.clock(),
+        actor=actor,
+        reason=reason,
+        decision_id=intent.decision_id,
+    )
+    layer = from_layer(dataset.definition)
+    record_promotion(connection, heart.org_id, decision, layer, PromotionState.PROMOTED)
+    return end_run(
+        connection, heart, task, dataset, RunStatus.SUCCESS, decision=decision, version=version
+    )
