@@ -172,6 +172,8 @@ class History:
         assert plan.as_of is not None
         between = Between("at", *window) if window else None
         model = LoadModel(self.load, tuple(self.table.columns), between, plan.as_of)
+        if not self.landed:
+            raise RunRefused("no file matches")
         names = self.shown.to_read(self.load, self.landed, again=window is not None)
         if not names:
             return None
