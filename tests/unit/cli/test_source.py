@@ -87,6 +87,24 @@ def test_it_is_planned_applied_and_listed(shell: Shell, lake: Path) -> None:
     assert "orders   csv      exports/orders-*.csv   bronze.orders" in shell("source", "list").out
 
 
+def test_files_without_a_row_are_told_as_such(shell: Shell, lake: Path) -> None:
+    (lake / "exports" / "empty.csv").write_text("a,b\n")
+    said = shell("source", "add", "empty", "exports/empty.csv").out
+    assert "there is no row: every column is proposed as a string" in said
+    assert "every row was seen" not in said
+
+
+@pytest.mark.parametrize(
+    "word", ["https://shop.example/o.csv", "s3://b/*.csv", "jdbc:postgresql://h/d"]
+)
+def test_an_address_is_no_file(shell: Shell, lake: Path, word: str) -> None:
+    said = shell("source", "add", "orders", word)
+    assert said.code == 2
+    assert f"LG-1203  {word}: it is an address" in said.err
+    assert "write url:" in said.err
+    assert not (lake / "definitions").exists()
+
+
 def test_nothing_is_overwritten(shell: Shell, lake: Path) -> None:
     assert shell("source", "add", "orders", "exports/*.csv").code == 0
     before = (lake / "definitions/sources/orders.yaml").read_bytes()

@@ -77,6 +77,24 @@ def test_a_null_mark_counts_as_no_value(tmp_path: Path) -> None:
     assert found.columns[1].nulls == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", 'id,s,n\n1,"",""\n2,,\n3,"a,"",b",7\n4,x,8\n'),
+        ("a.csv", 'id;s;n\n1;"";""\n2;;\n3;"a;"";\nb";7\n4;x"";8'),
+        ("a.jsonl", '{"id":1,"s":"","n":null}\n{"id":2}\n{"id":3,"s":"a","n":7}\n'),
+    ],
+)
+def test_a_quoted_empty_field_is_a_text_and_no_other_value(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    """A run reads it so: the empty text in a column of texts, NULL in any other."""
+    write(tmp_path, content, name)
+    found = look(name, str(tmp_path))
+    assert types(found) == {"id": "integer", "s": "string", "n": "integer"}
+    assert [column.nulls for column in found.columns] == [0, 1, 2]
+
+
 def test_lines_of_json_keep_what_is_written_as_text(tmp_path: Path) -> None:
     rows = [
         {"id": 1, "code": "12", "at": "2026-01-05", "on": True, "deep": {"a": 1}, "mixed": 1},
@@ -147,8 +165,13 @@ def test_a_file_with_a_header_alone_is_a_table_of_texts(tmp_path: Path) -> None:
         ({"a.csv": "a,A\n1,2\n"}, "*", "differ in case only"),
         ({"a.csv": "a b,A#B,a_b\n1,2,3\n"}, "*", "would both be called 'a_b'"),
         ({"a.csv": "a,b\0\n"}, "*", "it is not text"),
-        ({"a.json": "[1, 2]\n"}, "*", "line 1 is not one object"),
-        ({"a.jsonl": '{"a": 1}\n{"a": \n'}, "*", "line 2 is not JSON"),
+        ({"a.json": "[1, 2]\n"}, "*", "line 1: it is no object; write each row as an object"),
+        ({"a.jsonl": '{"a": 1}\n{"a": \n'}, "*", "line 2: Expecting value at character 7"),
+        ({"a.jsonl": '{"a": 1, "a": 2}\n'}, "*", "line 1: key 'a' stands there twice"),
+        ({"a.jsonl": '{"a": 1}\n{"a": NaN}\n'}, "*", "line 2: NaN is no JSON"),
+        ({"a.jsonl": '{"a": "\\ud800"}\n'}, "*", "line 1: half a character is escaped"),
+        ({"a.jsonl": '\ufeff{"a": 1}\n'}, "*", "line 1: Expecting value at character 1"),
+        ({"a.jsonl": '{"a": ' + "[" * 100_000}, "*", "line 1: it is nested too deep"),
         ({"a.parquet": "PAR1 and no more"}, "*", "a.parquet"),
     ],
 )

@@ -12,6 +12,7 @@ from typing import IO, cast
 from lakeguard_sdk.command_errors import NothingToLookAt
 from openlaketx.extract.batch import name_problem
 from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem
+from openlaketx.inspect.csv_records import csv_records
 from openlaketx.inspect.limits import Limits
 from openlaketx.inspect.seen_rows import SeenRows
 from openlaketx.inspect.text_table import TextTable
@@ -51,8 +52,9 @@ def _take(
     file: str, dialect: CsvDialect, header: list[str], rows: SeenRows, limits: Limits
 ) -> tuple[list[str], bool]:
     """The header, and whether the file ended before the limit."""
-    records = dialect.records(file)
-    _, found = next(records, (0, []))
+    records = csv_records(file, dialect)
+    _, first = next(records, (0, []))
+    found = [name or "" for name in first]
     if not found:
         raise NothingToLookAt(pattern=file, reason="it is empty: not even a header is there")
     if header and found != header:

@@ -9,13 +9,21 @@ from typing import Any
 
 from lakeguard_sdk.command_errors import NothingToLookAt
 from openlaketx.extract.batch import name_problem
-from openlaketx.inspect.csv_files import opened
+from openlaketx.extract.jsonl_lines import (
+    BLANKS,
+    fault_reason,
+    json_lines,
+    read_object,
+    strict_decoder,
+)
+from openlaketx.extract.text_files import TextProblem
 from openlaketx.inspect.limits import Limits
 from openlaketx.inspect.narrowing import NUMBERS
 from openlaketx.inspect.seen_rows import SeenRows
 from openlaketx.inspect.text_table import TextTable
 
 _CHUNK = 20_000
+_CODEC = "utf-8"
 _OFFERED = {
     "text": ("date", "local", "moment"),
     "number": NUMBERS,
@@ -29,6 +37,9 @@ class _Number(str):
     """The digits of a number in a file."""
 
     __slots__ = ()
+
+
+_DECODER = strict_decoder(_Number)
 
 
 class _Columns:
@@ -53,7 +64,7 @@ def look_at_json(files: Sequence[str], rows: SeenRows, limits: Limits) -> TextTa
     for file in files:
         try:
             whole = _take(file, columns, rows, limits) and whole
-        except (UnicodeDecodeError, OSError, EOFError) as problem:
+        except (TextProblem, OSError) as problem:
             raise NothingToLookAt(pattern=file, reason=str(problem)) from None
     names = tuple(columns.kinds)
     if not names:
@@ -66,8 +77,8 @@ def look_at_json(files: Sequence[str], rows: SeenRows, limits: Limits) -> TextTa
 def _take(file: str, columns: _Columns, rows: SeenRows, limits: Limits) -> bool:
     """Whether the file ended before the limit."""
     taken = 0
-    with opened(file) as lines:
-        numbered = ((at, line) for at, line in enumerate(lines, 1) if line.strip())
+    with json_lines(file, _CODEC) as lines:
+        numbered = ((at, line) for at, line in enumerate(lines, 1) if line.strip(BLANKS))
         while chunk := list(islice(numbered, min(_CHUNK, limits.rows - taken))):
             table = columns.take([_object(file, at, line) for at, line in chunk])
             if table:
@@ -76,16 +87,13 @@ def _take(file: str, columns: _Columns, rows: SeenRows, limits: Limits) -> bool:
         return next(numbered, None) is None
 
 
-def _object(file: str, at: int, line: bytes) -> dict[str, Any]:
-    text = line.decode("utf-8-sig" if at == 1 else "utf-8")
+def _object(file: str, at: int, line: str) -> dict[str, Any]:
+    """As a run reads it, so that a line that a run would refuse is refused here."""
     try:
-        found = json.loads(text, parse_int=_Number, parse_float=_Number)
-    except ValueError:
-        raise NothingToLookAt(pattern=file, reason=f"line {at} is not JSON") from None
-    if not isinstance(found, dict):
-        reason = f"line {at} is not one object; write each row as an object on its own line"
-        raise NothingToLookAt(pattern=file, reason=reason)
-    return found
+        return read_object(line, _CODEC, _DECODER)
+    except (ValueError, RecursionError) as error:
+        reason = f"line {at}: {fault_reason(error)}; write each row as an object on its own line"
+        raise NothingToLookAt(pattern=file, reason=reason) from None
 
 
 def _kind(value: Any) -> set[str]:

@@ -89,7 +89,7 @@ def _texts(files: Files, rows: SeenRows, limits: Limits) -> Found:
     return Found(
         names=table.names,
         types=[said.type for said in facts],
-        nulls=[rows.count - said.filled for said in facts],
+        nulls=table.nulls(rows, facts),
         places=range(len(table.names)),
         whole=table.whole,
         options=options,

@@ -27,6 +27,13 @@ class TextTable:
     def _of(self, rows: SeenRows, index: int, null_value: str) -> TextFacts:
         return text_facts(rows, index, null_value, self.offered.get(index, tuple(SPELT)))
 
+    def nulls(self, rows: SeenRows, facts: Sequence[TextFacts]) -> list[int]:
+        """Rows without a value, column by column: an empty text is one in a column of texts."""
+        return [
+            rows.count - said.filled - (_empty(rows, index) if said.type == "string" else 0)
+            for index, said in enumerate(facts)
+        ]
+
     def null_mark(self, rows: SeenRows, facts: Sequence[TextFacts]) -> str:
         """The text that hides the type of most columns; empty where none does."""
         texts = [index for index, said in enumerate(facts) if said.type == "string" and said.filled]
@@ -37,6 +44,11 @@ class TextTable:
                 votes[mark] += without.type != "string"
         best = max(NULL_MARKS, key=lambda mark: votes[mark])
         return best if votes[best] else ""
+
+
+def _empty(rows: SeenRows, index: int) -> int:
+    query = f"SELECT count(*) FROM seen WHERE c{index:d} = ''"  # noqa: S608 - a number
+    return int(rows.ask(query)[0][0])
 
 
 def _present(rows: SeenRows, index: int) -> list[str]:

@@ -9,6 +9,9 @@ from lakeguard.cli.layout import Tone, columns, indented, number, plural, strong
 from lakeguard_sdk.definition import SourceDefinition
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.sketch import SketchColumn, SourceSketch
+from lakeguard_sdk.words import SourceFormat
+
+TEXTS = (SourceFormat.CSV, SourceFormat.JSONL)
 
 
 def added_lines(
@@ -44,9 +47,18 @@ def _how(sketch: SourceSketch) -> str:
 
 
 def _sure(sketch: SourceSketch) -> str:
+    if not sketch.rows:
+        return _how_unsure(sketch)
     if sketch.whole:
         return "every row was seen: types and keys hold for all of them"
     return "not every row was seen: types and keys hold for the first rows of each file"
+
+
+def _how_unsure(sketch: SourceSketch) -> str:
+    """Files that say their types say them without a row, too."""
+    if sketch.format in TEXTS:
+        return "there is no row: every column is proposed as a string; write their types yourself"
+    return "there is no row: nothing is known of keys"
 
 
 def _columns(sketch: SourceSketch) -> list[list[str]]:
