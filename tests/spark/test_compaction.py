@@ -6,21 +6,24 @@ import math
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard.registry.loading import load_folder
 from lakeguard_sdk import Client, connect
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import storage_for
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.words import LoadType, RunStatus
 from openlaketx.compact import rewrite
 from openlaketx.engine.spark_types import spark_schema
 from openlaketx.worker import create_worker
 from tests.spark.plans import write_files
 from tests.spark.test_with_the_plane import BRONZE, FILES, SILVER, ids, run
 from tests.unit.openlaketx.compact.test_rewrite import plan_of
+from tests.worlds.loaded_tables import TABLE, LoadedTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
@@ -125,3 +128,24 @@ def test_a_child_sees_no_news_in_a_compaction(client: Client, tmp_path: Path) ->
     assert run(client, SILVER).version == 2
     assert ids(client, SILVER) == ids(client, BRONZE) == [1, 2, 3]
     assert client.ledger.verify(replay=True).findings == ()
+
+
+@pytest.mark.parametrize(("added", "value"), [("string", "new"), ("double", math.nan)])
+def test_files_that_are_older_than_a_column_are_merged_too(
+    tmp_path: Path, added: str, value: Any
+) -> None:
+    table = LoadedTable(tmp_path / "project", Load(type=LoadType.APPEND), {"k": "long"})
+    for key in (1, 2):
+        table.land([{"k": key}])
+        table.run()
+    table.redefine(columns={"k": "long", "w": added})
+    table.land([{"k": 3, "w": value}])
+    assert table.run().version == 3
+    before = sorted(map(repr, table.by_deltalake()))
+    client = table.client
+    task_id = client.operations.submit_compaction(TABLE, "tests")
+    create_worker(client.for_worker(), spark_options={}).run_compaction(task_id)
+    assert len(table.files()) == 1
+    assert sorted(map(repr, table.by_deltalake())) == before
+    assert client.ledger.verify(replay=True).findings == ()
+    assert client.operations.maintain(TABLE, dry_run=True).small_files == 0

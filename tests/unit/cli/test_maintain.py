@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard.cli.views.maintain import Upkeep, maintain_lines
 from lakeguard_sdk import Client, connect
+from lakeguard_sdk.maintenance import Maintained
 from lakeguard_sdk.words import LoadType
 from tests.unit.cli.conftest import Shell
 from tests.worlds.hand_work import run_by_hand, shown
@@ -77,6 +79,12 @@ def test_a_table_that_cannot_be_maintained_is_told(
     assert "LG-3004" in said.out
     (row,) = shell("maintain", "--json", "--project", tmp_path).data["datasets"]
     assert row["error"]["code"] == "LG-3004"
+
+
+def test_small_files_that_cannot_be_merged_are_told_and_why() -> None:
+    made = Maintained(dataset=NUMBERS, small_files=3, removals=(), done=True)
+    said = "\n".join(maintain_lines([Upkeep(NUMBERS, made, unmerged=3)], dry_run=False))
+    assert "no two of 3 small files hold their columns alike" in said
 
 
 def test_an_unknown_dataset_is_refused(client: Client, tmp_path: Path, shell: Shell) -> None:

@@ -172,7 +172,7 @@ def test_groups_stay_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "odd",
     [
-        {"schema": pa.schema(list(ARROW)[::-1])},
+        {"schema": ARROW.append(pa.field("stranger", pa.int64()))},
         {"schema": ARROW.set(10, pa.field("at", pa.timestamp("ms", "UTC")))},
         {"schema": ARROW.with_metadata({"org.apache.spark.legacyDateTime": ""})},
         {"use_deprecated_int96_timestamps": True},
@@ -186,6 +186,66 @@ def test_what_cannot_stand_beside_others_is_left_alone(tmp_path: Path, odd: dict
     assert set(made.removes) == set(files)
     alone = plan_of(tmp_path, (files[0], strange), staging="runs/run_10")
     assert rewrite(alone, storage_for(str(tmp_path)), lambda: None) is None
+
+
+NESTED = {
+    "v": ("struct<x:double,tags:array<string>>",
+          pa.struct([("x", pa.float64()), ("tags", pa.list_(pa.field("element", pa.string())))])),
+    "m": ("map<string,long>", pa.map_(pa.string(), pa.int64())),
+}  # fmt: skip
+GROWN = TableSchema(
+    columns=(*SCHEMA.columns, *(Column(name=n, type=t) for n, (t, _) in NESTED.items()))
+)
+GROWN_ARROW = pa.schema([*ARROW, *((name, kind) for name, (_, kind) in NESTED.items())])
+
+
+def without(*names: str) -> pa.Schema:
+    return pa.schema([one for one in GROWN_ARROW if one.name not in names])
+
+
+@pytest.mark.parametrize(
+    "lacks",
+    [(), ("v",), ("v", "m"), ("d",), tuple(name for name in TYPES if name != "n")],
+)
+def test_a_column_that_a_file_lacks_is_null_in_it(tmp_path: Path, lacks: tuple[str, ...]) -> None:
+    """A table that gained columns keeps its old files, which would never find their like."""
+    full = {**row(1, d=math.nan), "v": {"x": 0.5, "tags": ["a", None]}, "m": [("k", 1)]}
+    others = [("b", GROWN_ARROW), ("c", pa.schema(list(GROWN_ARROW)[::-1]))]
+    files = [written(tmp_path, name, [row(2), NOTHING], schema=without(*lacks)) for name in "a"]
+    files += [written(tmp_path, name, [full, row(3)], schema=schema) for name, schema in others]
+    made = compacted(plan_of(tmp_path, tuple(files), table_schema=GROWN))
+    (added,) = made.adds
+    assert (set(made.removes), made.rows, made.before) == (set(files), 6, made.after)
+    assert pq.read_schema(tmp_path / added.path).names == list(GROWN.names)
+    found = [repr([one.get(name) for name in GROWN.names]) for path in files for one in
+             pq.read_table(tmp_path / path).to_pylist()]  # fmt: skip
+    merged = pq.read_table(tmp_path / added.path).to_pylist()
+    assert sorted(repr(list(one.values())) for one in merged) == sorted(found)
+
+
+def test_a_column_that_no_file_has_is_null_in_all(tmp_path: Path) -> None:
+    told = {"org.apache.spark.version": "4", "org.apache.spark.sql.parquet.row.metadata": "old"}
+    files = [
+        written(tmp_path, name, [row(number)], schema=ARROW.with_metadata(told))
+        for number, name in enumerate(("a", "b"), start=1)
+    ]
+    (added,) = compacted(plan_of(tmp_path, tuple(files), table_schema=GROWN)).adds
+    assert json.loads(added.stats)["nullCount"]["n"] == 0
+    kept = pq.read_metadata(tmp_path / added.path).metadata
+    assert kept[b"org.apache.spark.version"] == b"4"
+    assert b"org.apache.spark.sql.parquet.row.metadata" not in kept
+    merged = pq.read_table(tmp_path / added.path)
+    assert merged.schema.field("v").type == NESTED["v"][1]
+    assert merged.column("m").null_count == merged.num_rows == 2
+    again = plan_of(tmp_path, (added.path, files[0]), table_schema=GROWN, staging="runs/run_10")
+    assert compacted(again).rows == 3
+
+
+def test_a_column_in_two_types_keeps_files_apart(tmp_path: Path) -> None:
+    other = ARROW.set(5, pa.field("i", pa.int64()))
+    files = [written(tmp_path, name, [row(1)]) for name in ("a", "b")]
+    wide = written(tmp_path, "c", [row(1)], schema=other)
+    assert set(compacted(plan_of(tmp_path, (wide, *files))).removes) == set(files)
 
 
 def test_nested_columns_are_merged_too(tmp_path: Path) -> None:

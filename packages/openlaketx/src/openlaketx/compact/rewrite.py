@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from lakeguard_sdk import faultpoints
 from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.partitions import PARTITION_KEY
 from lakeguard_sdk.storage import Storage, join, local_path
-from openlaketx.compact.merging import merge, plain_schema
+from openlaketx.compact.kinds import Kind, kinds_of
+from openlaketx.compact.merging import bounded_columns, merge, write_pattern
 from openlaketx.compact.row_sums import RowSum, columns_with_nan, row_sum
 from openlaketx.measure.duckdb_reader import DuckdbReader, duckdb_reader
 from openlaketx.stage.candidate import SUCCESS, Candidate, collect
@@ -21,45 +23,44 @@ def rewrite(plan: CompactionPlan, storage: Storage, check: Callable[[], None]) -
 
     ``check`` is asked before each group, and stops the work by raising.
     """
-    groups = [found for group in plan.groups for found in _alike(plan, group)]
-    if not groups:
+    declared = plan.table_schema
+    kinds = [kind for group in plan.groups for kind in kinds_of(_placed(plan, group), declared)]
+    if not kinds:
         return None
     with duckdb_reader() as reader:
-        before = RowSum(plan.table_schema.schema_hash)
-        for number, group in enumerate(groups):
+        before = RowSum(declared.schema_hash)
+        for number, kind in enumerate(kinds):
             check()
-            before = before.and_(_merge_group(plan, reader, number, group))
+            before = before.and_(_merge_kind(plan, reader, number, kind))
         candidate = _sealed(plan, storage)
         added = [join(plan.location, file.path) for file in candidate.files]
-        after = row_sum(reader, added, plan.table_schema)
+        after = row_sum(reader, added, declared)
     faultpoints.reached("compact.written")
     return Compacted(
         base_commit=plan.base.commit,
         adds=candidate.files,
-        removes=tuple(path for group in groups for path in group),
+        removes=tuple(path for kind in kinds for path in kind.paths),
         rows=before.rows,
         before=before.text(),
         after=after.text(),
     )
 
 
-def _alike(plan: CompactionPlan, group: Sequence[str]) -> list[list[str]]:
-    """The files of a group that have the same columns; what has no like is left alone."""
-    kinds: dict[str, list[str]] = {}
-    for path in group:
-        schema = plain_schema(local_path(join(plan.location, path)), plan.table_schema)
-        if schema is not None:
-            kinds.setdefault(schema.remove_metadata().to_string(), []).append(path)
-    return [paths for paths in kinds.values() if len(paths) > 1]
+def _placed(plan: CompactionPlan, paths: Iterable[str]) -> list[tuple[str, str]]:
+    return [(path, local_path(join(plan.location, path))) for path in paths]
 
 
-def _merge_group(
-    plan: CompactionPlan, reader: DuckdbReader, number: int, group: Sequence[str]
-) -> RowSum:
-    files = [local_path(join(plan.location, path)) for path in group]
-    schema = plain_schema(files[0], plan.table_schema)
-    merge(files, _place(plan, number), schema, columns_with_nan(reader, files, plan.table_schema))
-    return row_sum(reader, files, plan.table_schema)
+def _merge_kind(plan: CompactionPlan, reader: DuckdbReader, number: int, kind: Kind) -> RowSum:
+    """A file of no rows stands beside the others, so that each column has its type in any case."""
+    declared = plan.table_schema
+    files = [place for _, place in _placed(plan, kind.paths)]
+    with TemporaryDirectory(prefix="compact-") as folder:
+        pattern = Path(folder, "pattern.parquet")
+        write_pattern(pattern, kind.schema(declared))
+        compared = [*files, str(pattern)]
+        bounded = bounded_columns(pattern, columns_with_nan(reader, compared, declared))
+        merge(files, _place(plan, number), kind.schema(declared), bounded)
+        return row_sum(reader, compared, declared)
 
 
 def _place(plan: CompactionPlan, number: int) -> Path:

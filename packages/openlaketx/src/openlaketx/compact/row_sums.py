@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from lakeguard_sdk.schema import FLOATS, Column, TableSchema
 from openlaketx.measure.duckdb_reader import ENGINE, DuckdbReader, file_list
 
-_ROWS = "read_parquet($files, hive_partitioning = false)"
+_ROWS = "read_parquet($files, hive_partitioning = false, union_by_name = true)"
+"""A column that one of the files lacks is NULL there."""
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def _planned(client: Client, name: DatasetName) -> Upkeep:
 def _kept(client: Client, worker: Worker, name: DatasetName) -> Upkeep:
     """First what is small is merged; what that leaves over goes when its time has come."""
     operations = client.operations
-    merged = 0
+    merged = unmerged = 0
     try:
         with working(f"maintaining {name}"):
             small = operations.maintain(name, dry_run=True).small_files
@@ -69,7 +69,7 @@ def _kept(client: Client, worker: Worker, name: DatasetName) -> Upkeep:
                 result = worker.run_compaction(task_id)
                 if result.status is not RunStatus.SUCCESS:
                     return Upkeep(name, failure=result.error)
-                merged = small if result.decision else 0
-            return Upkeep(name, operations.maintain(name), merged=merged)
+                merged, unmerged = (small, 0) if result.decision else (0, small)
+            return Upkeep(name, operations.maintain(name), merged=merged, unmerged=unmerged)
     except LakeGuardError as error:
         return Upkeep(name, error=error)

@@ -23,6 +23,8 @@ class Upkeep:
     dataset: DatasetName
     maintained: Maintained | None = None
     merged: int = 0
+    unmerged: int = 0
+    """Small files that were looked at, and of which no two can be one."""
     error: LakeGuardError | None = None
     failure: Failure | None = None
 
@@ -72,8 +74,14 @@ def _cells(item: Upkeep, dry_run: bool) -> list[str]:
         number(sum(len(removal.paths) for removal in removals)),
         _size(sum(removal.bytes for removal in removals)),
         ", ".join(f"v{version}" for version in versions),
-        inert(item.problem),
+        inert(item.problem or _unmerged(item)),
     ]
+
+
+def _unmerged(item: Upkeep) -> str:
+    if not item.unmerged:
+        return ""
+    return f"no two of {item.unmerged:,} small files hold their columns alike"
 
 
 def _size(size: float) -> str:

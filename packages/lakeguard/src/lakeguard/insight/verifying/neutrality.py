@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -58,7 +58,8 @@ def why_not_neutral(
 
 def _other_rows(location: str, removes: Files, adds: Files) -> str | None:
     try:
-        before, after = _sum(location, removes), _sum(location, adds)
+        names = _names(location, (*removes, *adds))
+        before, after = _sum(location, removes, names), _sum(location, adds, names)
     except (OSError, pa.ArrowException, ValueError) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         return f"its rows cannot be compared: {reason}"
@@ -67,20 +68,29 @@ def _other_rows(location: str, removes: Files, adds: Files) -> str | None:
     return None if before == after else f"expected the same {before.rows:,} rows, found others"
 
 
-def _sum(location: str, files: Files) -> RowSum:
+def _names(location: str, paths: Iterable[str]) -> frozenset[str]:
+    """Every column of every file: one that a file lacks is NULL there."""
+    files = (local_path(join(location, path)) for path in paths)
+    return frozenset(name for file in files for name in pq.read_schema(file).names)
+
+
+def _sum(location: str, files: Files, names: frozenset[str]) -> RowSum:
     rows = hashes = 0
     for path, values in files.items():
         file = Path(local_path(join(location, path)))
         for batch in pq.ParquetFile(file).iter_batches():
             rows += batch.num_rows
-            hashes += _hashes(batch, values)
+            hashes += _hashes(batch, values, sorted(names - set(values)))
     return RowSum(rows, hashes % 2**256)
 
 
-def _hashes(batch: pa.RecordBatch, partition: Mapping[str, str | None]) -> int:
-    names = sorted(set(batch.schema.names) - set(partition))
+def _hashes(
+    batch: pa.RecordBatch, partition: Mapping[str, str | None], names: Sequence[str]
+) -> int:
     before = repr((names, sorted(partition.items()))).encode()
-    columns = [batch.column(name).to_pylist() for name in names]
+    held = set(batch.schema.names)
+    nothing = [None] * batch.num_rows
+    columns = [batch.column(name).to_pylist() if name in held else nothing for name in names]
     sha256, from_bytes = hashlib.sha256, int.from_bytes
     return sum(
         from_bytes(sha256(before + repr(row).encode()).digest(), "big")
