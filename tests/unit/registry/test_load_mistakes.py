@@ -181,3 +181,45 @@ def test_a_rule_may_name_what_the_load_writes(tmp_path: Path) -> None:
     assert mistakes(tmp_path / "good", {**SHOP, FILE: text + rules}) == ()
     (error, *_) = mistakes(tmp_path / "bad", {**SHOP, FILE: TYPED + rules})
     assert error.code == "LG-2014"
+
+
+@pytest.mark.parametrize(
+    ("said", "others"),
+    [
+        ("{type: CDC, late: drop, hash: NO}", ["keys", "operation", "order_by"]),
+        ("{type: CDC, keys: order_id, deletes: sft}", ["operation", "order_by"]),
+        ("{type: SCD2, keys: [ordr_id], wrong: 1, effective: step}", ["ordr_id", "step is long"]),
+        ("{type: APPEND, watermark: [at], inclusive: true, lag: soon}", ["doubled", "is no lag"]),
+        ("{type: PARTITION, partition_by: day, operation: op}", ["operation is for"]),
+    ],
+)
+def test_a_field_that_cannot_be_read_hides_no_other_mistake(
+    said: str, others: list[str], tmp_path: Path
+) -> None:
+    files = {**SHOP, FILE: TYPED.replace("columns:", f"load: {said}\ncolumns:")}
+    told = [str(error) for error in mistakes(tmp_path, files)]
+    assert all(any(word in text for text in told) for word in others), told
+
+
+@pytest.mark.parametrize(
+    ("said", "missed"),
+    [
+        ("{type: INCREMENTAL, keys: order_id}", "needs keys"),
+        ("{type: CDC, keys: [order_id], order_by: step, operation: ''}", "needs"),
+        ("{type: APPEND, keys: order_id, watermark: at, lag: 2 days}", "doubled"),
+        ("{type: INCREMENTAL, keys: [order_id], watermark: [at], late: skip}", "no watermark"),
+    ],
+)
+def test_what_could_not_be_read_is_not_also_missing(said: str, missed: str, tmp_path: Path) -> None:
+    files = {**SHOP, FILE: TYPED.replace("columns:", f"load: {said}\ncolumns:")}
+    told = [str(error) for error in mistakes(tmp_path, files)]
+    assert told
+    assert not any(missed in text for text in told), told
+
+
+def test_a_mistake_elsewhere_hides_none_of_the_load(tmp_path: Path) -> None:
+    text = TYPED.replace("owner: sales", "ownr: sales")
+    text = text.replace("columns:", "load: {type: CDC, keys: [ordr_id]}\ncolumns:")
+    told = " ".join(str(error) for error in mistakes(tmp_path, {**SHOP, FILE: text}))
+    for word in ("'ownr'", "'owner' is required", "needs operation", "needs order_by", "'ordr_id'"):
+        assert word in told

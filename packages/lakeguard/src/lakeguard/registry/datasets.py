@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from lakeguard.registry.builds import read_build
-from lakeguard.registry.columns import read_columns
+from lakeguard.registry.columns import ColumnsRead, read_columns
 from lakeguard.registry.details import read_details
 from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_TEXT, Fields
 from lakeguard.registry.findings import Findings
-from lakeguard.registry.loads import read_load
+from lakeguard.registry.load_invariants import load_errors
+from lakeguard.registry.load_said import LoadSaid
+from lakeguard.registry.loads import LoadRead, read_load
 from lakeguard.registry.nodes import Document
 from lakeguard.registry.project_files import ProjectFiles
 from lakeguard.registry.rules import read_rules
@@ -15,6 +17,7 @@ from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.definition_errors import BadWord
 from lakeguard_sdk.errors import BadName
 from lakeguard_sdk.names import DatasetName, check_word
+from lakeguard_sdk.schema import Column, TableSchema
 
 KEYS = (
     "dataset", "renamed_from", "owner", "domain", "description", "active", "parents", "source",
@@ -35,12 +38,14 @@ def read_dataset(
     active = fields.flag("active", True)
     parents = _parents(fields)
     build = read_build(fields, files)
-    load, profile = read_load(fields), _profile(fields)
+    said, profile = read_load(fields), _profile(fields)
     target = fields.word("target", "")
     details, external_id = read_details(fields, "details"), fields.text("external_id") or ""
     columns = read_columns(fields)
-    rules = read_rules(fields, str(name or "this dataset"), columns, load)
+    load, called = said.whole, str(name or "this dataset")
+    rules = read_rules(fields, called, columns, load)
     if findings.count > before or name is None or build is None or load is None:
+        _check_load(fields, called, said, columns, has_target=bool(target))
         return None
     return DatasetDefinition(
         dataset=name,
@@ -59,6 +64,19 @@ def read_dataset(
         columns=columns.columns,
         rules=rules,
     )
+
+
+def _check_load(
+    fields: Fields, dataset: str, said: LoadRead, columns: ColumnsRead, *, has_target: bool
+) -> None:
+    """Mistakes of the load are told beside those that keep the rest from being read."""
+    if said.load is None:
+        return
+    declared = tuple(Column(name=column.name, type=column.type) for column in columns.columns)
+    schema = TableSchema(columns=declared) if columns.complete else None
+    about = LoadSaid(dataset, said.load, schema, has_target, said.unread)
+    for error in load_errors(about, fields.document.locate):
+        fields.add(error)
 
 
 def _name(fields: Fields, key: str, *, required: bool = True) -> DatasetName | None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from lakeguard.registry.characters import describe_character, look_alike
 from lakeguard.registry.graph import Parents, cycles
 from lakeguard.registry.load_invariants import load_errors
+from lakeguard.registry.load_said import LoadSaid
 from lakeguard.registry.locating import Locate, by_file
 from lakeguard.registry.python_invariants import python_errors
 from lakeguard.registry.sql import check_sql, combines_rows, sql_error, unread_parents
@@ -39,7 +40,7 @@ def dataset_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
     yield from _parent_errors(dataset, locate)
     yield from _build_errors(dataset, locate)
     yield from _column_errors(dataset, locate)
-    yield from load_errors(dataset, locate)
+    yield from load_errors(LoadSaid.by(dataset), lambda path: locate(dataset, path))
     yield from _sql_errors(dataset, locate)
     yield from python_errors(dataset, locate)
 

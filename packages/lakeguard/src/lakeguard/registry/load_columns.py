@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lakeguard.registry.characters import look_alike
-from lakeguard.registry.locating import Locate
+from lakeguard.registry.load_said import At, LoadSaid
 from lakeguard.registry.nodes import Path
-from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.definition_errors import (
     DefinitionError,
     TakenColumn,
@@ -15,7 +14,7 @@ from lakeguard_sdk.definition_errors import (
     WrongValue,
 )
 from lakeguard_sdk.load import Load, load_columns
-from lakeguard_sdk.schema import FLOATS, is_numeric
+from lakeguard_sdk.schema import FLOATS, TableSchema, is_numeric
 from lakeguard_sdk.spelling import did_you_mean
 
 LISTS = ("keys", "order_by", "partition_by")
@@ -23,28 +22,29 @@ SINGLE = ("watermark", "effective")
 _TIMES = ("date", "timestamp", "timestamp_ntz")
 
 
-def column_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
+def column_errors(said: LoadSaid, at: At) -> Iterator[DefinitionError]:
     """Every column that the load names and cannot use."""
-    declared = dataset.declared
-    for at, name in named_columns(dataset.load):
+    declared = said.declared
+    if declared is None:
+        return
+    for path, name in named_columns(said.load):
         data_type = declared.type_of(name)
         if data_type is None:
             hint = did_you_mean(name, declared.names)
-            said = {"dataset": dataset.dataset, "column": name[:255], "hint": hint}
-            yield UnknownColumn(locate(dataset, at), at=list(at), **said)
+            told = {"dataset": said.dataset, "column": name[:255], "hint": hint}
+            yield UnknownColumn(at(path), at=list(path), **told)
             continue
-        problem = _type_problem(str(at[1]), name, data_type)
+        problem = _type_problem(str(path[1]), name, data_type)
         if problem is not None:
-            place = locate(dataset, at)
-            yield WrongValue(place, key=at[1], problem=problem, hint="", at=list(at))
+            yield WrongValue(at(path), key=path[1], problem=problem, hint="", at=list(path))
     for field in LISTS:
-        names = getattr(dataset.load, field)
+        names = getattr(said.load, field)
         if len(set(names)) < len(names):
-            at = ("load", field)
+            path = ("load", field)
             problem = "a column stands twice"
-            yield WrongValue(locate(dataset, at), key=field, problem=problem, hint="", at=list(at))
-    yield from _operation_errors(dataset, locate)
-    yield from _taken(dataset, locate)
+            yield WrongValue(at(path), key=field, problem=problem, hint="", at=list(path))
+    yield from _operation_errors(said.load, declared, at)
+    yield from _taken(said.load, declared, at)
 
 
 def named_columns(load: Load) -> Iterator[tuple[Path, str]]:
@@ -71,32 +71,31 @@ def _type_problem(field: str, name: str, data_type: str) -> str | None:
     return None
 
 
-def _operation_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
+def _operation_errors(load: Load, declared: TableSchema, at: At) -> Iterator[DefinitionError]:
     """It may be a column of the batch alone, and is read as text then."""
-    name, at = dataset.load.operation, ("load", "operation")
+    name, path = load.operation, ("load", "operation")
     if not name:
         return
-    data_type = dataset.declared.type_of(name)
+    data_type = declared.type_of(name)
     problem = None
     if data_type not in (None, "string"):
         problem = f"{name} is {data_type}, and not a string"
     elif data_type is None:
-        twins = [each for each in dataset.declared.names if look_alike(each) == look_alike(name)]
+        twins = [each for each in declared.names if look_alike(each) == look_alike(name)]
         problem = f"{name!r} and {twins[0]!r} are one name to many readers" if twins else None
     if problem is not None:
-        place = locate(dataset, at)
-        yield WrongValue(place, key="operation", problem=problem, hint="", at=list(at))
+        yield WrongValue(at(path), key="operation", problem=problem, hint="", at=list(path))
 
 
-def _taken(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
-    written = {look_alike(column.name) for column in load_columns(dataset.load)}
+def _taken(load: Load, declared: TableSchema, at: At) -> Iterator[DefinitionError]:
+    written = {look_alike(column.name) for column in load_columns(load)}
     if not written:
         return
-    for name in dataset.declared.names:
+    for name in declared.names:
         if look_alike(name) in written:
-            at: Path = ("columns", name)
-            yield TakenColumn(locate(dataset, at), column=name, hint="", at=list(at))
-    operation = dataset.load.operation
-    if operation not in dataset.declared.names and look_alike(operation) in written:
-        at = ("load", "operation")
-        yield TakenColumn(locate(dataset, at), column=operation, hint="", at=list(at))
+            path: Path = ("columns", name)
+            yield TakenColumn(at(path), column=name, hint="", at=list(path))
+    operation = load.operation
+    if operation not in declared.names and look_alike(operation) in written:
+        path = ("load", "operation")
+        yield TakenColumn(at(path), column=operation, hint="", at=list(path))

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from lakeguard.registry.load_columns import column_errors
-from lakeguard.registry.locating import Locate
-from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard.registry.load_said import At, LoadSaid
 from lakeguard_sdk.definition_errors import DefinitionError, DoubledRows, WrongValue
 from lakeguard_sdk.load import KEYED_LOADS, Load, parse_lag
 from lakeguard_sdk.schema import is_numeric
@@ -27,31 +26,32 @@ _ONLY_OF: dict[str, tuple[LoadType, ...]] = {
 _DAY = timedelta(days=1)
 
 
-def load_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
+def load_errors(said: LoadSaid, at: At) -> Iterator[DefinitionError]:
     """Everything that is wrong with a dataset's load, as far as the dataset shows it."""
-    yield from column_errors(dataset, locate)
-    found = [*_needs(dataset), *_no_use(dataset.load), *_lag_problems(dataset)]
+    yield from column_errors(said, at)
+    found = [*_needs(said), *_no_use(said), *_lag_problems(said)]
     for field, problem in found:
-        at = ("load", field)
+        path = ("load", field)
         key = "load" if field == "type" else field
-        yield WrongValue(locate(dataset, at), key=key, problem=problem, hint="", at=list(at))
-    for field in _read_again(dataset.load):
-        at = ("load", field)
+        yield WrongValue(at(path), key=key, problem=problem, hint="", at=list(path))
+    for field in _read_again(said):
+        path = ("load", field)
         problem = "without keys APPEND adds what it reads again; name the keys"
-        yield DoubledRows(locate(dataset, at), key=field, problem=problem, at=list(at))
+        yield DoubledRows(at(path), key=field, problem=problem, at=list(path))
 
 
-def _needs(dataset: DatasetDefinition) -> Iterator[Problem]:
-    load = dataset.load
-    if load.type in KEYED_LOADS and not load.keys:
+def _needs(said: LoadSaid) -> Iterator[Problem]:
+    load = said.load
+    if load.type in KEYED_LOADS and not said.says("keys"):
         yield "type", f"{load.type} needs keys, the columns that tell its rows apart"
-    if load.type is LoadType.CDC and not load.operation:
+    if load.type is LoadType.CDC and not said.says("operation"):
         yield "type", "CDC needs operation, the column that says insert, update or delete"
-    if load.type is LoadType.CDC and not load.order_by:
+    if load.type is LoadType.CDC and not said.says("order_by"):
         yield "type", "CDC needs order_by, the columns that say which change is the last"
-    if load.type is LoadType.PARTITION and not load.partition_by and dataset.target is None:
+    partitioned = said.says("partition_by") or said.has_target
+    if load.type is LoadType.PARTITION and not partitioned:
         yield "type", "PARTITION needs partition_by, the columns whose values it replaces"
-    if load.keys:
+    if said.says("keys"):
         return
     if load.hash is HashStrategy.KEY_HASH:
         yield "hash", "KEY_HASH needs keys, the columns that are hashed"
@@ -59,19 +59,20 @@ def _needs(dataset: DatasetDefinition) -> Iterator[Problem]:
         yield "order_by", "it says which row of a key counts, and there are no keys"
 
 
-def _no_use(load: Load) -> Iterator[Problem]:
+def _no_use(said: LoadSaid) -> Iterator[Problem]:
     """What is said and would change nothing."""
-    said = {
+    load = said.load
+    meant = {
         "operation": bool(load.operation),
         "effective": bool(load.effective),
         "allow_empty": load.allow_empty,
         "deletes": load.deletes is Deletes.SOFT,
     }
     for field, types in _ONLY_OF.items():
-        if said[field] and load.type not in types:
+        if meant[field] and load.type not in types:
             word = "deletes: soft" if field == "deletes" else field
             yield field, f"{word} is for {' and '.join(types)}, and this is {load.type}"
-    if load.watermark:
+    if said.says("watermark"):
         return
     for field in ("lag", *_about_watermarks(load)):
         if getattr(load, field):
@@ -87,14 +88,14 @@ def _about_watermarks(load: Load) -> Iterator[str]:
         yield "late"
 
 
-def _lag_problems(dataset: DatasetDefinition) -> Iterator[Problem]:
-    load = dataset.load
+def _lag_problems(said: LoadSaid) -> Iterator[Problem]:
+    load = said.load
     try:
         lag = parse_lag(load.lag)
     except (ValueError, OverflowError) as error:
         yield "lag", str(error)
         return
-    data_type = dataset.declared.type_of(load.watermark)
+    data_type = said.type_of(load.watermark)
     if not load.lag or data_type is None:
         return
     if data_type == "string":
@@ -107,9 +108,10 @@ def _lag_problems(dataset: DatasetDefinition) -> Iterator[Problem]:
         yield "lag", f"{load.watermark} is a date; write whole days, such as 2 days"
 
 
-def _read_again(load: Load) -> Iterator[str]:
+def _read_again(said: LoadSaid) -> Iterator[str]:
     """What would bring rows a second time to a load that cannot know them again."""
-    if load.type is not LoadType.APPEND or load.keys:
+    load = said.load
+    if load.type is not LoadType.APPEND or said.says("keys"):
         return
     if load.inclusive:
         yield "inclusive"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from lakeguard.registry.details import read_columns_named
 from lakeguard.registry.fields import Fields
 from lakeguard.registry.nodes import Block, Scalar
@@ -12,34 +15,64 @@ KEYS = tuple(Load.model_fields)
 ALIASES = {"HYBRID": LoadType.APPEND}
 
 
-def read_load(fields: Fields) -> Load | None:
+@dataclass(frozen=True)
+class LoadRead:
+    """The load as far as it could be read; None where not even its type could."""
+
+    load: Load | None
+    unread: frozenset[str] = frozenset()
+    """Fields with a mistake; they have their defaults."""
+
+    @property
+    def whole(self) -> Load | None:
+        """The load that was meant, if all of it could be read."""
+        return None if self.unread else self.load
+
+
+def read_load(fields: Fields) -> LoadRead:
     """``{type: APPEND}``, the type alone, or nothing at all, which is FULL."""
     node = fields.node("load")
     if node is None:
-        return Load(type=LoadType.FULL)
+        return LoadRead(Load(type=LoadType.FULL))
     if isinstance(node, Scalar):
         short = _type(fields, "load")
-        return None if short is None else Load(type=short)
+        return LoadRead(None if short is None else Load(type=short))
     block = fields.block_at("load", "{type: FULL}")
-    return None if block is None else _spelled_out(fields, block)
+    return LoadRead(None) if block is None else _spelled_out(fields, block)
 
 
-def _spelled_out(fields: Fields, block: Block) -> Load | None:
-    before = fields.findings.count
+def _spelled_out(fields: Fields, block: Block) -> LoadRead:
+    said: dict[str, Any] = {}
+    unread: set[str] = set()
     load = Fields(fields.document, block, fields.findings, KEYS)
-    texts = ("watermark", "lag", "operation", "effective")
-    flags = ("inclusive", "allow_empty", "skip_unchanged")
-    said = {
-        "type": _type(load, "type"),
-        "hash": load.choice("hash", HashStrategy, HashStrategy.NONE),
-        "null_watermark": load.choice("null_watermark", NullWatermark, NullWatermark.REFUSE),
-        "late": load.choice("late", LateRows, LateRows.LOAD),
-        "deletes": load.choice("deletes", Deletes, Deletes.HARD),
-        **{key: load.text(key) or "" for key in texts},
-        **{key: load.flag(key, False) for key in flags},
-        **{key: read_columns_named(load, key) for key in ("keys", "order_by", "partition_by")},
-    }
-    return None if fields.findings.count > before else Load.model_validate(said)
+    for key in KEYS:
+        before = fields.findings.count
+        value = _value(load, key)
+        if fields.findings.count > before:
+            unread.add(key)
+        else:
+            said[key] = value
+    found = None if "type" in unread else Load.model_validate(said)
+    return LoadRead(found, frozenset(unread))
+
+
+def _value(load: Fields, key: str) -> Any:
+    match key:
+        case "type":
+            return _type(load, key)
+        case "hash":
+            return load.choice(key, HashStrategy, HashStrategy.NONE)
+        case "null_watermark":
+            return load.choice(key, NullWatermark, NullWatermark.REFUSE)
+        case "late":
+            return load.choice(key, LateRows, LateRows.LOAD)
+        case "deletes":
+            return load.choice(key, Deletes, Deletes.HARD)
+        case "inclusive" | "allow_empty" | "skip_unchanged":
+            return load.flag(key, False)
+        case "keys" | "order_by" | "partition_by":
+            return read_columns_named(load, key)
+    return load.text(key) or ""
 
 
 def _type(fields: Fields, key: str) -> LoadType | None:
