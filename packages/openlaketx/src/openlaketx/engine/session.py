@@ -27,7 +27,8 @@ from lakeguard_sdk.errors import BuildFailed, JarsMissing
 from openlaketx.engine.class_archive import ClassArchive, archive_folder
 from openlaketx.engine.jars import delta_jars
 from openlaketx.engine.java import find_java
-from openlaketx.engine.machine import cores
+from openlaketx.engine.machine import cores, memory_bytes
+from openlaketx.engine.runtime import require_new_enough, runtime_of
 
 RUN_SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -80,9 +81,19 @@ def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSessi
 
 def run_session(spark: SparkSession) -> SparkSession:
     """A child of ``spark`` with the settings of a run and no view but its own."""
-    child = spark.newSession()
+    child = runtime_of(spark).child(spark)
     settle(child)
     return child
+
+
+@contextmanager
+def lent_session(spark: SparkSession) -> Iterator[SparkSession]:
+    """A ``run_session`` for the block; nothing of it stays behind."""
+    child = run_session(spark)
+    try:
+        yield child
+    finally:
+        runtime_of(child).close(child)
 
 
 def settle(session: SparkSession) -> None:
@@ -115,6 +126,7 @@ def _configuration(options: dict[str, str], archive: str, *, delta: bool) -> Spa
     settings["spark.driver.extraJavaOptions"] = " ".join([*ours, given]).strip()
     if settings["spark.master"].startswith("local"):
         settings.setdefault("spark.sql.shuffle.partitions", str(cores()))
+        settings.setdefault("spark.driver.memory", f"{_heap_mb()}m")
         settings.setdefault("spark.driver.host", "127.0.0.1")
         settings.setdefault("spark.driver.bindAddress", "127.0.0.1")
     conf = SparkConf(loadDefaults=False)
@@ -122,6 +134,11 @@ def _configuration(options: dict[str, str], archive: str, *, delta: bool) -> Spa
         if value:
             conf.set(key, value)
     return conf
+
+
+def _heap_mb() -> int:
+    """A quarter of the machine: Spark's own 1 GB ends the process on tables of 20 million rows."""
+    return min(max(memory_bytes() // 4, 1 << 30), 16 << 30) >> 20
 
 
 def _class_path(*, required: bool) -> str:
