@@ -49,13 +49,19 @@ def load_by_key(
     staged = stage(frame, batch, plan, storage, schema=incoming_schema(plan), folder=INCOMING)
     incoming = look_at_incoming(session, staged, plan, _identity(plan))
     _refuse_empty_snapshot(incoming, plan, existing)
-    changed = _changed(incoming, staged, plan, existing).persist()
-    try:
-        with explaining(plan):
-            tally = _tally(changed, plan, existing)
-        arrived, candidate = _write(changed, staged, incoming, tally, plan, existing, storage)
-    finally:
-        changed.unpersist()
+    changed = _changed(incoming, staged, plan, existing)
+    if changed is None:
+        tally = _Tally({INSERT: incoming.rows}, frozenset())
+        rows = incoming.frame.withColumns({OP: F.lit(INSERT), FILE: F.lit(None).cast("string")})
+        arrived, candidate = _write(rows, staged, incoming, tally, plan, existing, storage)
+    else:
+        changed.persist()
+        try:
+            with explaining(plan):
+                tally = _tally(changed, plan, existing)
+            arrived, candidate = _write(changed, staged, incoming, tally, plan, existing, storage)
+        finally:
+            changed.unpersist()
     return Loaded(
         candidate=candidate,
         arrived=arrived,
@@ -89,12 +95,17 @@ def _refuse_empty_snapshot(incoming: Incoming, plan: RunPlan, existing: Existing
         )
 
 
-def _changed(incoming: Incoming, staged: Candidate, plan: RunPlan, existing: Existing) -> DataFrame:
+def _changed(
+    incoming: Incoming, staged: Candidate, plan: RunPlan, existing: Existing
+) -> DataFrame | None:
+    """The rows that change, with what happens to them; None where all are new."""
     session = incoming.frame.sparkSession
     if plan.load.type is LoadType.SNAPSHOT:
         rows = read_existing(session, plan, existing, existing.files)
         return changed_rows(incoming, rows, plan)
     paths = files_with_keys(existing, staged, plan.declared, plan.load.keys)
+    if not paths and plan.load.type in (LoadType.APPEND, LoadType.INCREMENTAL):
+        return None
     rows = read_existing(session, plan, existing, paths)
     if plan.load.type is LoadType.SCD2:
         return changed_history(incoming, rows, plan)
