@@ -39,7 +39,8 @@ LakeGuardError
 │   ├── StagingFailed      LG-5005
 │   ├── WorkerMissing      LG-5006
 │   ├── DeliveryFailed     LG-5007
-│   └── SecretMissing      LG-5008
+│   ├── SecretMissing      LG-5008
+│   └── SourceUnavailable  LG-5009, retryable
 └── StateError             the database is not what this version needs
     ├── StateMissing       LG-6001
     ├── StateMismatch      LG-6002

@@ -67,7 +67,7 @@ def fetched(lake: Path, build: SourceBuild, **changed: Any) -> Selection | None:
 def failure(lake: Path, build: SourceBuild, **changed: Any) -> str:
     with pytest.raises(SourceUnreadable) as refusal:
         fetched(lake, build, **changed)
-    assert not folder_of(lake).exists()
+    assert not (lake / "landing").exists(), "nothing is left of it, no empty folder either"
     return json.dumps(refusal.value.to_data())
 
 
@@ -128,7 +128,41 @@ def test_what_is_not_a_whole_file_is_refused(
 
 
 def test_nobody_there_is_told(tmp_path: Path, site: Site) -> None:
-    assert "Connection refused" in failure(tmp_path, build_of("http://127.0.0.1:1/{token}/a.csv"))
+    told = failure(tmp_path, build_of("http://127.0.0.1:1/{token}/a.csv"))
+    assert "Connection refused" in told
+    assert json.loads(told)["retryable"]
+
+
+@pytest.mark.parametrize(
+    ("page", "passing"),
+    [
+        (Page(status=500), True),
+        (Page(status=503), True),
+        (Page(status=429), True),
+        (Page(status=408), True),
+        (Page(BODY, length=len(BODY) + 1), True),
+        (Page(BODY, pause=2.0), True),
+        (Page(status=404), False),
+        (Page(status=401), False),
+        (Page(status=204), False),
+        (Page(BODY, length=None), False),
+        (Page(status=302, headers={"Location": "http://elsewhere/"}), False),
+        (Page(status=302, headers={"Location": "/a.csv"}), False),
+    ],
+    ids=lambda value: f"{value.status}" if isinstance(value, Page) else "",
+)
+def test_what_may_pass_by_itself_is_worth_another_try(
+    tmp_path: Path, site: Site, page: Page, passing: bool
+) -> None:
+    site.pages["/a.csv"] = page
+    settings = {"timeout_seconds": "0.5"}
+    told = json.loads(failure(tmp_path, build_of(f"{site.url}/a.csv"), settings=settings))
+    assert (told["retryable"], told["code"]) == (passing, "LG-5009" if passing else "LG-5003")
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/a.csv", "127.0.0.1/a.csv"])
+def test_an_address_that_is_none_stays_wrong(tmp_path: Path, site: Site, url: str) -> None:
+    assert not json.loads(failure(tmp_path, build_of(url)))["retryable"]
 
 
 def test_a_redirect_within_the_host_is_followed(tmp_path: Path, site: Site) -> None:

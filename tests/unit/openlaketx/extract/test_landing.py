@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -146,3 +147,27 @@ def test_a_file_with_the_name_of_the_manifest_is_refused(tmp_path: Path) -> None
     with pytest.raises(SourceUnreadable, match=r"in/manifest.json would land as manifest.json"):
         landed(tmp_path, "in/*")
     assert not folder_of(tmp_path).exists()
+
+
+def test_only_empty_folders_go_with_what_was_not_received(tmp_path: Path) -> None:
+    write(tmp_path, "in/a.csv")
+    landed(tmp_path, "in/*.csv")
+    with landing(plan_of(tmp_path, "run_2"), "orders", str(tmp_path), STORAGE) as place:
+        place.discard()
+    assert not folder_of(tmp_path, "run_2").exists()
+    assert (folder_of(tmp_path) / "manifest.json").exists()
+    with landing(plan_of(tmp_path, "run_3"), "other", str(tmp_path), STORAGE) as place:
+        place.discard()
+    assert [folder.name for folder in (tmp_path / "landing").iterdir()] == ["orders"]
+
+
+def test_runs_that_land_and_give_up_at_once_do_not_meet(tmp_path: Path) -> None:
+    """One takes empty folders away while the other makes its own in them."""
+
+    def land_nothing(number: int) -> None:
+        with landing(plan_of(tmp_path, f"run_{number}"), "orders", str(tmp_path), STORAGE) as place:
+            place.discard()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(land_nothing, range(400)))
+    assert not (tmp_path / "landing").exists()

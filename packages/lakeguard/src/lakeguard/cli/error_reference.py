@@ -8,7 +8,13 @@ from inspect import cleandoc
 
 from lakeguard.cli.failures import WRONG_CALL
 from lakeguard.cli.ways_out import error_classes
-from lakeguard_sdk import command_errors, definition_errors, ledger_errors, program_errors
+from lakeguard_sdk import (
+    command_errors,
+    definition_errors,
+    ledger_errors,
+    program_errors,
+    source_errors,
+)
 from lakeguard_sdk.errors import (
     EngineError,
     LakeGuardError,
@@ -26,7 +32,7 @@ Every error has a stable code, says what happened and names the next command; in
 This page is made from the error tree: `python -m lakeguard.cli.error_reference`.
 """
 
-_BRANCHES = (command_errors, definition_errors, ledger_errors, program_errors)
+_BRANCHES = (command_errors, definition_errors, ledger_errors, program_errors, source_errors)
 """Modules that hold a part of the tree: it is whole only where all of them are imported."""
 
 _FAMILIES: tuple[tuple[str, type[LakeGuardError]], ...] = (

@@ -20,8 +20,17 @@ _MOST_REDIRECTS = 5
 _CHATTY = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.proxy", "httpcore.socks")
 
 
+_COME_BACK = (httpx.codes.REQUEST_TIMEOUT, httpx.codes.TOO_EARLY, httpx.codes.TOO_MANY_REQUESTS)
+_OUR_FAULT = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
+
+
 class DownloadProblem(ValueError):
     """Why there is no file; holds no secret."""
+
+    def __init__(self, why: str, *, passing: bool) -> None:
+        super().__init__(why)
+        self.passing = passing
+        """Whether the same address may answer well a moment later."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,8 +51,9 @@ class Address:
             url = url.replace("{" + name + "}", quote(value, safe=""))
         return url
 
-    def problem(self, why: str) -> DownloadProblem:
-        return DownloadProblem(f"{self.written}: {without(why, self.secrets.values())}")
+    def problem(self, why: str, *, passing: bool = False) -> DownloadProblem:
+        told = f"{self.written}: {without(why, self.secrets.values())}"
+        return DownloadProblem(told, passing=passing)
 
 
 @contextmanager
@@ -61,9 +71,11 @@ def downloading(address: Address, seconds: float, *, packed: bool) -> Iterator[I
                 _check(response, address, packed=packed)
                 yield _body(response, address)
         except httpx.TimeoutException:
-            raise address.problem(f"the server said nothing for {seconds:g} seconds") from None
+            told = f"the server said nothing for {seconds:g} seconds"
+            raise address.problem(told, passing=True) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise address.problem(str(error) or type(error).__name__) from None
+            broken = isinstance(error, httpx.TransportError) and not isinstance(error, _OUR_FAULT)
+            raise address.problem(str(error) or type(error).__name__, passing=broken) from None
 
 
 @contextmanager
@@ -85,7 +97,8 @@ def _answered(client: httpx.Client, address: Address) -> Iterator[httpx.Response
 def _check(response: httpx.Response, address: Address, *, packed: bool) -> None:
     if response.status_code != httpx.codes.OK:
         told = f"{response.status_code} {response.reason_phrase}".strip()
-        raise address.problem(f"the server answered {told}")
+        passing = response.is_server_error or response.status_code in _COME_BACK
+        raise address.problem(f"the server answered {told}", passing=passing)
     headers = response.headers
     encoding = headers.get("content-encoding", "identity").lower()
     if encoding != "identity" and not (packed and encoding in ("gzip", "x-gzip")):
@@ -103,7 +116,7 @@ def _body(response: httpx.Response, address: Address) -> Iterator[bytes]:
         yield chunk
     told = response.headers.get("content-length")
     if told is not None and int(told) != size:
-        raise address.problem(f"the answer has {size} bytes instead of {told}")
+        raise address.problem(f"the answer has {size} bytes instead of {told}", passing=True)
 
 
 @contextmanager

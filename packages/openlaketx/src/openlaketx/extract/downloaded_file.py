@@ -32,7 +32,8 @@ def land_download(
         with downloading(address, seconds, packed=name.endswith(".gz")) as chunks:
             received = landing.receive(name, build.url, chunks)
     except DownloadProblem as problem:
-        raise landing.unreadable(str(problem)) from None
+        told = landing.unavailable if problem.passing else landing.unreadable
+        raise told(str(problem)) from None
     file = SourceFile(path=name, size=received.size, modified_ms=0, sha256=received.sha256)
     known = build.position.files if build.position else ()
     if plan.load.type in NEW_ROWS_ONLY and file.sha256 in (before.sha256 for before in known):

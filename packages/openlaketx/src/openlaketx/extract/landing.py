@@ -10,7 +10,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,10 +20,14 @@ from pydantic import Field
 from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.source_errors import SourceUnavailable
 from lakeguard_sdk.storage import Storage, join, local_path
 from openlaketx.extract.manifest import LANDING
 
 MANIFEST = "manifest.json"
+_OWN_PARENTS = 3
+"""Of a run's folder: its day, its source, and the landing itself."""
+_TRIES = 20
 
 
 class Received(Noun):
@@ -85,6 +89,9 @@ class Landing:
     def unreadable(self, reason: str) -> SourceUnreadable:
         return SourceUnreadable(source=self.source, reason=reason, dataset=self.dataset)
 
+    def unavailable(self, reason: str) -> SourceUnavailable:
+        return SourceUnavailable(source=self.source, reason=reason, dataset=self.dataset)
+
     def finish(self) -> None:
         """After this the folder says that it is whole, and is."""
         receipt = Receipt(
@@ -102,9 +109,12 @@ class Landing:
             _sync(parent)
 
     def discard(self) -> None:
-        """Nothing was received after all."""
+        """Nothing was received after all; what holds nothing else goes too."""
         self.files.clear()
         shutil.rmtree(self.folder, ignore_errors=True)
+        with suppress(OSError):
+            for folder in self.folder.parents[:_OWN_PARENTS]:
+                folder.rmdir()
 
 
 def run_folder(plan: RunPlan, source: str, lake: str) -> Path:
@@ -133,10 +143,14 @@ def landing(plan: RunPlan, source: str, lake: str, storage: Storage) -> Iterator
 
 
 def _make(made: Landing) -> None:
-    try:
-        made.folder.mkdir(parents=True)
-    except OSError as error:
-        raise made.unreadable(_not_kept(made.folder, error)) from None
+    """Again where it fails: another run may just have taken an empty parent away."""
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            made.folder.mkdir(parents=True)
+            return
+        except OSError as error:
+            if not tries_left:
+                raise made.unreadable(_not_kept(made.folder, error)) from None
 
 
 def _not_kept(folder: Path, error: OSError) -> str:
