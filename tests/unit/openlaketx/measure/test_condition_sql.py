@@ -20,6 +20,7 @@ from lakeguard_sdk.expression import (
     Value,
 )
 from openlaketx.measure.condition_sql import ConditionSql, common_type
+from openlaketx.measure.spark_dialect import SPARK
 
 
 def column(name: str, data_type: str) -> ColumnRef:
@@ -66,6 +67,31 @@ S, N = column("s", "string"), column("n", "integer")
 )  # fmt: skip
 def test_rendering(condition: Condition, sql: str, bound: list[str]) -> None:
     writer = ConditionSql()
+    assert writer.condition(condition) == sql
+    assert list(writer.parameters.values()) == bound
+
+
+@pytest.mark.parametrize(
+    ("condition", "sql", "bound"),
+    [
+        (IsNull(of=column("a `b`", "string")), "(`a ``b``` IS NULL)", []),
+        (IsNan(of=column("d", "double")), "(`d` = CAST('NaN' AS DOUBLE))", []),
+        (less(N, value("integer", "5")), "(`n` < CAST(:p0 AS INT))", ["5"]),
+        (less(N, value("integer", "3000000000")),
+         "(CAST(`n` AS DECIMAL(38,0)) < CAST(:p0 AS DECIMAL(38,0)))", ["3000000000"]),
+        (less(Length(of=S), value("integer", "3")),
+         "(CAST(length(`s`) AS BIGINT) < CAST(:p0 AS BIGINT))", ["3"]),
+        (less(column("t", "timestamp_ntz"), value("timestamp_ntz", "2013-12-31T00:00")),
+         "(`t` < CAST(:p0 AS TIMESTAMP_NTZ))", ["2013-12-31 00:00:00"]),
+        (Matches(of=S, pattern="a|b"), "(`s` RLIKE :p0)", [r"\A(?:a|b)\z"]),
+        (InSet(of=S, values=(value("string", "it's"),)), "(`s` IN (CAST(:p0 AS STRING)))",
+         ["it's"]),
+    ],
+)  # fmt: skip
+def test_the_same_tree_in_the_words_of_spark(
+    condition: Condition, sql: str, bound: list[str]
+) -> None:
+    writer = ConditionSql(SPARK)
     assert writer.condition(condition) == sql
     assert list(writer.parameters.values()) == bound
 

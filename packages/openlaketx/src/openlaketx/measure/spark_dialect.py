@@ -1,0 +1,45 @@
+"""Spark's spelling: text for ``spark.sql(text, args=…)`` in an ANSI session in UTC."""
+
+from __future__ import annotations
+
+from openlaketx.measure.comparison_types import HUGE, WIDEST
+from openlaketx.measure.dialect import Dialect
+
+_TYPES = {
+    "string": "STRING",
+    "boolean": "BOOLEAN",
+    "byte": "TINYINT",
+    "short": "SMALLINT",
+    "integer": "INT",
+    "long": "BIGINT",
+    HUGE: f"DECIMAL({WIDEST},0)",
+    "float": "DOUBLE",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "timestamp_ntz": "TIMESTAMP_NTZ",
+    "binary": "BINARY",
+}
+
+
+class SparkDialect(Dialect):
+    """Over a session with ``spark.sql.ansi.enabled`` and the time zone UTC."""
+
+    def quoted(self, name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
+
+    def parameter(self, name: str) -> str:
+        return f":{name}"
+
+    def type_name(self, data_type: str) -> str:
+        return _TYPES.get(data_type) or data_type.upper()
+
+    def is_nan(self, value: str) -> str:
+        """``isnan`` is FALSE for NULL; a comparison is NULL, and here NaN equals NaN."""
+        return f"({value} = CAST('NaN' AS DOUBLE))"
+
+    def matches(self, text: str, pattern: str) -> str:
+        return f"({text} RLIKE {pattern})"
+
+
+SPARK = SparkDialect()
