@@ -12,10 +12,11 @@ from deltalake import DeltaTable
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.command_errors import MaintenanceRefused
 from lakeguard_sdk.compaction import CompactionPlan
-from lakeguard_sdk.errors import TableBusy, TableUnreadable
+from lakeguard_sdk.errors import TableBusy
 from lakeguard_sdk.maintenance import Removal, RemovalKind
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.proof import FindingKind
+from lakeguard_sdk.rollback_errors import FilesRemoved
 from lakeguard_sdk.run import Failure, RunPlan
 from lakeguard_sdk.words import LoadType
 from tests.worlds.hand_work import compact_by_hand, evidence_of, run_by_hand, shown
@@ -90,10 +91,17 @@ def test_kept_versions_stay_whole(tmp_path: Path) -> None:
 def test_a_version_whose_files_went_says_so(tmp_path: Path) -> None:
     client = project(tmp_path, LoadType.FULL, AT_ONCE, 3)
     maintained(client)
-    with pytest.raises(TableUnreadable, match="v1 cannot be shown again: maintenance removed"):
+    with pytest.raises(FilesRemoved, match=r"v1: maintenance removed .*; still whole: v2$") as told:
         client.operations.rollback(NUMBERS, 1, "x")
+    assert told.value.next_step == 'lakeguard rollback bronze.numbers --to v2 --reason "…"'
     removed = {row.version: row.removed for row in client.reader.versions(NUMBERS)}
     assert removed == {1: True, 2: False, 3: False}
+
+
+def test_where_no_version_is_left_a_run_is_the_way_on() -> None:
+    error = FilesRemoved(dataset=NUMBERS, version=1, whole=())
+    assert str(error).endswith("no other version is left")
+    assert error.next_step == "lakeguard run bronze.numbers"
 
 
 def test_within_retention_nothing_goes(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from deltalake import DeltaTable
 from sqlalchemy import create_engine, text
 
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.faultpoints import POINTS
+from lakeguard_sdk.rollback_errors import FilesRemoved
 from lakeguard_sdk.words import LoadType, RunStatus
 from tests.faults import mortal
 from tests.worlds.hand_work import compact_by_hand, run_by_hand, shown
@@ -151,7 +151,7 @@ def test_a_killed_maintenance(point: str, tmp_path: Path) -> None:
 
     client.operations.reap()
     assert client.ledger.verify(replay=True).findings == ()
-    with pytest.raises(TableUnreadable, match="maintenance removed"):
+    with pytest.raises(FilesRemoved, match="maintenance removed"):
         client.operations.rollback(NUMBERS, 1, "they may be there or not")
     client.operations.maintain(NUMBERS)
     left = list((tmp_path / "bronze" / "numbers").glob("runs/**/*.parquet"))

@@ -70,7 +70,7 @@ MISTAKES = [
         "key stands twice",
         SILVER,
         "columns:",
-        "load: {type: CDC, keys: [order_id, «order_id»]}\ncolumns:",
+        "load: {type: INCREMENTAL, keys: [order_id, «order_id»]}\ncolumns:",
         "LG-2004",
         "stands twice",
     ),

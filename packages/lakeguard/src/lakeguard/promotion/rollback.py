@@ -10,7 +10,13 @@ from lakeguard.gate.decide import CaseFacts
 from lakeguard.gate.schema_comparison import compare_schema, demands_declared_columns
 from lakeguard.ledger.intents import next_seq
 from lakeguard.ledger.maintenance import removed_versions
-from lakeguard.ledger.versions import StoredVersion, pointer, shown_at, stored_version
+from lakeguard.ledger.versions import (
+    StoredVersion,
+    pointer,
+    shown_at,
+    stored_version,
+    stored_versions,
+)
 from lakeguard.promotion.approved import approved_evidence
 from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, rogue_commit
@@ -27,10 +33,9 @@ from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.rollback_errors import FilesRemoved
 from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket, SchemaReaction
 from lakeguard_sdk.words import MoveKind, RunStatus
-
-_GONE = "maintenance removed files of it, as it is older than the retention"
 
 
 def roll_back(heart: Heart, name: DatasetName, to: int, reason: str) -> RunResult:
@@ -65,11 +70,12 @@ def _target(
         published = pointer(connection, dataset.dataset_id)
         if target is None or published is None:
             raise UnknownVersion(dataset=name, version=to)
+        _require_files(connection, dataset, target)
         shown = shown_at(connection, dataset.dataset_id, to)
     location = heart.location_of(dataset)
     if not heart.tables.exists(location):
         raise TableUnreadable(dataset=name, location=location, reason="it is gone")
-    damage = _removed(heart, dataset, to) or heart.tables.damage(location, shown)
+    damage = heart.tables.damage(location, shown)
     if damage is not None:
         reason = f"v{to} cannot be shown again: {damage}"
         raise TableUnreadable(dataset=name, location=location, reason=reason)
@@ -78,10 +84,18 @@ def _target(
     return dataset, target, shown
 
 
-def _removed(heart: Heart, dataset: RegisteredDataset, version: int) -> str | None:
-    with heart.database.read() as connection:
-        gone = version in removed_versions(connection, dataset.dataset_id)
-    return _GONE if gone else None
+def _require_files(
+    connection: Connection, dataset: RegisteredDataset, target: StoredVersion
+) -> None:
+    """Refused, with the versions that are left, where maintenance removed files of the target."""
+    removed = removed_versions(connection, dataset.dataset_id)
+    if target.version not in removed:
+        return
+    shown = pointer(connection, dataset.dataset_id)
+    known = [stored.version for stored in stored_versions(connection, dataset.dataset_id)]
+    useless = removed | ({shown.version} if shown else set())
+    whole = [number for number in known if number not in useless]
+    raise FilesRemoved(dataset=dataset.name, version=target.version, whole=whole)
 
 
 def _open(
@@ -115,9 +129,7 @@ def _begin(
     with heart.database.write() as connection:
         tasks.get_task(connection, heart.org_id, ticket.task_id)
         hold_table(connection, dataset.dataset_id)
-        if target.version in removed_versions(connection, dataset.dataset_id):
-            reason = f"v{target.version} cannot be shown again: {_GONE}"
-            raise TableUnreadable(dataset=dataset.name, location=location, reason=reason)
+        _require_files(connection, dataset, target)
         decision = _decide(connection, heart, ticket, dataset, target)
         if not decision.allowed:
             return end_run(connection, heart, task, dataset, RunStatus.BLOCKED, decision=decision)
