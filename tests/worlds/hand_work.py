@@ -8,7 +8,7 @@ from typing import Any
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.errors import MoveError
-from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.evidence import Changes, Evidence
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.measure import RowCount, measure_key
 from lakeguard_sdk.processes import this_process
@@ -87,6 +87,7 @@ def run_by_hand(
     numbers: list[int],
     task_id: str | None = None,
     notes: dict[str, Any] | None = None,
+    changes: Changes | None = None,
 ) -> RunResult:
     """One run of the numbers dataset from submit to completion, by this process."""
     lake = DeltaLake()
@@ -95,7 +96,8 @@ def run_by_hand(
     if isinstance(plan, RunResult):
         return plan
     client.runs.submit_schema(plan.ticket, plan.declared)
-    evidence = evidence_of(lake, plan, numbers).model_copy(update={"notes": notes or {}})
+    said = {"notes": notes or {}, "changes": changes}
+    evidence = evidence_of(lake, plan, numbers).model_copy(update=said)
     reached("stage.written")
     reached("measure.taken")
     decision = client.runs.submit_evidence(plan.ticket, evidence)

@@ -6,13 +6,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import click
+import pytest
 
 from lakeguard.cli.views.doctor import Finding, doctor_lines
+from lakeguard.cli.views.facts import notes_lines
 from lakeguard.cli.views.listing import moves_lines, runs_lines, versions_lines
 from lakeguard.cli.views.replay import replay_lines
 from lakeguard.cli.views.show import DatasetPage, show_lines
 from lakeguard_sdk.definition import TargetDefinition
-from lakeguard_sdk.reading import ReplayResult
+from lakeguard_sdk.evidence import Changes
+from lakeguard_sdk.reading import BuildKind, ReplayResult, RunFacts
 from lakeguard_sdk.words import RunStatus, TargetFormat
 from tests.unit.cli import nouns
 
@@ -77,6 +80,30 @@ def test_a_page_has_every_part() -> None:
         "What was published",
     ):
         assert part in text
+
+
+def test_a_page_says_what_made_the_version() -> None:
+    facts = RunFacts(rows=3, changes=Changes(inserted=2, deleted=1), notes={"model": "2026-01"})
+    lines = plain(show_lines(replace(page(), facts=facts), nouns.NOW))
+    assert any(line.split() == ["changes", "2", "inserted,", "1", "deleted"] for line in lines)
+    at = lines.index("Notes of v1")
+    assert lines[at + 1] == "  model   2026-01"
+    assert not any(line.startswith("Notes") for line in plain(show_lines(page(), nouns.NOW)))
+
+
+def test_a_long_note_is_cut() -> None:
+    (line,) = notes_lines({"long": "x" * 9_000})
+    assert len(line) < 200
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [("frame", "published by a program"), ("source", "its source"), (None, "")]
+)
+def test_a_version_without_inputs_says_where_it_is_from(kind: BuildKind | None, told: str) -> None:
+    row = nouns.version_row(1, inputs=(), built_by=kind)
+    (line,) = plain(versions_lines([row]))[1:]
+    assert (told in line) is True
+    assert ("program" in line) is (kind == "frame")
 
 
 def test_a_live_table_is_said_to_have_no_versions() -> None:

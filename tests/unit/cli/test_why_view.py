@@ -11,8 +11,9 @@ from lakeguard.cli.explaining import Explanation, explain
 from lakeguard.cli.views.why import why_lines
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromSql
+from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.reading import DatasetStatus, PointerMove, RunRow, VersionRow
+from lakeguard_sdk.reading import DatasetStatus, PointerMove, RunFacts, RunRow, VersionRow
 from lakeguard_sdk.words import RunStatus
 from tests.unit.cli import nouns
 
@@ -26,6 +27,7 @@ class Ledger:
         self.green = nouns.decision(nouns.FINE, run_id="run_1", ruleset=green_rules)
         self.blocked = nouns.decision(nouns.FINE, nouns.MEAN, nouns.TOO_LATE)
         self.promoted: Sequence[VersionRow] = (nouns.version_row(1),)
+        self.said: RunFacts | None = None
         self.moves = [self.bronze_at(1, hours=30)]
         if bronze > 1:
             self.moves.append(self.bronze_at(bronze, hours=2))
@@ -43,6 +45,9 @@ class Ledger:
 
     def definition(self, name: DatasetName) -> DatasetDefinition:
         return nouns.definition().model_copy(update={"build": self.build})
+
+    def facts(self, run_id: str) -> RunFacts | None:
+        return self.said
 
     def versions(self, name: DatasetName) -> Sequence[VersionRow]:
         return self.promoted
@@ -152,6 +157,23 @@ def test_a_green_run_needs_no_way_out() -> None:
 def test_json_has_every_part() -> None:
     data = explained(Ledger(), BLOCKED).to_data()
     assert sorted(data) == [
-        "decision", "differences", "last_green", "published", "run", "ways_out",
+        "decision", "differences", "facts", "last_green", "published", "run", "ways_out",
     ]  # fmt: skip
     assert data["differences"] == [{"what": "input bronze.flights", "before": "v1", "after": "v2"}]
+
+
+def test_what_the_run_said_itself_is_told() -> None:
+    ledger = Ledger()
+    ledger.said = RunFacts(
+        rows=776,
+        changes=Changes(inserted=700, updated=76, late=1200),
+        rejected=2,
+        notes={"model": "m\x1b[2J", "shops": [1, 2]},
+    )
+    explanation = explained(ledger, nouns.run_row(decision_id="dec_of_run_2"))
+    lines = told(explanation)
+    assert "  changes      700 inserted, 76 updated, 1,200 late" in lines
+    assert "  kept aside   2 malformed lines" in lines
+    at = lines.index("Notes")
+    assert lines[at + 1 : at + 3] == ["  model   m\\x1b[2J", "  shops   [1, 2]"]
+    assert explanation.to_data()["facts"] == ledger.said.to_data()

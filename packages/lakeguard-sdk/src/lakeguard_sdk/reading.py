@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
-from lakeguard_sdk.evidence import InputVersion
+from lakeguard_sdk.evidence import Changes, InputVersion
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.schema import TableSchema
@@ -18,6 +18,8 @@ from lakeguard_sdk.words import (
     RunStatus,
     Severity,
 )
+
+BuildKind = Literal["source", "sql", "python", "frame"]
 
 
 class DatasetRow(Noun):
@@ -88,6 +90,17 @@ class VersionRow(Noun):
     """What the build itself had to say of it."""
     removed: bool = False
     """Whether maintenance removed files of it: it cannot be shown again."""
+    built_by: BuildKind | None = None
+    """What stood behind it; a frame that a program published names no inputs."""
+
+
+class RunFacts(Noun):
+    """What a run said of its batch, whatever came of it."""
+
+    rows: int
+    changes: Changes | None = None
+    rejected: int = 0
+    notes: dict[str, Any] = Field(default_factory=dict)
 
 
 class PointerMove(Noun):

@@ -11,7 +11,7 @@ from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.reading import RunRow, VersionRow
+from lakeguard_sdk.reading import RunFacts, RunRow, VersionRow
 
 
 class Difference(Noun):
@@ -32,6 +32,7 @@ class Explanation:
     green: VersionRow | None
     differences: tuple[Difference, ...]
     ways_out: tuple[WayOut, ...]
+    facts: RunFacts | None = None
 
     def to_data(self) -> dict[str, object]:
         return {
@@ -41,6 +42,7 @@ class Explanation:
             "last_green": self.green.to_data() if self.green else None,
             "differences": [item.to_data() for item in self.differences],
             "ways_out": [item.to_data() for item in self.ways_out],
+            "facts": self.facts.to_data() if self.facts else None,
         }
 
 
@@ -58,6 +60,7 @@ def explain(reader: Reader, run: RunRow) -> Explanation:
         green=green,
         differences=tuple(_differences(reader, decision, green, read)),
         ways_out=tuple(ways_out_of(run, green, current, reader.definition(run.dataset))),
+        facts=reader.facts(run.run_id),
     )
 
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, select
 
 from lakeguard.insight.replaying import replay_decision
+from lakeguard.insight.run_facts import build_kinds, facts_of_run
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
 from lakeguard.ledger.versions import (
     LatestPointer,
+    StoredVersion,
     inputs_of,
     latest_pointers,
     notes_of,
@@ -37,6 +39,7 @@ from lakeguard_sdk.reading import (
     ReplayResult,
     ResolvedDataset,
     RuleRow,
+    RunFacts,
     RunRow,
     VersionRow,
 )
@@ -107,22 +110,28 @@ class StateReader:
         with self.database.read() as connection:
             return self._run(connection, run_id)
 
+    def facts(self, run_id: str) -> RunFacts | None:
+        with self.database.read() as connection:
+            return facts_of_run(connection, self.org_id, self._run(connection, run_id))
+
     def versions(self, name: DatasetName) -> Sequence[VersionRow]:
         with self.database.read() as connection:
             dataset_id = require_dataset(connection, self.org_id, name).dataset_id
             published = pointer(connection, dataset_id)
             notes = notes_of(connection, dataset_id)
             removed = removed_versions(connection, dataset_id)
+            kinds = build_kinds(connection, dataset_id)
             return [
                 VersionRow(
                     published=published is not None and published.version == row.version,
                     inputs=inputs_of(connection, dataset_id, row.version),
                     notes=notes.get(row.version, {}),
                     removed=row.version in removed,
+                    built_by=kinds.get(row.run_id),
                     **{
                         key: getattr(row, key)
                         for key in VersionRow.model_fields
-                        if key not in ("published", "inputs", "notes", "removed")
+                        if key in StoredVersion.model_fields
                     },
                 )
                 for row in stored_versions(connection, dataset_id)

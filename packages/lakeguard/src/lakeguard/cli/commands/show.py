@@ -13,6 +13,8 @@ from lakeguard.cli.views.show import DatasetPage, show_lines
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.definition import TargetDefinition
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.ports import Reader
+from lakeguard_sdk.reading import RunFacts
 
 LAST_RUNS = 5
 
@@ -38,7 +40,13 @@ def page_of(client: Client, asked: DatasetName) -> DatasetPage:
         rules=reader.rules(name),
         runs=reader.runs(name, LAST_RUNS),
         moves=reader.pointer_moves(name),
+        facts=_facts(reader, name),
     )
+
+
+def _facts(reader: Reader, name: DatasetName) -> RunFacts | None:
+    made_by = next((row.run_id for row in reader.versions(name) if row.published), None)
+    return None if made_by is None else reader.facts(made_by)
 
 
 def _target(client: Client, name: str | None) -> TargetDefinition | None:

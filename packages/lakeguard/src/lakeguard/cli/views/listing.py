@@ -16,6 +16,7 @@ _RUN_MARKS = {
     RunStatus.BLOCKED: ("✗ BLOCKED", Tone.BAD),
     RunStatus.FAILED: ("! FAILED", Tone.BAD),
 }
+_WITHOUT_INPUTS = {"frame": "published by a program", "source": "its source"}
 
 
 def run_mark(status: RunStatus) -> str:
@@ -58,7 +59,7 @@ def versions_lines(versions: Sequence[VersionRow]) -> list[str]:
             moment(row.promoted_at),
             number(row.row_count),
             number(row.table_rows),
-            inputs_text(row.inputs),
+            _built_from(row),
             row.run_id,
             inert(row.promoted_by),
         ]
@@ -66,6 +67,13 @@ def versions_lines(versions: Sequence[VersionRow]) -> list[str]:
     ]
     headers = ("VERSION", "", "PROMOTED", "ROWS", "IN TABLE", "BUILT FROM", "RUN", "BY")
     return table(headers, rows, right=frozenset({3, 4})) if rows else ["no versions yet"]
+
+
+def _built_from(row: VersionRow) -> str:
+    """Versions of datasets; what a program published has none that are known."""
+    if row.inputs or row.built_by is None:
+        return inputs_text(row.inputs)
+    return _WITHOUT_INPUTS.get(row.built_by, "")
 
 
 def _state(row: VersionRow) -> str:

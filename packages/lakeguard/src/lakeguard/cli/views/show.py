@@ -8,11 +8,12 @@ from datetime import datetime
 
 from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import columns, indented, moment, number, plural, strong
+from lakeguard.cli.views.facts import facts_rows, notes_lines
 from lakeguard.cli.views.listing import moves_lines, runs_lines
 from lakeguard.cli.views.status import badge_of
 from lakeguard_sdk.database import database_table
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromSource, TargetDefinition
-from lakeguard_sdk.reading import DatasetStatus, PointerMove, RuleRow, RunRow
+from lakeguard_sdk.reading import DatasetStatus, PointerMove, RuleRow, RunFacts, RunRow
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class DatasetPage:
     rules: Sequence[RuleRow]
     runs: Sequence[RunRow]
     moves: Sequence[PointerMove]
+    facts: RunFacts | None = None
+    """Of the run that made what is published."""
     target: TargetDefinition | None = None
 
     def to_data(self) -> dict[str, object]:
@@ -34,6 +37,7 @@ class DatasetPage:
             "rules": [rule.to_data() for rule in self.rules],
             "runs": [run.to_data() for run in self.runs],
             "moves": [move.to_data() for move in self.moves],
+            "facts": self.facts.to_data() if self.facts else None,
         }
 
 
@@ -45,6 +49,7 @@ def show_lines(page: DatasetPage, now: datetime) -> list[str]:
     return [
         *lines,
         *indented(columns(_facts(page))),
+        *_notes(page),
         *_section("Columns", _columns(page.definition)),
         *_section(plural(len(page.rules), "rule"), _rules(page.rules)),
         *_section("Last runs", runs_lines(page.runs, now)),
@@ -67,7 +72,13 @@ def _facts(page: DatasetPage) -> list[tuple[str, str]]:
         return [*facts, ("published", "nothing yet")]
     at = f" since {moment(status.published_at)}" if status.published_at else ""
     rows = "" if status.table_rows is None else f", {number(status.table_rows)} rows"
-    return [*facts, ("published", f"v{status.published}{rows}{at}")]
+    return [*facts, ("published", f"v{status.published}{rows}{at}"), *facts_rows(page.facts)]
+
+
+def _notes(page: DatasetPage) -> list[str]:
+    if page.facts is None or not page.facts.notes:
+        return []
+    return _section(f"Notes of v{page.status.published}", notes_lines(page.facts.notes))
 
 
 def _build(definition: DatasetDefinition) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from lakeguard.cli.explaining import Explanation
 from lakeguard.cli.inert import inert, inert_lines
 from lakeguard.cli.layout import columns, indented, moment, plural, strong
 from lakeguard.cli.views.checks import check_lines, others_line, with_outcome
+from lakeguard.cli.views.facts import facts_rows, notes_lines
 from lakeguard.cli.views.listing import outcome_of, run_mark
 from lakeguard_sdk.words import Outcome, RunStatus
 
@@ -16,6 +17,7 @@ def why_lines(told: Explanation, *, every_check: bool = False) -> list[str]:
     return [
         *_verdict(told),
         *_checks(told, every_check),
+        *_notes(told),
         *_changes(told),
         *_ways_out(told),
     ]
@@ -27,6 +29,7 @@ def _verdict(told: Explanation) -> list[str]:
     facts = [("run", run.run_id), ("ended", moment(run.end_time))]
     if told.decision is not None:
         facts.append(("decision", told.decision.decision_id))
+    facts += facts_rows(told.facts)
     lines = [head, *indented(columns(facts))]
     if run.error_message and told.decision is None:
         first, *more = inert_lines(run.error_message)
@@ -52,6 +55,12 @@ def _checks(told: Explanation, every_check: bool) -> list[str]:
     if rest:
         lines.append(f"{rest}   (--all shows them)")
     return ["", strong(plural(len(checks), "check")), *indented(lines)]
+
+
+def _notes(told: Explanation) -> list[str]:
+    if told.facts is None or not told.facts.notes:
+        return []
+    return ["", strong("Notes"), *indented(notes_lines(told.facts.notes))]
 
 
 def _changes(told: Explanation) -> list[str]:
