@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from lakeguard_sdk.call_errors import DescribeFirst
 from lakeguard_sdk.definition import (
     ColumnDefinition,
     DatasetDefinition,
@@ -13,7 +14,7 @@ from lakeguard_sdk.definition import (
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.program_errors import NotPublishable
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.words import Layer, LoadType
 from openlaketx.engine.spark_types import UnsupportedType, live_schema
 from openlaketx.extract.batch import name_problem
 from openlaketx.notebook.person import person
@@ -22,7 +23,12 @@ DOMAIN = "unassigned"
 
 
 def definitions_of(dataset: DatasetName, frame: DataFrame) -> Definitions:
-    """The frame's own columns, replaced whole by each publish; owned by whoever publishes."""
+    """The frame's own columns, replaced whole by each publish; owned by whoever publishes.
+
+    A gold dataset names parents, of which a frame knows nothing.
+    """
+    if dataset.layer is Layer.GOLD:
+        raise DescribeFirst(dataset=dataset)
     try:
         live = live_schema(frame.schema)
     except UnsupportedType as error:

@@ -1,0 +1,53 @@
+"""A call that cannot be meant is answered by the one that was."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from lakeguard_sdk.call_errors import WrongArgument
+from openlaketx.notebook.arguments import check_frame, check_session
+
+NAME = "silver.sales"
+
+
+@pytest.mark.parametrize(
+    ("name", "frame", "given", "call"),
+    [
+        (NAME, pd.DataFrame({"n": [1]}), "a DataFrame of pandas in the place of a DataFrame of",
+         'tx.publish("silver.sales", spark.createDataFrame(frame))'),
+        (NAME, pa.table({"n": [1]}), "a Table of pyarrow",
+         'tx.publish("silver.sales", spark.createDataFrame(frame))'),
+        (NAME, [(1,)], "a list in the place", 'tx.publish("silver.sales", spark.createDataFrame'),
+        (NAME, None, "None in the place", 'tx.publish("silver.sales", frame)'),
+        (pd.DataFrame(), NAME, "its arguments in the other order", 'tx.publish("silver.sales", '),
+        (7, object(), "a int in the place of a name", 'tx.publish("silver.orders", frame)'),
+    ],
+)  # fmt: skip
+def test_what_is_no_frame_of_spark(name: object, frame: object, given: str, call: str) -> None:
+    with pytest.raises(WrongArgument) as told:
+        check_frame("tx.publish", name, frame)
+    assert given in str(told.value)
+    assert told.value.next_step.startswith(call)
+
+
+@pytest.mark.parametrize(
+    ("name", "spark", "name_first", "call"),
+    [
+        (object(), NAME, True, 'tx.it("silver.sales", spark)'),
+        (object(), NAME, False, 'tx.it(spark, "silver.sales")'),
+        (NAME, NAME, True, 'tx.it("silver.sales", spark)'),
+        (NAME, pd.DataFrame(), True, 'tx.it("silver.sales", spark)'),
+    ],
+)
+def test_what_is_no_session(name: object, spark: object, name_first: bool, call: str) -> None:
+    with pytest.raises(WrongArgument) as told:
+        check_session("tx.it", name, spark, name_first=name_first)
+    assert told.value.next_step == call
+
+
+def test_a_very_long_name_is_cut() -> None:
+    with pytest.raises(WrongArgument) as told:
+        check_frame("tx.publish", "x" * 9_000, None)
+    assert len(told.value.next_step) < 300
