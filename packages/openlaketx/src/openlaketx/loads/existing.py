@@ -121,15 +121,15 @@ def _known(table: DeltaTable, ranged: set[str]) -> tuple[Ranges, dict[str, dict[
             if kind == "partition":
                 partitions[path][column] = _partition_text(value)
                 if value is not None:
-                    ranges[path][column] = (_comparable(value), _comparable(value))
+                    ranges[path][column] = (comparable(value), comparable(value))
             elif kind == "min" and column in ranged and value is not None:
                 high = columns[f"max.{column}"][index]
                 if high is not None:
-                    ranges[path][column] = (_comparable(value), _comparable(_not_below(high)))
+                    ranges[path][column] = (comparable(value), comparable(_not_below(high)))
     return ranges, partitions
 
 
-def _comparable(value: Any) -> Any:
+def comparable(value: Any) -> Any:
     """Times as text in ISO order, as the statistics of staged files spell them."""
     if isinstance(value, datetime):
         return value.replace(tzinfo=None).isoformat(timespec="microseconds")

@@ -1,32 +1,70 @@
-"""Which files of the table can hold a key of the batch, by ranges alone: nothing is read."""
+"""Which files of the table can hold a key of the batch: the table itself is not read."""
 
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
 from lakeguard_sdk.schema import FLOATS, INTEGERS, TableSchema, decimal_size
-from openlaketx.loads.existing import Existing
+from lakeguard_sdk.storage import join, local_path
+from openlaketx.loads.existing import Existing, comparable
 from openlaketx.stage import Candidate
 
 _TIMES = ("timestamp", "timestamp_ntz")
 _RANGED = ("string", "date", *_TIMES, *INTEGERS, *FLOATS)
+_LISTED = ("string", "date", *_TIMES, *INTEGERS)
+_MOST_LISTED = 2_000_000
 
 
 def files_with_keys(
     existing: Existing, batch: Candidate, schema: TableSchema, keys: Sequence[str]
 ) -> set[str]:
-    """Files whose range overlaps the batch's in every key column; the others hold no such key."""
+    """Files in whose range the batch has a value, in every key column: no other has such a key."""
     found = set(existing.files)
     if not batch.files:
         return set()
     for name in keys:
-        between = staged_range(batch, name, str(schema.type_of(name)))
+        data_type = str(schema.type_of(name))
+        between = staged_range(batch, name, data_type)
         if between is not None:
             found &= existing.overlapping(name, *between)
+        if len(found) > 1 and data_type in _LISTED and _can_list(batch, name):
+            found = _around(existing, found, name, staged_values(batch, name))
+    return found
+
+
+def _can_list(batch: Candidate, column: str) -> bool:
+    """Not by a column that partitions, whose range is its value, and not past a reader's dots."""
+    few = batch.rows <= _MOST_LISTED and "." not in column
+    return few and column not in batch.files[0].partition
+
+
+def staged_values(batch: Candidate, column: str) -> list[Any]:
+    """Every value that staged files hold in a column, once and in order, without NULL."""
+    places = [local_path(join(batch.location, file.path)) for file in batch.files]
+    columns = [pq.ParquetFile(place).read([column])[column] for place in places]
+    distinct = (value for found in columns for value in pc.unique(found).to_pylist())
+    return sorted({comparable(value) for value in distinct} - {None})
+
+
+def _around(existing: Existing, files: set[str], column: str, values: list[Any]) -> set[str]:
+    """The batch may lie at both ends of a table and miss all that is between."""
+    found = set()
+    for path in files:
+        low, high = existing.ranges[path].get(column) or (None, None)
+        if low is None:
+            found.add(path)
+            continue
+        first = bisect_left(values, low)
+        if first < len(values) and values[first] <= high:
+            found.add(path)
     return found
 
 
