@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
-from lakeguard_sdk.expression import ColumnRef, Length, Value
+from lakeguard_sdk.expression import ElementCount, Length, Scalar, Value
 from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_numeric
 
 WIDEST = 38
@@ -32,20 +32,18 @@ def common_type(left: str, right: str) -> str:
     raise ValueError(f"{left} and {right} cannot be compared")
 
 
-def operand_type(operand: ColumnRef | Value | Length) -> str:
+def operand_type(operand: Scalar) -> str:
     """The type of an operand; a literal too large for its column's type has its own."""
     match operand:
-        case ColumnRef(type=data_type):
-            return data_type
-        case Length():
+        case Length() | ElementCount():
             return "long"
         case Value(type=data_type, text=text) if data_type in INTEGERS:
             fits = -(2 ** _BITS[data_type]) <= int(text) < 2 ** _BITS[data_type]
             return data_type if fits else HUGE
         case Value(type=data_type, text=text) if decimal_size(data_type):
             return _decimal_type(text, data_type)
-        case Value(type=data_type):
-            return data_type
+        case _:
+            return operand.type
 
 
 def _common_decimal(left: str, right: str) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.schema import is_nested
+from collections.abc import Sequence
+
+from lakeguard_sdk.expression import Function, Predicate
+from lakeguard_sdk.schema import decimal_size, is_nested
 from lakeguard_sdk.type_parser import parse_type
 from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf
-from openlaketx.measure.comparison_types import HUGE
-from openlaketx.measure.dialect import Dialect
+from openlaketx.measure.comparison_types import HUGE, WIDEST
+from openlaketx.measure.dialect import WHITE, Dialect
+
+_DIGITS_OF_A_DOUBLE = 15
 
 _TYPES = {
     "string": "VARCHAR",
@@ -42,6 +47,42 @@ class DuckdbDialect(Dialect):
 
     def matches(self, text: str, pattern: str) -> str:
         return f"regexp_matches({text}, {pattern})"
+
+    def elements(self, array: str, variable: str, condition: str) -> str:
+        return f"list_filter({array}, lambda {variable}: {condition})"
+
+    def to_double(self, value: str, data_type: str) -> str:
+        """By way of text where a decimal has more digits than a double: a cast rounds twice."""
+        size = decimal_size(data_type)
+        if size and size[0] > _DIGITS_OF_A_DOUBLE:
+            value = self.cast(value, "string")
+        return self.cast(value, "double")
+
+    def reckonable(self, value: str, data_type: str) -> str:
+        """As wide as decimals are: narrow ones overflow in the integers that they are kept in."""
+        _, scale = decimal_size(data_type) or (0, 0)
+        return self.cast(value, f"decimal({WIDEST},{scale})")
+
+    def test(self, predicate: Predicate, value: str, argument: str) -> str:
+        if predicate is Predicate.IS_FINITE:
+            return f"isfinite({value})"
+        if predicate in (Predicate.STARTS_WITH, Predicate.ENDS_WITH):
+            return f"{predicate}({value}, {argument})"
+        return super().test(predicate, value, argument)
+
+    def call(self, function: Function, arguments: Sequence[str]) -> str:
+        match function:
+            case Function.TRIM:
+                return f"trim({arguments[0]}, {WHITE})"
+            case Function.CONCAT:
+                return f"({' || '.join(arguments)})"
+            case Function.WEEKDAY:
+                return f"(isodow({arguments[0]}) - 1)"
+            case Function.DAYS_BETWEEN:
+                return f"date_diff('day', {arguments[0]}, {arguments[1]})"
+            case Function.SIZE:
+                return f"len({arguments[0]})"
+        return super().call(function, arguments)
 
 
 DUCKDB = DuckdbDialect()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from lakeguard_sdk.expression import Function, Predicate
 from openlaketx.measure.comparison_types import HUGE, WIDEST
-from openlaketx.measure.dialect import Dialect
+from openlaketx.measure.dialect import WHITE, Dialect
 
 _TYPES = {
     "string": "STRING",
@@ -40,6 +43,22 @@ class SparkDialect(Dialect):
 
     def matches(self, text: str, pattern: str) -> str:
         return f"({text} RLIKE {pattern})"
+
+    def elements(self, array: str, variable: str, condition: str) -> str:
+        return f"filter({array}, {variable} -> {condition})"
+
+    def test(self, predicate: Predicate, value: str, argument: str) -> str:
+        if predicate is Predicate.IS_FINITE:
+            return f"(abs({value}) < CAST('Infinity' AS DOUBLE))"
+        return super().test(predicate, value, argument)
+
+    def call(self, function: Function, arguments: Sequence[str]) -> str:
+        match function:
+            case Function.TRIM:
+                return f"trim(BOTH {WHITE} FROM {arguments[0]})"
+            case Function.DAYS_BETWEEN:
+                return f"datediff({arguments[1]}, {arguments[0]})"
+        return super().call(function, arguments)
 
 
 SPARK = SparkDialect()
