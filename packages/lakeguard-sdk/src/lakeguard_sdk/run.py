@@ -14,6 +14,7 @@ from lakeguard_sdk.measure import Measure
 from lakeguard_sdk.names import DatasetName, Word
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import (
     LoadType,
     Malformed,
@@ -154,6 +155,18 @@ class RunPlan(Noun):
     """How far the base version had read, where the load has a watermark."""
     proven: tuple[str, ...] = ()
     """Keys of measures that count duplicates in the whole table, of which the base has none."""
+    private: tuple[str, ...] = ()
+    """Columns, of inputs too, whose values no message may tell."""
+    required: tuple[str, ...] = ()
+    """Columns in which the rules of the run allow no NULL."""
+
+    def under(self, verdict: SchemaVerdict) -> RunPlan:
+        """The plan that the run goes on with after the verdict on its schema."""
+        if verdict.declared is None:
+            return self
+        return self.model_copy(
+            update={"declared": verdict.declared, "measures": verdict.measures or self.measures}
+        )
 
     @property
     def batch_schema(self) -> TableSchema:
@@ -175,13 +188,18 @@ class RunPlan(Noun):
 
 
 class SchemaReaction(Noun):
-    """One difference between the live and the declared schema, and the answer to it."""
+    """One difference between the live and the declared schema, and the answer to it.
+
+    ``added``, ``missing``, ``type`` and ``CAST`` are words of older decisions, which are read yet.
+    """
 
     column: str
-    change: Literal["added", "missing", "type"]
+    change: SchemaChange | Literal["added", "missing", "type"]
     found: str | None
     declared: str | None
-    reaction: Literal["LEFT_OUT", "CAST", "BLOCK"]
+    reaction: Reaction | Literal["LEFT_OUT", "CAST", "BLOCK"]
+    other: str = Field(default="", exclude_if=lambda name: not name)
+    """What the live schema calls the column, where it is, or may be, another name."""
 
 
 class SchemaVerdict(Noun):
@@ -189,6 +207,10 @@ class SchemaVerdict(Noun):
     differences: tuple[SchemaReaction, ...]
     result: RunResult | None = None
     """Set when the difference ended the run."""
+    declared: TableSchema | None = Field(default=None, exclude_if=lambda schema: schema is None)
+    """What the run goes on with in the place of its plan's columns, where it accepted others."""
+    measures: tuple[Measure, ...] = Field(default=(), exclude_if=lambda asked: not asked)
+    """What is then to be measured in the place of its plan's measures."""
 
 
 class Failure(Noun):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Container
 from typing import Annotated, Self
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from lakeguard_sdk.canonical import canonical_json, content_hash
 from lakeguard_sdk.nested_types import field_names, field_paths, is_nested, leaf_types, widens
@@ -38,6 +38,8 @@ DataType = Annotated[str, AfterValidator(normal_type)]
 class Column(Noun):
     name: str
     type: DataType
+    nullable: bool | None = Field(default=None, exclude_if=lambda told: told is None)
+    """Whether the origin of a live schema says that NULL can be there; None where it says none."""
 
 
 class TableSchema(Noun):

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
 
 from lakeguard.gate.grammar_error import GrammarError
-from lakeguard.gate.policies import is_strict
+from lakeguard.gate.policies import schema_mode
+from lakeguard.gate.schema_changes import Approved, Difference, find_changes
+from lakeguard.gate.schema_guarantees import guaranteed
+from lakeguard.gate.schema_profiles import BUILT_IN, Answers
+from lakeguard.gate.schema_types import grown_type
 from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.run import SchemaReaction
-from lakeguard_sdk.schema import TableSchema, is_nested, widens
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import Layer
 
-Reaction = Literal["LEFT_OUT", "CAST", "BLOCK"]
+_ADDED = (SchemaChange.ADD_NULLABLE, SchemaChange.ADD_REQUIRED)
 
 
 def compare_schema(
@@ -22,49 +27,63 @@ def compare_schema(
     *,
     text_source: bool,
 ) -> tuple[SchemaReaction, ...]:
-    """Every difference once, sorted by column. The order of columns is no difference; names
-    that differ in case alone are two names; all that also holds of the fields of a struct. From a
-    text source every plain type is read out of strings, so that a string there is no difference
-    of type."""
-    strict = demands_declared_columns(policies, layer)
-    found = []
-    for column in declared.columns:
-        live_type = live.type_of(column.name)
-        if live_type is None:
-            found.append(_reaction(column.name, None, column.type, "BLOCK"))
-        elif not _same(live_type, column.type, text_source=text_source):
-            answer: Reaction = "CAST" if widens(live_type, column.type) else "BLOCK"
-            found.append(_reaction(column.name, live_type, column.type, answer, strict))
-    for column in live.columns:
-        if declared.type_of(column.name) is None:
-            found.append(_reaction(column.name, column.type, None, "LEFT_OUT", strict))
-    return tuple(sorted(found, key=lambda item: (item.column, item.change)))
+    """Every difference of names and types once, sorted by column, as the default profile and the
+    policies answer it. The order of columns is no difference."""
+    found = find_changes(live, Approved(declared), text_source=text_source)
+    return tuple(guaranteed(answered(found, BUILT_IN["default"]), policy_modes(policies, layer)))
+
+
+def answered(found: Iterable[Difference], answers: Answers) -> tuple[SchemaReaction, ...]:
+    return tuple(
+        SchemaReaction(
+            column=item.column,
+            change=item.change,
+            found=item.found,
+            declared=item.declared,
+            reaction=answers[item.change],
+            other=item.other,
+        )
+        for item in found
+    )
+
+
+def policy_modes(policies: tuple[PolicyDefinition, ...], layer: Layer) -> tuple[str, ...]:
+    """The modes that policies demand here; one that cannot be read forbids what it might have."""
+    modes = []
+    for policy in policies:
+        try:
+            mode = schema_mode(policy, layer)
+        except GrammarError:
+            mode = "strict"
+        modes += [mode] if mode is not None else []
+    return tuple(sorted(set(modes)))
 
 
 def demands_declared_columns(policies: tuple[PolicyDefinition, ...], layer: Layer) -> bool:
-    """A policy that cannot be read forbids what it might have forbidden."""
-    try:
-        return any(is_strict(policy, layer) for policy in policies)
-    except GrammarError:
-        return True
+    """Whether some policy binds the columns."""
+    return bool(policy_modes(policies, layer))
 
 
-def _same(live: str, declared: str, *, text_source: bool) -> bool:
-    if text_source and live == "string" and not is_nested(declared):
-        return True
-    return widens(live, declared) and widens(declared, live)
+def accepted_schema(
+    declared: TableSchema, live: TableSchema, differences: Iterable[SchemaReaction]
+) -> TableSchema:
+    """The declared columns, as wide as was accepted, then those that were accepted as new."""
+    taken = [item for item in differences if item.reaction is Reaction.ACCEPT]
+    names = {item.other: item.column for item in taken if item.change is SchemaChange.CASE_RENAME}
+    live_types = {names.get(column.name, column.name): column.type for column in live.columns}
+    columns = [_widened(column, live_types.get(column.name), taken) for column in declared.columns]
+    new = {item.column for item in taken if item.change in _ADDED}
+    new |= {item.other for item in taken if item.change is SchemaChange.RENAME}
+    columns += [Column(name=c.name, type=c.type) for c in live.columns if c.name in new]
+    return TableSchema(columns=tuple(columns))
 
 
-def _reaction(
-    column: str, found: str | None, declared: str | None, answer: Reaction, strict: bool = False
-) -> SchemaReaction:
-    change: Literal["added", "missing", "type"] = (
-        "missing" if found is None else "added" if declared is None else "type"
-    )
-    return SchemaReaction(
-        column=column,
-        change=change,
-        found=found,
-        declared=declared,
-        reaction="BLOCK" if strict else answer,
-    )
+def _widened(column: Column, live: str | None, taken: list[SchemaReaction]) -> Column:
+    own = {item.change for item in taken if _is_of(item, column.name)}
+    if live is None or not own:
+        return column
+    return Column(name=column.name, type=grown_type(column.type, live, own.__contains__))
+
+
+def _is_of(item: SchemaReaction, column: str) -> bool:
+    return item.column == column or item.column.startswith((f"{column}.", f"{column}["))
