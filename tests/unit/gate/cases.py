@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from lakeguard.gate.decide import CaseFacts, History, decide
+from lakeguard.gate.decide import SEMANTICS, CaseFacts, History, decide
 from lakeguard.gate.grammar import GrammarError, parse_rule
 from lakeguard.gate.rules import compile_text, define_rule, measures_for
+from lakeguard.gate.subject import Subject
 from lakeguard_sdk.decision import CheckResult, Ruling
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.evidence import Evidence, StagedFile
@@ -60,13 +61,17 @@ def policy(
     expression: str,
     type: PolicyType = PolicyType.PII,
     enforcement: Enforcement = Enforcement.BLOCK,
-    layer: Layer = Layer.SILVER,
+    layer: Layer | None = Layer.SILVER,
     active: bool = True,
     name: str = "guarantee",
+    domain: str = "",
+    tag: str = "",
 ) -> PolicyDefinition:
     return PolicyDefinition(
         policy=name,
         applies_to_layer=layer,
+        applies_to_domain=domain,
+        applies_to_tag=tag,
         type=type,
         expression=expression,
         enforcement=enforcement,
@@ -100,13 +105,23 @@ def facts(**given: Any) -> CaseFacts:
     return CaseFacts(dataset=FLIGHTS, declared=SCHEMA, **given)
 
 
+def subject(**given: Any) -> Subject:
+    """A dataset that nothing is known to be wrong with."""
+    usual = {"domain": "aviation", "owner": "flights-team", "description": "Flights."}
+    lists: dict[str, Any] = {"parents": (), "keys": (), "rules": (), "inputs": ()}
+    return Subject(**{**usual, **lists, "opened_at": CLOCK, **given})
+
+
 def ruling(
     evidence: Evidence | None,
     rules: tuple[RuleDefinition, ...] = (),
     policies: tuple[PolicyDefinition, ...] = (),
     case: CaseFacts | None = None,
+    semantics: int = SEMANTICS,
+    clock: datetime = CLOCK,
 ) -> Ruling:
-    return decide(case or facts(), evidence, rules, policies, History(), CLOCK)
+    judged = (case or facts(), evidence, rules, policies, History(), clock)
+    return decide(*judged, semantics=semantics)
 
 
 def judged(

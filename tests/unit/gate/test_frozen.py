@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
+
 from lakeguard.gate.decide import SEMANTICS
 from lakeguard.gate.rules import compile_rule
 from lakeguard_sdk.measure import measure_key
@@ -82,8 +84,8 @@ def test_a_whole_decision() -> None:
         row(key="AB", count=9, size=5, delay=0.25, day=date(2099, 1, 1)),
     ]
     policies = (policy("forbid tag:pii"),)
-    ruled = ruling(evidence_of(rules, rows), rules, policies, facts(tags={"key": ("pii",)}))
-    assert SEMANTICS == 1
+    case = facts(tags={"key": ("pii",)})
+    ruled = ruling(evidence_of(rules, rows), rules, policies, case, semantics=1)
     assert [check.message for check in ruled.checks] == [
         "2 rows, 13 columns, as declared",
         "column key tagged pii",
@@ -103,3 +105,12 @@ def test_a_whole_decision() -> None:
     assert ruled.content_hash() == (
         "sha256:f8c0678319a3264d22a9cfb7a27ff146c01c003d3864c5e30946ad061a323482"
     )
+    now = ruling(evidence_of(rules, rows), rules, policies, case)
+    assert now.semantics == SEMANTICS
+    assert now.model_copy(update={"semantics": 1}) == ruled
+
+
+@pytest.mark.parametrize("semantics", [0, SEMANTICS + 1])
+def test_semantics_that_nobody_knows_decide_nothing(semantics: int) -> None:
+    with pytest.raises(ValueError, match="not known"):
+        ruling(None, semantics=semantics)

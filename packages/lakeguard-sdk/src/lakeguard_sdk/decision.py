@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from lakeguard_sdk.measure import MeasureValue
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
@@ -20,6 +22,8 @@ class CheckResult(Noun):
     scope_rows: int | None = None
     observed: MeasureValue = None
     limit: str | None = None
+    waived_by: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Who answers for it, until when and why, where a waiver was in force."""
 
 
 class Ruling(Noun):
@@ -30,6 +34,8 @@ class Ruling(Noun):
     checks: tuple[CheckResult, ...]
     semantics: int
     decided_at: Instant
+    discard: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Whether what was staged must be deleted at once: it holds what may not be kept."""
 
 
 class CaseHashes(Noun):

@@ -16,6 +16,7 @@ from lakeguard_sdk.load import LoadField, load_columns
 from lakeguard_sdk.names import DatasetName, Word
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.schema import Column, DataType, TableSchema
+from lakeguard_sdk.schema_words import ColumnOrigin, Reaction, SchemaChange
 from lakeguard_sdk.words import (
     Enforcement,
     Layer,
@@ -112,6 +113,10 @@ class ProfileDefinition(Noun):
     allow_type_narrow: bool = False
     allow_nullable_change: bool = True
     auto_add_columns: bool = True
+    reactions: dict[SchemaChange, Reaction] = Field(
+        default_factory=dict, exclude_if=lambda said: not said
+    )
+    """Answers of its own to some classes of difference, whatever its flags say."""
     description: str = ""
     active: bool = True
 
@@ -133,6 +138,13 @@ class ColumnDefinition(Noun):
     type: DataType
     tags: tuple[str, ...] = ()
     description: str = ""
+    nullable: bool = Field(default=True, exclude_if=lambda may_be: may_be)
+    """False where the source itself is to promise that there is no NULL."""
+    origin: ColumnOrigin = Field(
+        default=ColumnOrigin.DECLARED, exclude_if=lambda origin: origin is ColumnOrigin.DECLARED
+    )
+    widened_from: str = Field(default="", exclude_if=lambda said: not said)
+    """The type that a person declared, where a run accepted a wider one since."""
 
 
 class RuleDefinition(Noun):
@@ -190,11 +202,15 @@ class DatasetDefinition(Noun):
     build: Annotated[FromSource | FromSql | FromPython | FromFrame, Field(discriminator="build")]
     load: LoadField
     profile: Word = "default"
+    leave_out: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    """Columns of the source that never get into the table, whatever the profile says."""
     target: Word | None = None
     columns: tuple[ColumnDefinition, ...]
     rules: tuple[RuleDefinition, ...] = ()
     external_id: str = ""
     details: Details = Field(default_factory=dict)
+    location: str = Field(default="", exclude_if=lambda value: not value)
+    """Where its table lies, outside of the lake; empty: where its target or its name says."""
 
     @property
     def declared(self) -> TableSchema:
@@ -208,9 +224,14 @@ class DatasetDefinition(Noun):
 
 
 class PolicyDefinition(Noun):
+    """For the datasets of a layer, of a domain, or with a column that carries a tag; where several
+    are given all must hold, and where none is given it is for every dataset."""
+
     kind: Literal["policy"] = "policy"
     policy: Word
-    applies_to_layer: Layer
+    applies_to_layer: Layer | None = None
+    applies_to_domain: str = Field(default="", exclude_if=lambda value: not value)
+    applies_to_tag: str = Field(default="", exclude_if=lambda value: not value)
     type: PolicyType
     expression: str
     enforcement: Enforcement = Enforcement.BLOCK

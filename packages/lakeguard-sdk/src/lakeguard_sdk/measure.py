@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lakeguard_sdk.expression import ColumnRef, Condition
+from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.words import Scope
 
@@ -22,6 +23,8 @@ class AggregateFunction(StrEnum):
     MAX = "max"
     SUM = "sum"
     MEAN = "mean"
+    DEVIATION = "deviation"
+    """Of a sample; there is none of fewer than two values."""
 
 
 class RowCount(Noun):
@@ -58,9 +61,155 @@ class Aggregate(Noun):
     where: Condition | None = None
 
 
-Measure = Annotated[RowCount | CountIf | DuplicateRows | Aggregate, Field(discriminator="measure")]
+class Quantile(Noun):
+    """The value below which a share ``q`` of the non-NULL values lies, between two of them where
+    it must; numbers are taken as doubles."""
+
+    measure: Literal["quantile"] = "quantile"
+    q: str
+    """A plain decimal between 0 and 1."""
+    column: ColumnRef
+    where: Condition | None = None
 
 
-def measure_key(measure: RowCount | CountIf | DuplicateRows | Aggregate) -> str:
+class DistinctCount(Noun):
+    """Different keys; a key with a NULL in it is none."""
+
+    measure: Literal["distinct_count"] = "distinct_count"
+    columns: tuple[ColumnRef, ...]
+    scope: Scope = Scope.TABLE
+    where: Condition | None = None
+
+
+class DistinctValues(Noun):
+    """The different values of a column as digests, sorted, with commas between; a value of whose
+    more than ``most`` there are cannot be told. No value leaves the data plane."""
+
+    measure: Literal["distinct_values"] = "distinct_values"
+    column: ColumnRef
+    most: int
+    scope: Scope = Scope.TABLE
+    where: Condition | None = None
+
+
+class UnmatchedRows(Noun):
+    """Rows whose key the pinned version of another dataset does not have; with ``found``, rows
+    whose key it has. A key with a NULL in it is neither."""
+
+    measure: Literal["unmatched_rows"] = "unmatched_rows"
+    columns: tuple[ColumnRef, ...]
+    dataset: DatasetName
+    to: tuple[str, ...]
+    """Its columns, in the order of ``columns``."""
+    found: bool = False
+    scope: Scope = Scope.TABLE
+    where: Condition | None = None
+
+
+class SequenceGaps(Noun):
+    """Rows whose value is more than a step above the next lower one, group by group."""
+
+    measure: Literal["sequence_gaps"] = "sequence_gaps"
+    column: ColumnRef
+    step: int
+    """In microseconds for times, in days for dates."""
+    by: tuple[ColumnRef, ...] = ()
+    scope: Scope = Scope.TABLE
+    where: Condition | None = None
+
+
+class OutOfOrder(Noun):
+    """Rows whose value is below (``descending``: above) that of the row before them along another
+    column, group by group; with ``strict`` also equal to it. Of rows at the same place the one
+    that fits better comes first. Rows with a NULL in either column are left out."""
+
+    measure: Literal["out_of_order"] = "out_of_order"
+    column: ColumnRef
+    along: ColumnRef
+    descending: bool = False
+    strict: bool = False
+    by: tuple[ColumnRef, ...] = ()
+    scope: Scope = Scope.TABLE
+    where: Condition | None = None
+
+
+class IntervalFault(StrEnum):
+    OVERLAP = "overlap"
+    GAP = "gap"
+
+
+class IntervalFaults(Noun):
+    """Rows that start before (a gap: after) the end of every earlier interval of their group.
+    An end that is NULL never comes; a row without a start is left out."""
+
+    measure: Literal["interval_faults"] = "interval_faults"
+    fault: IntervalFault
+    start: ColumnRef
+    end: ColumnRef
+    by: tuple[ColumnRef, ...] = ()
+    scope: Scope = Scope.TABLE
+    where: Condition | None = None
+
+
+class GroupPart(StrEnum):
+    """Rows of failing groups, their number, or the value that is farthest beyond its bound."""
+
+    ROWS = "rows"
+    GROUPS = "groups"
+    WORST = "worst"
+
+
+GroupValue = Annotated[RowCount | Aggregate | Quantile, Field(discriminator="measure")]
+
+
+class GroupBreach(Noun):
+    """Groups whose value lies beyond the bounds, or that have none; NULL is a group of its own."""
+
+    measure: Literal["group_breach"] = "group_breach"
+    part: GroupPart
+    of: GroupValue
+    by: tuple[ColumnRef, ...]
+    low: str | None = None
+    """Both bounds belong to what passes: a plain number, or a date or time as evidence has it."""
+    high: str | None = None
+
+    @property
+    def where(self) -> Condition | None:
+        return self.of.where
+
+
+SAMPLED_VALUES = 10_000
+
+
+class SampleMatches(Noun):
+    """Of the batch's distinct values, those ``sample`` with the lowest MD5: how many hold the
+    pattern anywhere. Which values they are does not depend on the order of rows."""
+
+    measure: Literal["sample_matches"] = "sample_matches"
+    column: ColumnRef
+    pattern: str
+    sample: int = SAMPLED_VALUES
+    where: Condition | None = None
+
+
+AnyMeasure = (
+    RowCount
+    | CountIf
+    | DuplicateRows
+    | Aggregate
+    | Quantile
+    | DistinctCount
+    | DistinctValues
+    | UnmatchedRows
+    | SequenceGaps
+    | OutOfOrder
+    | IntervalFaults
+    | GroupBreach
+    | SampleMatches
+)
+Measure = Annotated[AnyMeasure, Field(discriminator="measure")]
+
+
+def measure_key(measure: AnyMeasure) -> str:
     """The name under which evidence holds the measure's value: equal measures share it."""
     return f"{measure.measure}:{measure.content_hash().removeprefix('sha256:')[:16]}"

@@ -49,11 +49,13 @@ class RuleRow(Noun):
 
 class PolicyRow(Noun):
     policy_id: str
-    applies_to_layer: Layer
+    applies_to_layer: Layer | None
     policy_type: PolicyType
     policy_expression: str
     enforcement: Enforcement
     active: bool
+    applies_to_domain: str = ""
+    applies_to_tag: str = ""
 
 
 class RunRow(Noun):
@@ -114,6 +116,15 @@ class PointerMove(Noun):
     decision_id: str
 
 
+class Breach(Noun):
+    """A promise about time that is broken now, whether a run comes or not."""
+
+    policy: str
+    expression: str
+    enforcement: Enforcement
+    message: str
+
+
 class DatasetStatus(Noun):
     """One line of the health list."""
 
@@ -124,6 +135,7 @@ class DatasetStatus(Noun):
     last_run: RunRow | None
     rolled_back: bool = False
     """Whether what is published is the result of a rollback."""
+    breaches: tuple[Breach, ...] = ()
 
 
 class ResolvedDataset(Noun):

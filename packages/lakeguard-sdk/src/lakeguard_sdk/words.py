@@ -38,8 +38,18 @@ class Enforcement(StrEnum):
 
 
 class PolicyType(StrEnum):
+    """What a policy is about; each type has its own forms of expression."""
+
     SCHEMA = "SCHEMA"
     PII = "PII"
+    SLA = "SLA"
+    OWNERSHIP = "OWNERSHIP"
+    RULE_COVERAGE = "RULE_COVERAGE"
+    LINEAGE_PARENT = "LINEAGE_PARENT"
+    VOLUME_CAP = "VOLUME_CAP"
+    QUARANTINE_BUDGET = "QUARANTINE_BUDGET"
+    NAMING = "NAMING"
+    CHANGE_FREEZE = "CHANGE_FREEZE"
 
 
 class Verdict(StrEnum):
@@ -161,6 +171,8 @@ class CommitKind(StrEnum):
     RESTORE = "restore"
     COMPACT = "compact"
     """Files are merged, and no row changes."""
+    ADOPT = "adopt"
+    """A table that was there before is governed from now on; none of its files changes."""
     FENCE = "fence"
     """The number of a run that ended is taken, so that its commit can no longer land."""
 

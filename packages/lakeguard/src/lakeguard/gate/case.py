@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from lakeguard.gate.subject import Subject
 from lakeguard_sdk.decision import CheckResult
+from lakeguard_sdk.measure import MeasureValue
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.run import SchemaReaction
 from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.waiver import Waiver
 
 
 class CaseFacts(Noun):
@@ -20,7 +23,24 @@ class CaseFacts(Noun):
     """Tags by column."""
     eligibility: tuple[CheckResult, ...] = ()
     schema_differences: tuple[SchemaReaction, ...] = ()
+    subject: Subject | None = None
+    """None in cases that are older than this field."""
+    waivers: tuple[Waiver, ...] = ()
+
+
+class EarlierVersion(Noun):
+    """What was measured of a version when it was decided on."""
+
+    version: int
+    at: Instant
+    values: dict[str, MeasureValue] = Field(default_factory=dict)
+    """By measure, and only of those that a rule looks back at."""
 
 
 class History(Noun):
-    """Earlier values that rules are held against; no rule looks back yet."""
+    """Earlier values that rules are held against, the published version first.
+
+    What was never published is not in it, and neither is what is being decided on.
+    """
+
+    versions: tuple[EarlierVersion, ...] = ()

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from lakeguard.gate.grammar_error import ErrorKind, GrammarError, Span, nearest
 from lakeguard.gate.literals import MOST_DIGITS, MOST_EXPONENT, Flag, Literal_, Number, Text
-from lakeguard.gate.tokens import Token, tokenize
+from lakeguard.gate.tokens import RULE_TOKENS, Lexicon, Token, tokenize
 from lakeguard.gate.where_tree import RESERVED, column_text
 from lakeguard_sdk.expression import Comparison
 
@@ -16,8 +16,8 @@ _COMPARISONS = frozenset(Comparison)
 class Cursor:
     """Reads tokens in order; every refusal carries the place of the token it is about."""
 
-    def __init__(self, text: str) -> None:
-        self._tokens, self._error = tokenize(text)
+    def __init__(self, text: str, lexicon: Lexicon = RULE_TOKENS) -> None:
+        self._tokens, self._error = tokenize(text, lexicon)
         self._at = 0
 
     @property
@@ -55,6 +55,16 @@ class Cursor:
     def take_mark(self, *marks: str) -> Token | None:
         return self.advance() if self.at_mark(*marks) else None
 
+    def take_sign(self) -> Token:
+        """The sign of the number here as a mark of its own; a number without one stays."""
+        token = self.token
+        if token.kind != "number" or token.value[0] not in "+-":
+            return token
+        span = token.span
+        rest = Token("number", token.value[1:], Span(span.offset + 1, span.length - 1))
+        self._tokens = (*self._tokens[: self._at], rest, *self._tokens[self._at + 1 :])
+        return Token("mark", token.value[0], Span(span.offset, 1))
+
     def expect_mark(self, mark: str) -> Token:
         found = self.take_mark(mark)
         if found is None:
@@ -71,9 +81,15 @@ class Cursor:
     def error(self, message: str, *, kind: ErrorKind = "syntax", hint: str = "") -> GrammarError:
         """The refusal of the token here."""
         found = "" if self.token.kind == "end" else f", found {_shown(self.token)}"
+        if self.at_mark("."):
+            found += "; a column with a dot in its name stands in backticks"
         return GrammarError(
             message + found, self.token.span, kind=kind, hint=hint, word=self.token.value
         )
+
+    def refuse(self, token: Token, message: str, *, hint: str = "") -> GrammarError:
+        """The refusal of a token that was read already, for what it means."""
+        return GrammarError(message, token.span, kind="meaning", hint=hint, word=token.value)
 
     @property
     def at_column(self) -> bool:

@@ -11,27 +11,41 @@ from datetime import datetime
 
 from lakeguard.gate.case import CaseFacts, History
 from lakeguard.gate.consistency import contradictions
-from lakeguard.gate.evaluate import Unmeasured, evaluate
+from lakeguard.gate.evaluate import Grounds, Unmeasured, evaluate
 from lakeguard.gate.grammar_error import GrammarError
-from lakeguard.gate.policies import difference_text, judge_policy
+from lakeguard.gate.policies import difference_text, discards, governs, judge_policy
+from lakeguard.gate.policy_form import Look
 from lakeguard.gate.rules import CompiledRule, compiler_for
 from lakeguard.gate.scalars import NotAValue
+from lakeguard.gate.schema_wording import REACTION_WORDS
+from lakeguard.gate.waiving import waivable, waived
 from lakeguard.gate.wording import counted
 from lakeguard_sdk.decision import CheckResult, Ruling
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.run import SchemaReaction
+from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import CheckKind, Outcome, Verdict
 
 __all__ = ["SEMANTICS", "CaseFacts", "History", "decide"]
 
-SEMANTICS = 1
-"""The version of what rules, policies and this function mean; a decision is replayed with it."""
+SEMANTICS = 2
+"""The version of what rules, policies and this function mean; a decision is replayed with it.
+
+1  forbade tags and differences of schema alone, and knew no waivers
+2  has every type of policy, scopes, waivers, and orders that files be deleted
+"""
 
 _KINDS = list(CheckKind)
 _BLOCKING = (Outcome.FAIL, Outcome.ERROR)
-_REACTION_OUTCOMES = {"LEFT_OUT": Outcome.WARN, "CAST": Outcome.PASS, "BLOCK": Outcome.FAIL}
-_REACTION_WORDS = {"LEFT_OUT": "left out", "CAST": "cast without loss", "BLOCK": "not accepted"}
+_REACTION_OUTCOMES = {
+    "CAST": Outcome.PASS,
+    Reaction.ACCEPT: Outcome.PASS,
+    Reaction.ACCEPT_CAST: Outcome.PASS,
+    Reaction.LEFT_OUT: Outcome.WARN,
+    Reaction.QUARANTINE_ROW: Outcome.WARN,
+    Reaction.BLOCK: Outcome.FAIL,
+}
 
 
 def decide(
@@ -41,16 +55,22 @@ def decide(
     policies: tuple[PolicyDefinition, ...],
     history: History,
     clock: datetime,
+    *,
+    semantics: int = SEMANTICS,
 ) -> Ruling:
     """The ruling. It is ALLOWED only with evidence and with no check that is FAIL or ERROR,
-    and does not depend on the order of anything that it is given. Policies of other layers
-    are not about this dataset, and not listed."""
-    checks = [*facts.eligibility, *_schema_checks(facts, evidence)]
-    for policy in policies:
-        if policy.applies_to_layer == facts.dataset.layer:
-            checks.append(_policy_check(facts, policy, evidence))
+    and does not depend on the order of anything that it is given. Policies over other datasets
+    are not listed. An earlier decision is made again with the semantics that it names."""
+    if not 1 <= semantics <= SEMANTICS:
+        raise ValueError(f"semantics {semantics} are not known")
+    judged = [policy for policy in policies if governs(policy, facts)]
+    look = Look(facts, evidence, clock)
     compiled = compiler_for(facts.declared)
-    checks.extend(_rule_check(rule, compiled, evidence) for rule in ruleset)
+    grounds = None if evidence is None else Grounds(evidence, history, clock)
+    found = [_policy_check(look, policy) for policy in judged]
+    found += [_rule_check(rule, compiled, grounds) for rule in ruleset]
+    checks = [*facts.eligibility, *_schema_checks(facts, evidence)]
+    checks += [_with_waiver(check, facts, judged, clock) for check in found]
     checks.sort(key=_place)
     blocking = [check for check in checks if check.outcome in _BLOCKING]
     reasons = [f"{check.check_id}: {check.message}" for check in blocking]
@@ -60,8 +80,9 @@ def decide(
         verdict=Verdict.BLOCKED if reasons else Verdict.ALLOWED,
         reasons=tuple(reasons),
         checks=tuple(checks),
-        semantics=SEMANTICS,
+        semantics=semantics,
         decided_at=clock,
+        discard=evidence is not None and _must_go(judged, checks),
     )
 
 
@@ -87,8 +108,11 @@ def _schema_checks(facts: CaseFacts, evidence: Evidence | None) -> list[CheckRes
 
 
 def _reaction_check(item: SchemaReaction) -> CheckResult:
-    message = f"{difference_text(item)}: {_REACTION_WORDS[item.reaction]}"
+    message = f"{difference_text(item)}: {REACTION_WORDS[item.reaction]}"
     outcome = _REACTION_OUTCOMES[item.reaction]
+    if isinstance(item.change, SchemaChange):
+        words = item.change.lower()
+        return _schema_check(f"schema.{item.column or words}", words, outcome, message)
     return _schema_check(f"schema.{item.column}", f"column {item.change}", outcome, message)
 
 
@@ -102,11 +126,27 @@ def _schema_check(check_id: str, expression: str, outcome: Outcome, message: str
     )
 
 
-def _policy_check(
-    facts: CaseFacts, policy: PolicyDefinition, evidence: Evidence | None
+def _with_waiver(
+    check: CheckResult, facts: CaseFacts, policies: list[PolicyDefinition], clock: datetime
 ) -> CheckResult:
+    if not facts.waivers or not waivable(check, policies):
+        return check
+    return waived(check, facts.waivers, clock)
+
+
+def _must_go(policies: list[PolicyDefinition], checks: list[CheckResult]) -> bool:
+    """Whether what was staged holds what a policy says may not even be kept."""
+    failed = {
+        check.check_id
+        for check in checks
+        if check.kind is CheckKind.POLICY and check.outcome is Outcome.FAIL
+    }
+    return any(policy.policy in failed and discards(policy) for policy in policies)
+
+
+def _policy_check(look: Look, policy: PolicyDefinition) -> CheckResult:
     try:
-        return judge_policy(facts, policy, has_evidence=evidence is not None)
+        return judge_policy(look, policy)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong here, the gate stays closed
         return CheckResult(
             kind=CheckKind.POLICY,
@@ -120,14 +160,14 @@ def _policy_check(
 def _rule_check(
     rule: RuleDefinition,
     compiled: Callable[[RuleDefinition], CompiledRule],
-    evidence: Evidence | None,
+    grounds: Grounds | None,
 ) -> CheckResult:
     if not rule.active:
         return _rule_result(rule, Outcome.NOT_EVALUATED, "not evaluated: the rule is not active")
-    if evidence is None:
+    if grounds is None:
         return _rule_result(rule, Outcome.NOT_EVALUATED, "not evaluated: no data was measured")
     try:
-        return evaluate(rule, compiled(rule), evidence)
+        return evaluate(rule, compiled(rule), grounds)
     except GrammarError as error:
         return _rule_result(rule, Outcome.ERROR, f"the rule cannot be judged: {error}")
     except (Unmeasured, NotAValue) as error:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 
 from lakeguard.gate import grammar
-from lakeguard.gate.policies import POLICY_REFERENCE, PolicyReference
+from lakeguard.gate.policy_form import PolicyKind
+from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
 from lakeguard.gate.reference_text import (
     CLAUSES,
     CONDITIONS,
@@ -18,7 +19,9 @@ from lakeguard.gate.reference_text import (
     POLICIES_INTRODUCTION,
     RULES_INTRODUCTION,
     SCHEMA_DIFFERENCES,
+    TRAVELLING_TAGS,
     VALUES,
+    WAIVERS,
 )
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.catalogue import RULE_TYPES
@@ -27,6 +30,12 @@ from lakeguard_sdk.words import Scope
 _KINDS = {
     "whole": "a whole number from 0",
     "number": "a number",
+    "share": "a number from 0 to 1",
+    "percent": "a per cent such as `95%`",
+    "flag": "`true` or `false`",
+    "duration": "a time such as `90s`, `15m`, `24h`, `7d` or `2w`",
+    "step": "a whole number, or a time such as `15m`, `1h` or `1d`",
+    "reference": "a dataset with its columns in brackets",
     "bound": "a number; for dates and timestamps a quoted date or time",
     "text": "a text in quotes",
     "list": "a list such as `['A', 'B']`",
@@ -53,8 +62,9 @@ def rules_reference() -> str:
 
 def policies_reference() -> str:
     """All of ``docs/policies.md``."""
-    listed = [_policy(policy) for policy in POLICY_REFERENCE]
-    return "\n".join([POLICIES_INTRODUCTION, *listed, SCHEMA_DIFFERENCES])
+    listed = [_policy_type(kind) for kind in POLICY_KINDS.values()]
+    parts = [POLICIES_INTRODUCTION, _policies_overview(), *listed]
+    return "\n".join([*parts, SCHEMA_DIFFERENCES, TRAVELLING_TAGS, WAIVERS])
 
 
 def _overview() -> str:
@@ -73,6 +83,8 @@ def _rule_type(found: RuleType) -> str:
     lines.append(f"- Limits: {_limits(found)}")
     if found.scopes:
         lines.append("- Scope: " + ", ".join(_scope(scope, found) for scope in found.scopes) + ".")
+    if found.groups:
+        lines.append("- Groups: `by` and columns; NULL is a group of its own.")
     lines.append("- Engine: every engine counts alike.\n")
     return "\n".join(lines)
 
@@ -99,24 +111,40 @@ def _parameter(spec: ParameterSpec, found: RuleType) -> str:
 def _limits(found: RuleType) -> str:
     if found.judges == "rows":
         return "`warn_if` and `fail_if` on the failing rows, in rows or per cent."
-    return "`min` and `max`, or `warn_if` and `fail_if` on the value itself; not both."
+    if found.spec("min") is None:
+        return "its parameters; `severity: WARN` makes it warn."
+    words = "on the share, in per cent" if found.judges == "share" else "on the value itself"
+    told = f"`min` and `max`, or `warn_if` and `fail_if` {words}; not both."
+    if found.groups:
+        told += " With `by`, `min` and `max` for every group, and limits on the rows of those that"
+        told += " fail."
+    return told
 
 
 def _scope(scope: Scope, found: RuleType) -> str:
     return f"`{scope}` (the default)" if scope is found.scopes[0] else f"`{scope}`"
 
 
-def _policy(policy: PolicyReference) -> str:
-    return "\n".join(
-        [
-            f"## {policy.type}\n",
-            f"{policy.summary}\n",
-            f"```\n{policy.example}\n```\n",
-            f"- Form: `{policy.form}`.",
-            f"- Judged: {policy.judged}",
-            f"- Violated: {policy.violated}\n",
+def _policies_overview() -> str:
+    lines = ["| type | about | forms |", "|---|---|---|"]
+    for kind in POLICY_KINDS.values():
+        first = kind.summary.partition(". ")[0].removesuffix(".")
+        forms = "<br>".join(f"`{each.form.replace('|', chr(92) + '|')}`" for each in kind.forms)
+        lines.append(f"| [{kind.type}](#{kind.type.lower()}) | {first} | {forms} |")
+    return "\n".join(lines) + "\n"
+
+
+def _policy_type(kind: PolicyKind) -> str:
+    lines = [f"## {kind.type}\n", f"{kind.summary}\n"]
+    for form in kind.forms:
+        lines += [
+            f"```\n{form.example}\n```\n",
+            f"- Form: `{form.form}`.",
+            f"- Says: {form.says}",
+            f"- Judged: {form.judged}",
+            f"- Violated: {form.violated}\n",
         ]
-    )
+    return "\n".join(lines)
 
 
 def _grammar() -> str:

@@ -119,20 +119,29 @@ POLICIES_INTRODUCTION = """\
 
 <!-- Made by: python -m lakeguard.gate.reference policies > docs/policies.md -->
 
-A policy is a guarantee of the platform, above every pipeline. It applies to all datasets of one
-layer:
+A policy is a guarantee of the platform, above every pipeline:
 
 ```yaml
 policy: no_pii_in_gold
-applies_to: gold
+applies_to: gold          # a layer; left out: every layer
+domain: aviation          # only datasets of this domain
+tag: customer             # only datasets with a column that carries this tag
 type: PII
-expression: forbid tag:pii
+expression: forbid tag:pii unless masked by [sha2]
 enforcement: BLOCK        # the default; ALERT warns and goes on
 ```
 
+Where several of layer, domain and tag are given all must hold; where none is given the policy is
+for every dataset. A tag that came down from another dataset counts like a declared one.
+
 A `BLOCK` policy is absolute: there is no waiver, only a new revision of the policy. An `ALERT`
-policy that is violated is recorded as a warning. An inactive policy is listed as not evaluated.
-A policy that cannot be read blocks. Words are read in any case.
+policy that is violated is recorded as a warning in the decision. What needs no data is refused
+before the first byte is staged. An inactive policy is listed as not evaluated. A policy that
+cannot be read, or not be judged because something is missing, blocks, whatever its enforcement.
+
+An expression is one sentence. Words are read in any case; texts that are not plain words stand in
+single quotes, a quote inside is doubled. A rollback is judged by the policies of today on the
+evidence of then.
 """
 
 SCHEMA_DIFFERENCES = """\
@@ -153,4 +162,36 @@ part may widen; a field more or less blocks.
 
 A text source (CSV) has only strings: there a string is no difference, and what cannot be cast is
 found when the rows are read. No nested column is read out of a string.
+"""
+
+TRAVELLING_TAGS = """\
+## How tags travel
+
+What came from a tagged column carries its tag, through any number of datasets, until a function
+that the policy names under `unless masked by`:
+
+- A SQL build is followed column by column. A value carries the tags of every column that it is made
+  of: `concat(first, last)` those of both, `count(email)` that of `email`. Columns that only choose
+  or order rows (`where`, `join … on`, `group by`) do not count. A function masks what is inside its
+  brackets: `sha2(email, 256)` does, `concat(email, sha2(email, 256))` does not. Where a column of
+  the SELECT cannot be followed, it carries the tags of everything that is read.
+- What a Python build makes of its inputs is not known. There, and only there, a tag travels to
+  columns of the same name, in any case; declare the tag where a column is renamed.
+- Frames and sources have no inputs: their tags are those that are declared.
+"""
+
+WAIVERS = """\
+## Waivers
+
+Somebody can answer, for a time, for a rule that fails or an `ALERT` policy that is violated:
+
+```bash
+lakeguard waive silver.flights range.dep_delay --until 2027-01-31 \\
+    --approver "Ada Lovelace" --reason "late feed, ticket 4711"
+lakeguard waivers silver.flights
+```
+
+The check then stands in the decision as a warning that says who answers for it, until when and why.
+A waiver ends by itself, at most 90 days after it was given, or with `--revoke`. `BLOCK` policies,
+and checks that could not be judged, cannot be waived.
 """

@@ -10,19 +10,35 @@ from lakeguard.gate.grammar_error import GrammarError, Span
 
 LONGEST_TEXT = 4000
 
-TokenKind = Literal["word", "name", "number", "text", "mark", "end"]
+TokenKind = Literal[
+    "word", "name", "number", "text", "mark", "end", "reference", "label", "clock", "quantity"
+]
+Lexicon = tuple[tuple[TokenKind, re.Pattern[str]], ...]
+"""What the tokens of a language look like; the first pattern that matches is the token."""
 
 _BLANK = re.compile(r"[ \t\r\n]+")
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?"
     r"(?:Z|[+-][0-9]{2}:[0-9]{2})?)?(?![\w.:-])"
 )
+_DURATION = re.compile(r"[0-9]{1,6}[smhdw](?![\w.:+-])")
+_REFERENCE = re.compile(r"->[ \t\r\n]*[a-z]+[.][a-z][a-z0-9_]*(?![\w.])")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.:+-])")
 _LOOKS_NUMERIC = re.compile(r"[+-]?\.?[0-9][\w.:+-]*")
-_QUOTED = re.compile(r"'(?:[^']|'')*'")
-_BACKTICKED = re.compile(r"`(?:[^`]|``)+`")
-_MARK = re.compile(r"<>|!=|<=|>=|[=<>()\[\],%]")
+QUOTED = re.compile(r"'(?:[^']|'')*'")
+BACKTICKED = re.compile(r"`(?:[^`]|``)+`")
+_MARK = re.compile(r"<>|!=|<=|>=|[=<>()\[\],%+*/.-]")
+RULE_TOKENS: Lexicon = (
+    ("word", WORD),
+    ("text", _TIME),
+    ("text", _DURATION),
+    ("number", _NUMBER),
+    ("text", QUOTED),
+    ("reference", _REFERENCE),
+    ("name", BACKTICKED),
+    ("mark", _MARK),
+)
 _HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _INSTEAD = {
     '"': "texts stand in single quotes, odd column names in backticks",
@@ -42,7 +58,9 @@ class Token:
     span: Span
 
 
-def tokenize(text: str) -> tuple[tuple[Token, ...], GrammarError | None]:
+def tokenize(
+    text: str, lexicon: Lexicon = RULE_TOKENS
+) -> tuple[tuple[Token, ...], GrammarError | None]:
     """The tokens of a text, the last of them its end, or the place of what is no token:
     that is an error for whoever reads as far, so that the first mistake is the one told."""
     tokens: list[Token] = []
@@ -53,7 +71,7 @@ def tokenize(text: str) -> tuple[tuple[Token, ...], GrammarError | None]:
             at = blank.end()
             continue
         try:
-            tokens.append(_token(text, at))
+            tokens.append(_token(text, at, lexicon))
         except GrammarError as found:
             error = found
             break
@@ -72,20 +90,19 @@ def _unreadable(text: str) -> GrammarError | None:
     return None
 
 
-def _token(text: str, at: int) -> Token:
-    if found := _WORD.match(text, at):
-        return Token("word", found[0], _span(found))
-    if found := _TIME.match(text, at):
-        return Token("text", found[0], _span(found))
-    if found := _NUMBER.match(text, at):
-        return Token("number", found[0], _span(found))
-    if found := _QUOTED.match(text, at):
-        return Token("text", found[0][1:-1].replace("''", "'"), _span(found))
-    if found := _BACKTICKED.match(text, at):
-        return Token("name", found[0][1:-1].replace("``", "`"), _span(found))
-    if found := _MARK.match(text, at):
-        return Token("mark", "<>" if found[0] == "!=" else found[0], _span(found))
+def _token(text: str, at: int, lexicon: Lexicon) -> Token:
+    for kind, pattern in lexicon:
+        if found := pattern.match(text, at):
+            return Token(kind, _meaning(found[0]), _span(found))
     raise _no_token(text, at)
+
+
+def _meaning(written: str) -> str:
+    if written[0] == "'":
+        return written[1:-1].replace("''", "'")
+    if written[0] == "`":
+        return written[1:-1].replace("``", "`")
+    return "<>" if written == "!=" else written
 
 
 def _no_token(text: str, at: int) -> GrammarError:

@@ -29,7 +29,9 @@ def replay_decision(
     if decision is None:
         raise UnknownRun(run=f"{run_id} with a decision")
     replayer = Replayer(lambda content_hash: get_document(connection, org_id, content_hash))
-    again = replayer.decide_again(decision.case, decision.ruling.decided_at)
+    again = replayer.decide_again(
+        decision.case, decision.ruling.decided_at, decision.ruling.semantics
+    )
     recorded, replayed = decision.ruling.to_json(), again.to_json()
     return ReplayResult(
         run_id=run_id,
@@ -48,7 +50,8 @@ class Replayer:
         self._rules: dict[str, tuple[RuleDefinition, ...]] = {}
         self._policies: dict[str, tuple[PolicyDefinition, ...]] = {}
 
-    def decide_again(self, case: CaseHashes, decided_at: datetime) -> Ruling:
+    def decide_again(self, case: CaseHashes, decided_at: datetime, semantics: int) -> Ruling:
+        """With the semantics of then; ValueError where this version does not know them."""
         return decide(
             CaseFacts.from_json(self._documents(case.facts)),
             None if case.evidence is None else Evidence.from_json(self._documents(case.evidence)),
@@ -56,6 +59,7 @@ class Replayer:
             self._policies_of(case.policies),
             History.from_json(self._documents(case.history)),
             decided_at,
+            semantics=semantics,
         )
 
     def _rules_of(self, content_hash: str) -> tuple[RuleDefinition, ...]:

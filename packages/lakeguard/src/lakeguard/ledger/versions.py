@@ -66,6 +66,17 @@ def next_version(connection: Connection, dataset_id: str) -> int:
     return int(last or 0) + 1
 
 
+def last_promotion(connection: Connection, dataset_id: str) -> datetime | None:
+    """When a version of the dataset was promoted last, whatever is shown now."""
+    table = data_versions.c
+    last = select(func.max(table.version)).where(table.dataset_id == dataset_id)
+    return connection.scalar(
+        select(table.promoted_at).where(
+            table.dataset_id == dataset_id, table.version == last.scalar_subquery()
+        )
+    )
+
+
 def record_version(
     connection: Connection, org_id: str, version: StoredVersion, inputs: Iterable[InputVersion]
 ) -> None:

@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 from lakeguard.gate.decide import CaseFacts, History, decide
 from lakeguard.ledger.decisions import record_decision, record_promotion
 from lakeguard.ledger.documents import put_document
+from lakeguard.ledger.waivers import waivers_in_force
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard_sdk.decision import CaseHashes, Decision
 from lakeguard_sdk.definition import DatasetDefinition
@@ -28,6 +29,8 @@ def decide_and_record(
     """Decide on exactly what is stored beside the decision, so that a replay sees the same."""
     history = History()
     at = heart.clock()
+    waivers = waivers_in_force(connection, dataset_id, at)
+    facts = facts.model_copy(update={"waivers": waivers})
     ruling = decide(facts, evidence, pinned.rules, pinned.policies, history, at)
     org_id = heart.org_id
     decision = Decision(

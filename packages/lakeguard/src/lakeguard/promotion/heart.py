@@ -6,16 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from pydantic import Field
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import Task
+from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.gate.schema_terms import SchemaTerms
+from lakeguard.gate.subject import Subject
 from lakeguard.lake.port import GovernedTables
-from lakeguard.ledger.openings import opening_of
+from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
 from lakeguard.settings import MaintenanceSettings
 from lakeguard.state.database import Database
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
+from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import RunPlan, RunTicket
 from lakeguard_sdk.storage import located
@@ -43,6 +47,9 @@ class PinnedRules(Noun):
     rules: tuple[RuleDefinition, ...]
     policies: tuple[PolicyDefinition, ...]
     tags: dict[str, tuple[str, ...]]
+    subject: Subject | None = None
+    """None where the run opened before this was pinned."""
+    terms: SchemaTerms = Field(default_factory=SchemaTerms)
 
 
 @dataclass(frozen=True)
@@ -56,16 +63,22 @@ class OpenRun:
 
 
 def load_open_run(connection: Connection, heart: Heart, ticket: RunTicket) -> OpenRun:
-    """The run that a ticket opens; raises ``Fenced`` for an attempt that is over."""
+    """The run that a ticket opens; raises ``Fenced`` for an attempt that is over.
+
+    What is no build has no steps of one.
+    """
     task = tasks.require(connection, heart.org_id, ticket)
+    if task.kind is not TaskKind.BUILD:
+        raise NotApproved(run=ticket.run_id, reason=f"it is no build, but of kind {task.kind}")
     return opened_run(connection, heart, task, ticket.run_id)
 
 
 def opened_run(connection: Connection, heart: Heart, task: Task, run_id: str) -> OpenRun:
     opening = opening_of(connection, heart.org_id, run_id)
+    verdict = schema_verdict(connection, heart.org_id, run_id)
     return OpenRun(
         task=task,
         dataset=dataset_by_id(connection, heart.org_id, task.dataset_id),
-        plan=opening.plan,
+        plan=opening.plan if verdict is None else opening.plan.under(verdict),
         pinned=PinnedRules.from_json(opening.pinned),
     )

@@ -6,7 +6,6 @@ from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
 from lakeguard.gate.decide import CaseFacts
-from lakeguard.gate.schema_comparison import compare_schema
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.openings import record_schema, schema_verdict
 from lakeguard.promotion.deciding import decide_and_record, from_layer
@@ -14,13 +13,14 @@ from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.evidence_check import check_evidence
 from lakeguard.promotion.heart import Heart, OpenRun, load_open_run
+from lakeguard.promotion.schema_verdict import judge_schema
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.run import RunTicket, SchemaReaction, SchemaVerdict, SourceBuild
+from lakeguard_sdk.run import RunTicket, SchemaReaction, SchemaVerdict
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import TEXT_FORMATS, RunStatus
+from lakeguard_sdk.words import RunStatus
 
 
 def submit_schema(heart: Heart, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
@@ -30,7 +30,7 @@ def submit_schema(heart: Heart, ticket: RunTicket, live: TableSchema) -> SchemaV
         known = schema_verdict(connection, heart.org_id, ticket.run_id)
         if known is not None:
             return known
-        verdict = _verdict(run, live)
+        verdict = judge_schema(connection, heart, run, _facts(run, Findings(), ()), live)
         record_schema(connection, heart.org_id, ticket.run_id, live, verdict, heart.clock())
         if not verdict.accepted:
             facts = _facts(run, Findings(), verdict.differences)
@@ -75,19 +75,6 @@ def submit_evidence(heart: Heart, ticket: RunTicket, evidence: Evidence) -> Deci
     return decision
 
 
-def _verdict(run: OpenRun, live: TableSchema) -> SchemaVerdict:
-    build = run.plan.build
-    differences = compare_schema(
-        live,
-        run.plan.batch_schema,
-        run.pinned.policies,
-        run.dataset.name.layer,
-        text_source=isinstance(build, SourceBuild) and build.format in TEXT_FORMATS,
-    )
-    accepted = all(item.reaction != "BLOCK" for item in differences)
-    return SchemaVerdict(accepted=accepted, differences=differences)
-
-
 def _decide(
     connection: Connection,
     heart: Heart,
@@ -114,4 +101,5 @@ def _facts(run: OpenRun, findings: Findings, differences: tuple[SchemaReaction, 
         tags=run.pinned.tags,
         eligibility=findings.checks,
         schema_differences=differences,
+        subject=run.pinned.subject,
     )

@@ -11,7 +11,7 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
 from lakeguard.gate.decide import CaseFacts
 from lakeguard.gate.policies import judge_metadata
-from lakeguard.gate.rules import measures_for
+from lakeguard.gate.schema_types import grows_into
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import record_opening
 from lakeguard.ledger.versions import Pointer, pointer, require_version
@@ -22,9 +22,13 @@ from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
+from lakeguard.promotion.privacy import private_columns
 from lakeguard.promotion.proven import proven_unique
+from lakeguard.promotion.schema_terms import schema_terms
+from lakeguard.promotion.subjects import asked_measures, pin_rules
 from lakeguard.promotion.watermarks import known_watermark
 from lakeguard.promotion.windows import check_window, task_window
+from lakeguard.registry.required import is_required
 from lakeguard.registry.store import RegisteredDataset, current_policies, dataset_by_id
 from lakeguard_sdk.database import database_table
 from lakeguard_sdk.evidence import InputVersion
@@ -38,8 +42,11 @@ from lakeguard_sdk.run import (
     Window,
     WorkerIdentity,
 )
+from lakeguard_sdk.schema import Column
 from lakeguard_sdk.storage import join
 from lakeguard_sdk.words import LoadType, Outcome, RunStatus, TargetFormat
+
+_REFUSED = (Outcome.FAIL, Outcome.ERROR)
 
 
 @dataclass(frozen=True)
@@ -73,10 +80,8 @@ def open_run(heart: Heart, task_id: str, worker: WorkerIdentity) -> RunPlan | Ru
     with heart.database.write() as connection:
         tasks.require(connection, heart.org_id, opening.ticket)
         facts = _facts(opening)
-        refused = any(check.outcome is Outcome.FAIL for check in facts.eligibility) or any(
-            check.outcome is Outcome.FAIL
-            for check in judge_metadata(facts, opening.pinned.policies)
-        )
+        judged = judge_metadata(facts, opening.pinned.policies, heart.clock())
+        refused = any(check.outcome in _REFUSED for check in (*facts.eligibility, *judged))
         if refused or opening.build is None:
             return _refuse(connection, heart, opening, facts)
         return _record_plan(connection, heart, opening, opening.build)
@@ -102,10 +107,14 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
         task=task,
         ticket=ticket,
         dataset=dataset,
-        pinned=PinnedRules(
-            rules=tuple(sorted(dataset.definition.rules, key=lambda rule: rule.rule_id)),
-            policies=current_policies(connection, heart.org_id),
-            tags={column.name: column.tags for column in dataset.definition.columns},
+        pinned=pin_rules(
+            connection,
+            heart,
+            dataset,
+            published=published,
+            build=build,
+            opened_at=heart.clock(),
+            terms=schema_terms(connection, heart.org_id, dataset, findings),
         ),
         published=published,
         base=base,
@@ -130,14 +139,14 @@ def _base(
         return None
     version = require_version(connection, dataset.dataset_id, published.version)
     wanted, had = dataset.definition.table_schema, version.table_schema
-    lost = set(had.columns) - set(wanted.columns)
+    lost = [column for column in had.columns if not _holds(dataset, column)]
     if lost and (windowed or dataset.definition.load.type is not LoadType.FULL):
         names = ", ".join(sorted(column.name for column in lost))
         findings.refuse(
             "load",
             f"{names} of {dataset.name} changed since v{version.version}:"
-            f" {dataset.definition.load.type} can add columns, but not rewrite or drop what is"
-            " there; set load type FULL for the next run",
+            f" {dataset.definition.load.type} can add columns and widen types, but not rewrite or"
+            " drop what is there; set load type FULL for the next run",
         )
     if wanted.has_local_times and not had.has_local_times:
         findings.refuse(
@@ -151,6 +160,16 @@ def _base(
         table_id=version.table_id,
         build_hash=version.build_hash,
         inputs=_inputs_to_compare(connection, heart, dataset, version.version),
+    )
+
+
+def _holds(dataset: RegisteredDataset, column: Column) -> bool:
+    """Whether the definition has the column as the table does, or wider; keys stay as they are."""
+    definition = dataset.definition
+    wanted = definition.table_schema.type_of(column.name)
+    fixed = column.name in (*definition.load.keys, *definition.load.partition_by)
+    return wanted == column.type or (
+        wanted is not None and not fixed and grows_into(column.type, wanted)
     )
 
 
@@ -176,6 +195,7 @@ def _facts(opening: Opening) -> CaseFacts:
         tags=opening.pinned.tags,
         eligibility=opening.findings.checks,
         schema_differences=(),
+        subject=opening.pinned.subject,
     )
 
 
@@ -197,7 +217,8 @@ def _refuse(connection: Connection, heart: Heart, opening: Opening, facts: CaseF
 
 def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: Build) -> RunPlan:
     definition, target = opening.dataset.definition, opening.bundle.target
-    measures = measures_for(opening.pinned.rules, definition.table_schema)
+    policies = current_policies(connection, heart.org_id)
+    measures = asked_measures(opening.pinned, definition.table_schema)
     plan = RunPlan(
         ticket=opening.ticket,
         dataset=opening.dataset.name,
@@ -208,6 +229,9 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         build=build,
         measures=measures,
         proven=proven_unique(connection, heart, opening.dataset, opening.base, measures),
+        required=tuple(
+            name for name in definition.declared.names if is_required(name, opening.pinned.rules)
+        ),
         location=heart.location_of(opening.dataset),
         base=opening.base,
         staging=join("runs", opening.ticket.run_id),
@@ -220,6 +244,7 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         as_of=_as_of(heart, opening),
         window=opening.window,
         watermark=opening.watermark,
+        private=private_columns(connection, heart, opening.dataset, policies),
     )
     record_opening(
         connection,

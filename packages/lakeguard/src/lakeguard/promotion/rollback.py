@@ -21,11 +21,12 @@ from lakeguard.promotion.approved import approved_evidence
 from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, rogue_commit
 from lakeguard.promotion.ending import end_run
-from lakeguard.promotion.heart import Heart, PinnedRules
+from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.moving import complete, hold_table, take_number
 from lakeguard.promotion.reaping import fail_run
 from lakeguard.promotion.restoration import RollbackOrder
-from lakeguard.registry.store import RegisteredDataset, current_policies, require_dataset
+from lakeguard.promotion.subjects import pin_rules
+from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.errors import AlreadyPublished, LakeGuardError, TableUnreadable, UnknownVersion
@@ -160,17 +161,18 @@ def _decide(
 ) -> Decision:
     """BLOCK policies of today on the evidence of then; its rules were answered when it was made."""
     evidence = approved_evidence(connection, heart, dataset, target)
-    policies = current_policies(connection, heart.org_id)
+    pinned = pin_rules(connection, heart, dataset, published=None)
+    pinned = pinned.model_copy(update={"rules": ()})
     findings = Findings()
     findings.accept("version", f"v{target.version} was approved by {target.decision_id}")
     facts = CaseFacts(
         dataset=dataset.name,
         declared=target.table_schema,
-        tags={column.name: column.tags for column in dataset.definition.columns},
+        tags=pinned.tags,
         eligibility=findings.checks,
-        schema_differences=_policy_differences(dataset, target, policies),
+        schema_differences=_policy_differences(dataset, target, pinned.policies),
+        subject=pinned.subject,
     )
-    pinned = PinnedRules(rules=(), policies=policies, tags=facts.tags)
     return decide_and_record(
         connection,
         heart,

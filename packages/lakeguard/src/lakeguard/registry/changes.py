@@ -19,6 +19,7 @@ from lakeguard_sdk.definition import (
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.planning import Change
+from lakeguard_sdk.schema_words import ColumnOrigin
 from lakeguard_sdk.words import HashStrategy, Severity
 
 _SINGULAR = {
@@ -27,8 +28,13 @@ _SINGULAR = {
     "config": "config",
     "sources": "source",
     "secrets": "secret",
+    "reactions": "reaction",
 }
-_SPELLED = {"applies_to_layer": "applies_to"}
+_SPELLED = {
+    "applies_to_layer": "applies_to",
+    "applies_to_domain": "domain",
+    "applies_to_tag": "tag",
+}
 
 
 def changes_between(before: Definition, after: Definition) -> tuple[Change, ...]:
@@ -105,7 +111,9 @@ def _dataset_words(dataset: DatasetDefinition) -> dict[str, str]:
         "parents": ", ".join(dataset.parents),
         **_load_words(dataset.load),
         "schema profile": dataset.profile,
+        **({"schema leave_out": ", ".join(dataset.leave_out)} if dataset.leave_out else {}),
         "target": dataset.target or "",
+        "location": dataset.location,
         "external_id": dataset.external_id,
         **{f"detail {key}": dataset.details[key] for key in sorted(dataset.details)},
     }
@@ -161,7 +169,12 @@ def _sql_change(before: Noun, after: Noun) -> Iterator[Change]:
 def _column_words(columns: tuple[ColumnDefinition, ...]) -> dict[str, str]:
     words: dict[str, str] = {}
     for column in columns:
-        words[f"column {column.name}"] = column.type
+        drifted = column.origin is ColumnOrigin.DRIFT
+        words[f"column {column.name}"] = f"{column.type}{' (drift)' if drifted else ''}"
+        if column.widened_from:
+            words[f"column {column.name} widened_from"] = column.widened_from
+        if not column.nullable:
+            words[f"column {column.name} nullable"] = "false"
         if column.tags:
             words[f"column {column.name} tags"] = ", ".join(sorted(column.tags))
         if column.description:

@@ -15,6 +15,7 @@ from lakeguard.state.tables import (
     schema_compatibility_rules_revisions,
     source_systems_revisions,
 )
+from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.definition import (
     CatalogueRule,
     DatasetDefinition,
@@ -107,11 +108,13 @@ def _job(job: JobDefinition, key: str) -> dict[str, Any]:
 def _policy(policy: PolicyDefinition) -> dict[str, Any]:
     return {
         "policy_id": policy.policy,
-        "applies_to_layer": policy.applies_to_layer.value,
+        "applies_to_layer": policy.applies_to_layer.value if policy.applies_to_layer else "",
         "policy_type": policy.type.value,
         "policy_expression": policy.expression,
         "enforcement": policy.enforcement.value,
         "active": policy.active,
+        "applies_to_domain": policy.applies_to_domain,
+        "applies_to_tag": policy.applies_to_tag,
     }
 
 
@@ -123,9 +126,15 @@ def _profile(profile: ProfileDefinition) -> dict[str, Any]:
         "allow_type_narrow": profile.allow_type_narrow,
         "allow_nullable_change": profile.allow_nullable_change,
         "auto_add_columns": profile.auto_add_columns,
+        "reactions": _answers(profile),
         "description": profile.description,
         "active": profile.active,
     }
+
+
+def _answers(profile: ProfileDefinition) -> str | None:
+    said = {change.value: reaction.value for change, reaction in profile.reactions.items()}
+    return canonical_json(said) if said else None
 
 
 def _catalogue_rule(rule: CatalogueRule) -> dict[str, Any]:

@@ -54,14 +54,22 @@ def _summary(definition: Definition) -> str:
             return f"{form}, {location}, zone {zone}, {_count(sources, 'source')}"
         case DatasetDefinition(columns=columns, rules=rules):
             return f"{_count(columns, 'column')}, {_count(rules, 'rule')}"
-        case PolicyDefinition(type=kind, applies_to_layer=layer, expression=text):
-            return f"{kind} on {layer}: {text}, {definition.enforcement}"
+        case PolicyDefinition(type=kind, expression=text):
+            return f"{kind} on {_scope(definition)}: {text}, {definition.enforcement}"
         case JobDefinition(type=kind, dataset=dataset):
             return f"{kind} of {dataset}" if dataset else kind
         case ProfileDefinition():
             return _allowed(definition)
         case CatalogueRule(expression=text, severity=severity):
             return f"{text}, {severity}"
+
+
+def _scope(policy: PolicyDefinition) -> str:
+    """``gold``, ``gold, domain aviation``, ``everything``."""
+    said = [policy.applies_to_layer.value] if policy.applies_to_layer else []
+    said += [f"domain {policy.applies_to_domain}"] if policy.applies_to_domain else []
+    said += [f"tag {policy.applies_to_tag}"] if policy.applies_to_tag else []
+    return ", ".join(said) or "everything"
 
 
 def _allowed(profile: ProfileDefinition) -> str:
@@ -72,7 +80,8 @@ def _allowed(profile: ProfileDefinition) -> str:
         (profile.allow_type_narrow, "narrower types"),
         (profile.allow_nullable_change, "changed nullability"),
     )
-    return ", ".join(word for allowed, word in flags if allowed) or "no difference"
+    allowed = ", ".join(word for allowed, word in flags if allowed) or "no difference"
+    return allowed + (f", {_count(profile.reactions, 'reaction')}" if profile.reactions else "")
 
 
 def _count(items: Sized, word: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from lakeguard.gate.schema_profiles import POSSIBLE
 from lakeguard.registry import (
     builds,
     catalogue,
@@ -28,6 +29,7 @@ from lakeguard.registry import (
     targets,
 )
 from lakeguard_sdk.schema import TYPE_WORDS
+from lakeguard_sdk.schema_words import ColumnOrigin
 from lakeguard_sdk.words import (
     BUILT_IN_PROFILES,
     Deletes,
@@ -116,13 +118,15 @@ def _dataset() -> Schema:
     values = {
         "dataset": _DATASET,
         "renamed_from": _DATASET,
-        **dict.fromkeys(("owner", "domain", "description", "external_id"), _TEXT),
+        **dict.fromkeys(("owner", "domain", "description", "external_id", "location"), _TEXT),
         "active": _FLAG,
         "parents": {"type": "array", "items": _DATASET, "uniqueItems": True},
         "source": _either(_WORD, _read_source()),
         "build": _build(),
         "load": _load(),
-        "schema": _mapping(datasets.SCHEMA_KEYS, ["profile"], {"profile": _PROFILE}),
+        "schema": _mapping(
+            datasets.SCHEMA_KEYS, ["profile"], {"profile": _PROFILE, "leave_out": _COLUMN_NAMES}
+        ),
         "target": _WORD,
         "columns": {"type": "object", "minProperties": 1, "additionalProperties": _column()},
         "rules": _rules(),
@@ -174,6 +178,9 @@ def _column() -> Schema:
             {"type": "string", "pattern": rf"^\s*({'|'.join(map(_any_case, written))})\s*$"},
         ),
         "required": _FLAG,
+        "nullable": _FLAG,
+        "origin": _one_of(ColumnOrigin),
+        "widened_from": {"type": "string"},
         "tags": {"type": "array", "items": _WORD, "uniqueItems": True},
         "description": _TEXT,
         "rules": _rules(),
@@ -256,16 +263,28 @@ def _policy() -> Schema:
     values = {
         "policy": _WORD,
         "applies_to": _one_of(Layer),
+        "domain": _TEXT,
+        "tag": _WORD,
         "type": _one_of(PolicyType),
         "expression": _TEXT,
         "enforcement": _one_of(Enforcement),
         "active": _FLAG,
     }
-    return _mapping(policies.KEYS, ["policy", "applies_to", "type", "expression"], values)
+    return _mapping(policies.KEYS, ["policy", "type", "expression"], values)
 
 
 def _profile() -> Schema:
-    values = {"profile": _WORD, "description": _TEXT, "active": _FLAG}
+    answers = {
+        "type": "object",
+        "properties": {
+            spelled: {"enum": [word.value for word in possible]}
+            for change, possible in POSSIBLE.items()
+            for spelled in (change.value, change.value.lower())
+            if len(possible) > 1
+        },
+        "additionalProperties": False,
+    }
+    values = {"profile": _WORD, "description": _TEXT, "active": _FLAG, "reactions": answers}
     return _mapping(profiles.KEYS, ["profile"], {**values, **dict.fromkeys(profiles.FLAGS, _FLAG)})
 
 

@@ -28,9 +28,15 @@ from lakeguard_sdk.definition import (
     TargetDefinition,
 )
 from lakeguard_sdk.load import Load
+from lakeguard_sdk.schema_words import ColumnOrigin
 from lakeguard_sdk.words import LoadType, Severity
 
 _WIDTH = 100
+_POLICY_KEYS = {
+    "applies_to_layer": "applies_to",
+    "applies_to_domain": "domain",
+    "applies_to_tag": "tag",
+}
 
 
 def definition_files(definitions: Definitions) -> dict[str, str]:
@@ -76,7 +82,7 @@ def _written(definition: Definition, sql: _SqlFiles) -> dict[str, Any]:
             return _said(data)
         case PolicyDefinition():
             data = _plain(definition)
-            return {("applies_to" if k == "applies_to_layer" else k): v for k, v in data.items()}
+            return {_POLICY_KEYS.get(key, key): value for key, value in data.items()}
         case _:
             return _plain(definition)
 
@@ -111,8 +117,9 @@ def _dataset(dataset: DatasetDefinition, sql: _SqlFiles) -> dict[str, Any]:
             "parents": [str(parent) for parent in dataset.parents],
             **_build(dataset, sql),
             "load": _load(dataset.load),
-            "schema": None if dataset.profile == "default" else _Flow(profile=dataset.profile),
+            "schema": _schema(dataset),
             "target": dataset.target,
+            "location": dataset.location,
             "external_id": dataset.external_id,
             "details": dict(dataset.details),
             "columns": {
@@ -138,6 +145,12 @@ def _build(dataset: DatasetDefinition, sql: _SqlFiles) -> dict[str, Any]:
             return {"build": "frame"}
 
 
+def _schema(dataset: DatasetDefinition) -> dict[str, Any] | None:
+    said = {"profile": dataset.profile, "leave_out": list(dataset.leave_out)}
+    plain = dataset.profile == "default" and not dataset.leave_out
+    return None if plain else _Flow(_said(said))
+
+
 def _load(load: Load) -> dict[str, Any] | None:
     """What differs from a plain load of the type; nothing at all for a plain FULL."""
     if load == Load(type=LoadType.FULL):
@@ -151,8 +164,11 @@ def _column(column: ColumnDefinition, required: bool) -> dict[str, Any]:
     data = {
         "type": column.type,
         "required": True if required else None,
+        "nullable": None if column.nullable else False,
         "tags": list(column.tags),
         "description": column.description,
+        "origin": None if column.origin is ColumnOrigin.DECLARED else column.origin.value,
+        "widened_from": column.widened_from,
     }
     return _Flow(_said(data))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -95,6 +96,7 @@ def profile_from(row: statements.AnyRow) -> ProfileDefinition:
         allow_type_narrow=row.allow_type_narrow,
         allow_nullable_change=row.allow_nullable_change,
         auto_add_columns=row.auto_add_columns,
+        reactions=json.loads(row.reactions or "{}"),
         description=row.description,
         active=row.active,
     )
@@ -113,7 +115,9 @@ def catalogue_rule_from(row: statements.AnyRow) -> CatalogueRule:
 def policy_from(row: statements.AnyRow) -> PolicyDefinition:
     return PolicyDefinition(
         policy=row.policy_id,
-        applies_to_layer=row.applies_to_layer,
+        applies_to_layer=row.applies_to_layer or None,
+        applies_to_domain=row.applies_to_domain or "",
+        applies_to_tag=row.applies_to_tag or "",
         type=row.policy_type,
         expression=row.policy_expression,
         enforcement=row.enforcement,

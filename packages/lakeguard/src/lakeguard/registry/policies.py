@@ -12,8 +12,7 @@ from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.definition_errors import PolicySyntax
 from lakeguard_sdk.words import Enforcement, Layer, PolicyType
 
-KEYS = ("policy", "applies_to", "type", "expression", "enforcement", "active")
-LATER_TYPES = {"SLA": "; write SCHEMA or PII"}
+KEYS = ("policy", "applies_to", "domain", "tag", "type", "expression", "enforcement", "active")
 
 
 def read_policy(document: Document, findings: Findings) -> PolicyDefinition | None:
@@ -21,18 +20,21 @@ def read_policy(document: Document, findings: Findings) -> PolicyDefinition | No
     before = findings.count
     fields = Fields(document, document.root, findings, KEYS)
     name = fields.word("policy")
-    layer = fields.choice("applies_to", Layer)
-    policy_type = fields.choice("type", PolicyType, later=LATER_TYPES)
+    layer = fields.choice("applies_to", Layer) if fields.node("applies_to") else None
+    policy_type = fields.choice("type", PolicyType)
     expression = fields.scalar("expression", required=True)
     enforcement = fields.choice("enforcement", Enforcement, Enforcement.BLOCK)
     active = fields.flag("active", True)
     text = _expression(fields, policy_type, expression)
+    domain, tag = fields.text("domain") or "", fields.word("tag", "") or ""
     if findings.count > before:
         return None
     return PolicyDefinition.model_validate(
         {
             "policy": name,
             "applies_to_layer": layer,
+            "applies_to_domain": domain,
+            "applies_to_tag": tag,
             "type": policy_type,
             "expression": text,
             "enforcement": enforcement,

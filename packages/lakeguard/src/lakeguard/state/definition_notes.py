@@ -146,7 +146,7 @@ DEFINITION_NOTES: dict[str, TableNote] = {
     ),
     "policy_rules": TableNote(
         Family.METADATA_MODEL,
-        "What the platform promises for a layer, whatever a pipeline wants.",
+        "What the platform promises, whatever a pipeline wants; an empty layer is every layer.",
         (
             _latest("policy_rules_revisions"),
             Invariant(

@@ -27,6 +27,7 @@ registry_applies = Table(
     Column("plan_hash", Hash, nullable=False),
     Column("applied_at", UtcTime, nullable=False),
     Column("applied_by", Name, nullable=False),
+    Column("reason", Long),
     UniqueConstraint("org_id", "ordinal", name="uq_registry_applies_ordinal"),
 )
 
@@ -86,6 +87,8 @@ policy_rules_revisions = Table(
     Column("revised_at", UtcTime, nullable=False),
     Column("revised_by", Name, nullable=False),
     Column("apply_id", Id, ForeignKey("registry_applies.apply_id"), nullable=False),
+    Column("applies_to_domain", Name),
+    Column("applies_to_tag", Name),
     PrimaryKeyConstraint("org_id", "policy_id", "revision", name="pk_policy_rules_revisions"),
 )
 
@@ -164,6 +167,7 @@ schema_compatibility_rules_revisions = Table(
     Column("revised_at", UtcTime, nullable=False),
     Column("revised_by", Name, nullable=False),
     Column("apply_id", Id, ForeignKey("registry_applies.apply_id"), nullable=False),
+    Column("reactions", Long),
     PrimaryKeyConstraint(
         "org_id", "profile_name", "revision", name="pk_schema_compatibility_rules_revisions"
     ),

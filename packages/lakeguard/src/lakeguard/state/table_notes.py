@@ -8,6 +8,7 @@ from lakeguard.state.ingestion_notes import INGESTION_NOTES
 from lakeguard.state.ledger_notes import LEDGER_NOTES
 from lakeguard.state.platform_notes import PLATFORM_NOTES
 from lakeguard.state.table_note import TableNote
+from lakeguard.state.waiver_notes import WAIVER_NOTES
 
 NOTES: dict[str, TableNote] = {
     **DEFINITION_NOTES,
@@ -15,5 +16,6 @@ NOTES: dict[str, TableNote] = {
     **CONTROL_NOTES,
     **INGESTION_NOTES,
     **PLATFORM_NOTES,
+    **WAIVER_NOTES,
 }
 """By name; a test holds the keys against the tables and views there are."""

@@ -79,6 +79,7 @@ from lakeguard.state.views import (
     quality_rules,
     source_systems,
 )
+from lakeguard.state.waiver_tables import waiver_revocations, waivers
 
 __all__ = [
     "audit_chain",
@@ -142,4 +143,6 @@ __all__ = [
     "tasks",
     "users",
     "version_inputs",
+    "waiver_revocations",
+    "waivers",
 ]

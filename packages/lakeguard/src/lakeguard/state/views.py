@@ -60,6 +60,8 @@ policy_rules = Table(
     Column("active", Boolean),
     Column("org_id", Id),
     Column("revision", Integer),
+    Column("applies_to_domain", Name),
+    Column("applies_to_tag", Name),
 )
 
 source_systems = Table(

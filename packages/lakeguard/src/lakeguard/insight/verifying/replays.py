@@ -66,7 +66,7 @@ def _difference(replayer: Replayer, row: Row[Any]) -> str | None:
         history=row.history_hash,
     )
     try:
-        again = replayer.decide_again(case, row.decided_at)
+        again = replayer.decide_again(case, row.decided_at, row.semantics)
     except KeyError as error:
         return f"cannot be made again: document {error.args[0]} is gone"
     except (ValidationError, ValueError, TypeError):

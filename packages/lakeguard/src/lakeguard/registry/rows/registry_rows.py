@@ -8,7 +8,6 @@ from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import parse_policy, policy_text
 from lakeguard.gate.rules import default_rule_id, define_rule
-from lakeguard.registry.policies import LATER_TYPES
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.code_columns import say_build
 from lakeguard.registry.rows.dataset_names import dataset_of, written_dataset
@@ -34,10 +33,11 @@ from lakeguard_sdk.definition_errors import (
     UnknownType,
     WrongValue,
 )
+from lakeguard_sdk.schema_words import ColumnOrigin
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import Enforcement, Layer, PolicyType, Severity
 
-COLUMN_KEYS = ("name", "type", "tags", "description")
+COLUMN_KEYS = ("name", "type", "tags", "description", "nullable", "origin", "widened_from")
 """Of an item of ``dataset_registry.columns``."""
 
 
@@ -57,6 +57,7 @@ def read_registry(sheet: Worksheet) -> None:
         renamed = cells.has("renamed_from") and _known_layer(cells, before)
         sheet.say(draft, cells, ("renamed_from",), "renamed_from", before if renamed else None)
         sheet.say(draft, cells, ("parents",), "parents", cells.names("parents"))
+        sheet.say(draft, cells, ("leave_out",), "leave_out", cells.names("leave_out"))
         say_build(sheet, draft, cells)
         say_load_words(sheet, draft, cells)
         say_load_settings(sheet, draft, cells)
@@ -151,8 +152,13 @@ def _is_column(item: Any) -> bool:
     if not isinstance(item, dict) or set(item) - set(COLUMN_KEYS):
         return False
     tags = item.get("tags", [])
-    texts = (item.get("name"), item.get("type"), item.get("description", ""))
+    texts = tuple(item.get(key, "") for key in ("description", "widened_from"))
+    texts += (item.get("name"), item.get("type"))
     if not isinstance(tags, list) or not all(isinstance(text, str) for text in (*texts, *tags)):
+        return False
+    if not isinstance(item.get("nullable", True), bool):
+        return False
+    if item.get("origin", "declared") not in set(ColumnOrigin):
         return False
     return all(map(is_word, tags)) and len(set(tags)) == len(tags)
 
@@ -233,20 +239,15 @@ def read_policies(sheet: Worksheet) -> None:
             continue
         layer = cells.choice("applies_to_layer", Layer)
         sheet.say(draft, cells, ("applies_to_layer",), "applies_to_layer", layer and layer.value)
-        kind = _policy_type(cells)
+        domain, tag = cells.text("applies_to_domain"), cells.word("applies_to_tag")
+        sheet.say(draft, cells, ("applies_to_domain",), "applies_to_domain", domain)
+        sheet.say(draft, cells, ("applies_to_tag",), "applies_to_tag", tag)
+        kind = cells.choice("policy_type", PolicyType)
         sheet.say(draft, cells, ("type",), "policy_type", kind and kind.value)
         enforcement = cells.choice("enforcement", Enforcement)
         sheet.say(draft, cells, ("enforcement",), "enforcement", enforcement and enforcement.value)
         sheet.say(draft, cells, ("active",), "active", cells.flag("active"))
         _say_policy(sheet, draft, cells)
-
-
-def _policy_type(cells: Cells) -> PolicyType | None:
-    written = (cells.text("policy_type") or "").upper()
-    if written in LATER_TYPES and written not in PolicyType.__members__.values():
-        cells.wrong("policy_type", f"{written} is not available yet", LATER_TYPES[written])
-        return None
-    return cells.choice("policy_type", PolicyType)
 
 
 def _say_policy(sheet: Worksheet, draft: Draft, cells: Cells) -> None:

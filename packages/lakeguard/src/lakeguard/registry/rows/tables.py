@@ -18,7 +18,7 @@ TABLES: dict[str, tuple[str, ...]] = {
         "external_id", "renamed_from", "parents", "build_type", "sql_file", "sql_text",
         "python_file", "python_function", "python_sha256", "load_type", "hash_strategy",
         "business_keys", "watermark_column", "partition_by", "load_settings",
-        "schema_compat_profile", "target_id", "columns", "details",
+        "schema_compat_profile", "target_id", "columns", "details", "leave_out",
     ),
     "quality_rules": (
         "rule_id", "dataset_id", "layer", "rule_type", "rule_expression", "severity", "active",
@@ -26,7 +26,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
     "policy_rules": (
         "policy_id", "applies_to_layer", "policy_type", "policy_expression", "enforcement",
-        "active",
+        "active", "applies_to_domain", "applies_to_tag",
     ),
     "md_jobs": (
         "job_id", "job_name", "description", "owner", "job_type", "status", "dataset_id",
@@ -61,10 +61,11 @@ TABLES: dict[str, tuple[str, ...]] = {
     "source_object_columns": (
         "source_object_id", "column_name", "ordinal_position", "data_type", "is_nullable",
         "dq_rule_set", "dq_severity", "active", "clean_name", "tags", "description",
+        "source_nullable", "origin", "widened_from",
     ),
     "schema_compatibility_rules": (
         "profile_name", "allow_column_drop", "allow_type_widen", "allow_type_narrow",
-        "allow_nullable_change", "auto_add_columns", "description", "active",
+        "allow_nullable_change", "auto_add_columns", "description", "active", "reactions",
     ),
     "dq_rule_catalog": ("rule_name", "rule_expression", "severity", "description", "active"),
 }  # fmt: skip

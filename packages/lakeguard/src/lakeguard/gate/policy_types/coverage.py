@@ -1,0 +1,103 @@
+"""``rules >= 3``, ``rules cover keys``, ``columns covered >= 80%``"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal
+
+from lakeguard.gate.cursor import Cursor
+from lakeguard.gate.literals import EXACT
+from lakeguard.gate.policy_form import FormReference, Judged, Look, PolicyForm, PolicyKind
+from lakeguard.gate.policy_tokens import expect_count, expect_one_of, expect_percent, percent_text
+from lakeguard.gate.wording import counted
+from lakeguard_sdk.words import PolicyType
+
+
+class RulesAtLeast(PolicyForm):
+    policy: Literal["rules_at_least"] = "rules_at_least"
+    count: int
+
+    def judge(self, look: Look) -> Judged:
+        found = len(look.subject.rules)
+        said = f"{counted(found, 'active rule')}, at least {self.count:,}"
+        return Judged(found >= self.count, said)
+
+    def __str__(self) -> str:
+        return f"rules >= {self.count}"
+
+
+class RulesCoverKeys(PolicyForm):
+    policy: Literal["rules_cover_keys"] = "rules_cover_keys"
+
+    def judge(self, look: Look) -> Judged:
+        keys = look.subject.keys
+        if not keys:
+            return Judged(None, "the load has no keys")
+        bare = [key for key in keys if key not in _covered(look)]
+        if bare:
+            return Judged(False, f"no active rule names the key {', '.join(bare)}")
+        return Judged(True, f"active rules name every key: {', '.join(keys)}")
+
+    def __str__(self) -> str:
+        return "rules cover keys"
+
+
+class ColumnsCovered(PolicyForm):
+    policy: Literal["columns_covered"] = "columns_covered"
+    percent: Decimal
+
+    def judge(self, look: Look) -> Judged:
+        columns = look.facts.declared.names
+        covered = len(_covered(look) & set(columns))
+        enough = EXACT.multiply(self.percent, Decimal(len(columns))) <= 100 * covered
+        said = f"active rules name {covered:,} of {len(columns):,} columns"
+        return Judged(enough, f"{said}, at least {percent_text(self.percent)}")
+
+    def __str__(self) -> str:
+        return f"columns covered >= {percent_text(self.percent)}"
+
+
+def _covered(look: Look) -> set[str]:
+    return {column for columns in look.subject.rules for column in columns}
+
+
+def _read(cursor: Cursor) -> PolicyForm:
+    wanted = "rules >= 3, rules cover keys or columns covered >= 80%"
+    if expect_one_of(cursor, wanted, "rules", "columns") == "columns":
+        expect_one_of(cursor, "covered", "covered")
+        cursor.expect_mark(">=")
+        return ColumnsCovered(percent=expect_percent(cursor, 100))
+    if cursor.take_word("cover"):
+        expect_one_of(cursor, "keys", "keys")
+        return RulesCoverKeys()
+    if not cursor.at_mark(">="):
+        raise cursor.error(">= or cover keys expected")
+    cursor.advance()
+    return RulesAtLeast(count=expect_count(cursor))
+
+
+RULE_COVERAGE = PolicyKind(
+    type=PolicyType.RULE_COVERAGE,
+    summary="How much of a dataset its active rules look at.",
+    read=_read,
+    forms=(
+        FormReference(
+            form="rules >= <number>",
+            example="rules >= 3",
+            says="The dataset has at least so many active rules.",
+            violated="it has fewer.",
+        ),
+        FormReference(
+            form="rules cover keys",
+            example="rules cover keys",
+            says="Every key of the load is named by an active rule.",
+            violated="a key is named by none.",
+        ),
+        FormReference(
+            form="columns covered >= <number>%",
+            example="columns covered >= 80%",
+            says="At least that share of the table's columns is named by active rules.",
+            violated="it is less.",
+        ),
+    ),
+)

@@ -1,0 +1,131 @@
+"""``freeze 2026-12-20..2027-01-03``, ``freeze saturday..sunday``"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Literal
+
+from lakeguard.gate.cursor import Cursor
+from lakeguard.gate.policy_form import FormReference, Judged, Look, PolicyForm, PolicyKind
+from lakeguard.gate.policy_tokens import expect_one_of
+from lakeguard.gate.tokens import Token
+from lakeguard_sdk.canonical import format_instant
+from lakeguard_sdk.words import PolicyType
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?)?"
+)
+
+
+class FreezeBetween(PolicyForm):
+    """Nothing that a table shows changes from one time to another."""
+
+    policy: Literal["freeze_between"] = "freeze_between"
+    start: str
+    end: str
+    """Both as they are written: days, which belong to it whole, or times."""
+
+    def judge(self, look: Look) -> Judged:
+        frozen = _begin(self.start) <= look.clock < _finish(self.end)
+        word = "frozen" if frozen else "not frozen"
+        return Judged(not frozen, f"{word} at {format_instant(look.clock)}")
+
+    def __str__(self) -> str:
+        return f"freeze {self.start}..{self.end}"
+
+
+class FreezeDays(PolicyForm):
+    """The same, on days of every week."""
+
+    policy: Literal["freeze_days"] = "freeze_days"
+    first: str
+    last: str
+
+    def judge(self, look: Look) -> Judged:
+        first, last = DAYS.index(self.first), DAYS.index(self.last)
+        today = look.clock.astimezone(UTC).weekday()
+        frozen = (today - first) % 7 <= (last - first) % 7
+        word = "frozen" if frozen else "not frozen"
+        return Judged(not frozen, f"{word} on a {DAYS[today]}")
+
+    def __str__(self) -> str:
+        return f"freeze {self.first}..{self.last}"
+
+
+def _read(cursor: Cursor) -> PolicyForm:
+    expect_one_of(cursor, "freeze", "freeze")
+    if cursor.token.kind == "word":
+        first = expect_one_of(cursor, "a day of the week or a date", *DAYS)
+        cursor.expect_mark("..")
+        return FreezeDays(first=first, last=expect_one_of(cursor, "a day of the week", *DAYS))
+    start = _moment(cursor)
+    cursor.expect_mark("..")
+    end = _moment(cursor)
+    if _finish(end.value) <= _begin(start.value):
+        raise cursor.refuse(end, f"this is before {start.value}")
+    return FreezeBetween(start=start.value, end=end.value)
+
+
+def _moment(cursor: Cursor) -> Token:
+    found = _MOMENT.fullmatch(cursor.token.value)
+    if cursor.token.kind != "text" or found is None:
+        raise cursor.error("a day or a time expected, such as 2026-12-20 or 2026-12-20T18:00Z")
+    if not _is_day(found[0]) and found["zone"] is None:
+        raise cursor.error("a time needs its zone, as in 2026-12-20T18:00Z")
+    try:
+        _begin(found[0])
+    except ValueError:
+        raise cursor.error("there is no such day or time") from None
+    return cursor.advance()
+
+
+def _is_day(text: str) -> bool:
+    return "T" not in text
+
+
+def _begin(text: str) -> datetime:
+    if _is_day(text):
+        return datetime.combine(date.fromisoformat(text), time(), UTC)
+    return datetime.fromisoformat(text)
+
+
+def _finish(text: str) -> datetime:
+    """A day ends when the next one begins; a time belongs to it no more."""
+    if _is_day(text):
+        last = date.fromisoformat(text)
+        if last == date.max:
+            return datetime.max.replace(tzinfo=UTC)
+        return datetime.combine(last + timedelta(days=1), time(), UTC)
+    return datetime.fromisoformat(text)
+
+
+CHANGE_FREEZE = PolicyKind(
+    type=PolicyType.CHANGE_FREEZE,
+    summary=(
+        "When nothing that tables show may change: no build, no adoption and no rollback. To undo "
+        "something in a freeze, revise the policy: that is on record."
+    ),
+    read=_read,
+    forms=(
+        FormReference(
+            form="freeze <day or time>..<day or time>",
+            example="freeze 2026-12-20..2027-01-03",
+            says=(
+                "From the one to the other. Days are UTC and belong to it whole; a time, such as "
+                "`2026-12-20T18:00Z`, says its zone, and the last one belongs to it no more."
+            ),
+            violated="a run opens, or is decided, in between.",
+        ),
+        FormReference(
+            form="freeze <day of the week>..<day of the week>",
+            example="freeze saturday..sunday",
+            says="Every week on these days, UTC, both included.",
+            violated="a run opens, or is decided, on one of them.",
+        ),
+    ),
+)

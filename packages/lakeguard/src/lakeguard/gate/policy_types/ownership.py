@@ -1,0 +1,78 @@
+"""``owner required``, ``owner in [team_a]``, ``description required``"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from lakeguard.gate.cursor import Cursor
+from lakeguard.gate.policy_form import FormReference, Judged, Look, PolicyForm, PolicyKind
+from lakeguard.gate.policy_tokens import expect_list, expect_one_of, list_text
+from lakeguard_sdk.words import PolicyType
+
+
+class Required(PolicyForm):
+    """The dataset says who owns it, or what it is."""
+
+    policy: Literal["required"] = "required"
+    what: Literal["owner", "description"]
+
+    def judge(self, look: Look) -> Judged:
+        said = look.subject.owner if self.what == "owner" else look.subject.description
+        if said.strip():
+            return Judged(True, f"it has an {self.what}" if self.what == "owner" else "described")
+        return Judged(False, f"{look.facts.dataset} has no {self.what}")
+
+    def __str__(self) -> str:
+        return f"{self.what} required"
+
+
+class OwnerIn(PolicyForm):
+    """The owner is one of those listed, written exactly so."""
+
+    policy: Literal["owner_in"] = "owner_in"
+    owners: tuple[str, ...]
+
+    def judge(self, look: Look) -> Judged:
+        owner = look.subject.owner
+        if owner in self.owners:
+            return Judged(True, f"owned by {owner}")
+        return Judged(False, f"the owner is {owner or 'nobody'}, not one of {len(self.owners):,}")
+
+    def __str__(self) -> str:
+        return f"owner in {list_text(self.owners)}"
+
+
+def _read(cursor: Cursor) -> PolicyForm:
+    wanted = "owner required, owner in […] or description required"
+    word = expect_one_of(cursor, wanted, "owner", "description")
+    if word == "owner" and cursor.take_word("in"):
+        return OwnerIn(owners=expect_list(cursor, "an owner"))
+    expect_one_of(cursor, "required or in […]" if word == "owner" else "required", "required")
+    return Required.model_validate({"what": word})
+
+
+OWNERSHIP = PolicyKind(
+    type=PolicyType.OWNERSHIP,
+    summary="Who answers for a dataset.",
+    read=_read,
+    forms=(
+        FormReference(
+            form="owner required",
+            example="owner required",
+            says="The dataset names an owner.",
+            violated="it names none.",
+        ),
+        FormReference(
+            form="owner in [<owner>, …]",
+            example="owner in ['finance-team', platform]",
+            says="The owner is one of these, written exactly so.",
+            violated="it is another one, or none.",
+        ),
+        FormReference(
+            form="description required",
+            example="description required",
+            says="The dataset has a description.",
+            violated="it has none.",
+        ),
+    ),
+)

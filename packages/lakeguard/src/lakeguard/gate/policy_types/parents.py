@@ -1,0 +1,92 @@
+"""``parents required``, ``parents forbidden``, ``parents from silver``"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from lakeguard.gate.cursor import Cursor
+from lakeguard.gate.grammar_error import nearest
+from lakeguard.gate.policy_form import FormReference, Judged, Look, PolicyForm, PolicyKind
+from lakeguard.gate.policy_tokens import expect_list, expect_one_of
+from lakeguard_sdk.words import Layer, PolicyType
+
+
+class Parents(PolicyForm):
+    """Whether a dataset is built from others at all."""
+
+    policy: Literal["parents"] = "parents"
+    must: Literal["required", "forbidden"]
+
+    def judge(self, look: Look) -> Judged:
+        parents = look.subject.parents
+        said = f"built from {', '.join(parents)}" if parents else "built from no dataset"
+        return Judged(bool(parents) == (self.must == "required"), said)
+
+    def __str__(self) -> str:
+        return f"parents {self.must}"
+
+
+class ParentsFrom(PolicyForm):
+    """Every parent is of one of the layers, and there is one."""
+
+    policy: Literal["parents_from"] = "parents_from"
+    layers: tuple[Layer, ...]
+
+    def judge(self, look: Look) -> Judged:
+        parents, listed = look.subject.parents, " or ".join(self.layers)
+        if not parents:
+            return Judged(False, f"built from no dataset, it needs one of {listed}")
+        others = [parent for parent in parents if parent.layer not in self.layers]
+        if others:
+            return Judged(False, f"built from {', '.join(others)}, which is not {listed}")
+        return Judged(True, f"built from {listed} alone")
+
+    def __str__(self) -> str:
+        names = ", ".join(self.layers)
+        return f"parents from {names if len(self.layers) == 1 else f'[{names}]'}"
+
+
+def _read(cursor: Cursor) -> PolicyForm:
+    expect_one_of(cursor, "parents", "parents")
+    wanted = "required, forbidden or from <layer>"
+    word = expect_one_of(cursor, wanted, "required", "forbidden", "from")
+    if word != "from":
+        return Parents.model_validate({"must": word})
+    start = cursor.token
+    if cursor.at_mark("["):
+        named = expect_list(cursor, "a layer")
+    else:
+        named = (expect_one_of(cursor, "a layer (bronze, silver, gold)", *Layer),)
+    for name in named:
+        if name.lower() not in Layer.__members__.values():
+            hint = nearest(name, Layer)
+            raise cursor.refuse(start, "layers are bronze, silver and gold", hint=hint)
+    layers = sorted({Layer(name.lower()) for name in named}, key=lambda layer: layer.height)
+    return ParentsFrom(layers=tuple(layers))
+
+
+LINEAGE_PARENT = PolicyKind(
+    type=PolicyType.LINEAGE_PARENT,
+    summary="What a dataset is built from.",
+    read=_read,
+    forms=(
+        FormReference(
+            form="parents required",
+            example="parents required",
+            says="The dataset is built from another.",
+            violated="it declares no parent.",
+        ),
+        FormReference(
+            form="parents forbidden",
+            example="parents forbidden",
+            says="The dataset is built from a source or a frame, and from no other dataset.",
+            violated="it declares a parent.",
+        ),
+        FormReference(
+            form="parents from <layer>, or parents from [<layer>, …]",
+            example="parents from silver",
+            says="Every parent is of that layer, or of one of those layers, and there is one.",
+            violated="a parent is of another layer, or there is none.",
+        ),
+    ),
+)

@@ -1,0 +1,209 @@
+"""``forbid tag:pii``, ``forbid columns [ssn]``, ``forbid pattern '…' in samples``"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import ClassVar, Literal
+
+from lakeguard.gate.cursor import Cursor
+from lakeguard.gate.grammar_error import nearest
+from lakeguard.gate.policy_form import FormReference, Judged, Look, Needs, PolicyForm, PolicyKind
+from lakeguard.gate.policy_tokens import (
+    expect_list,
+    expect_one_of,
+    expect_pattern,
+    list_text,
+    quoted,
+)
+from lakeguard_sdk.expression import ColumnRef, Matches
+from lakeguard_sdk.measure import CountIf, Measure, SampleMatches, measure_key
+from lakeguard_sdk.schema import TableSchema, field_names, leaf_types
+from lakeguard_sdk.words import PolicyType
+
+_TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
+_FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_FORBIDDEN = "tag:<name>, columns [<name>, …] or pattern '…'"
+
+
+class ForbidTag(PolicyForm):
+    """No column carries the tag, in whatever case it is written, nor holds what came from a
+    column that does; but what went through one of the functions is masked."""
+
+    policy: Literal["forbid_tag"] = "forbid_tag"
+    tag: str
+    masked_by: tuple[str, ...] = ()
+
+    def judge(self, look: Look) -> Judged:
+        tagged = sorted(
+            column
+            for column, tags in look.facts.tags.items()
+            if any(found.lower() == self.tag for found in tags)
+        )
+        inherited = sorted(set(self._inherited(look)))
+        if not tagged and not inherited:
+            return Judged(True, f"no column carries the tag {self.tag}")
+        noun = "column" if len(tagged) == 1 else "columns"
+        said = [f"{noun} {', '.join(tagged)} tagged {self.tag}"] if tagged else []
+        return Judged(False, "; ".join([*said, *inherited]))
+
+    def _inherited(self, look: Look) -> Iterator[str]:
+        travelled = () if look.facts.subject is None else look.facts.subject.travelled
+        for item in travelled:
+            if item.tag.lower() == self.tag and not set(item.through) & set(self.masked_by):
+                yield f"column {item.column} comes from {item.source}, tagged {self.tag}"
+
+    def __str__(self) -> str:
+        masked = f" unless masked by {list_text(self.masked_by)}" if self.masked_by else ""
+        return f"forbid tag:{self.tag}{masked}"
+
+
+class ForbidColumns(PolicyForm):
+    """No column, and no field of a struct, has one of the names; ``*`` is any text."""
+
+    policy: Literal["forbid_columns"] = "forbid_columns"
+    names: tuple[str, ...]
+
+    def judge(self, look: Look) -> Judged:
+        found = sorted(
+            f"{column.name} has a field {name}" if name != column.name else name
+            for column in look.facts.declared.columns
+            for name in (column.name, *field_names(column.type))
+            if any(fnmatchcase(name.lower(), _glob(wanted)) for wanted in self.names)
+        )
+        if found:
+            noun = "column" if len(found) == 1 else "columns"
+            return Judged(False, f"{noun} {', '.join(found)} not allowed by name")
+        return Judged(True, "no column has a name that is not allowed")
+
+    def __str__(self) -> str:
+        return f"forbid columns {list_text(self.names)}"
+
+
+class ForbidPattern(PolicyForm):
+    """No text holds the pattern: in a sample of the distinct values, or in every row."""
+
+    needs: ClassVar[Needs] = Needs.EVIDENCE
+    discards: ClassVar[bool] = True
+    policy: Literal["forbid_pattern"] = "forbid_pattern"
+    pattern: str
+    within: Literal["samples", "values"]
+
+    def measures(self, schema: TableSchema) -> tuple[Measure, ...]:
+        columns = (column for column in schema.columns if column.type == "string")
+        return tuple(
+            self._measure(ColumnRef(name=column.name, type=column.type)) for column in columns
+        )
+
+    def _measure(self, column: ColumnRef) -> SampleMatches | CountIf:
+        if self.within == "samples":
+            return SampleMatches(column=column, pattern=self.pattern)
+        anywhere = f"[\\d\\D]*(?:{self.pattern})[\\d\\D]*"
+        return CountIf(condition=Matches(of=column, pattern=anywhere))
+
+    def judge(self, look: Look) -> Judged:
+        found, texts = [], 0
+        for column in look.facts.declared.columns:
+            if column.type != "string":
+                continue
+            texts += 1
+            measure = self._measure(ColumnRef(name=column.name, type=column.type))
+            count = look.count(measure_key(measure))
+            if count:
+                found.append(f"{column.name} ({count:,})")
+        if found:
+            what = "distinct values" if self.within == "samples" else "rows"
+            return Judged(False, f"{what} that hold the pattern: {', '.join(found)}")
+        unseen = sorted(
+            column.name
+            for column in look.facts.declared.columns
+            if column.type != "string" and "string" in leaf_types(column.type)
+        )
+        tail = f"; not looked into: {', '.join(unseen)}" if unseen else ""
+        return Judged(True, f"no text in {texts:,} columns holds the pattern{tail}")
+
+    def __str__(self) -> str:
+        return f"forbid pattern {quoted(self.pattern)} in {self.within}"
+
+
+def _glob(name: str) -> str:
+    """Only ``*`` is more than itself."""
+    return re.sub(r"([\[?])", r"[\1]", name.lower())
+
+
+def _read(cursor: Cursor) -> PolicyForm:
+    expect_one_of(cursor, "forbid", "forbid")
+    if cursor.token.kind == "label":
+        return _tag(cursor)
+    word = expect_one_of(cursor, _FORBIDDEN, "columns", "pattern")
+    if word == "columns":
+        return ForbidColumns(names=expect_list(cursor, "the name of a column"))
+    pattern = expect_pattern(cursor)
+    expect_one_of(cursor, "in samples or in values", "in")
+    within = expect_one_of(cursor, "samples or values", "samples", "values")
+    return ForbidPattern.model_validate({"pattern": pattern, "within": within})
+
+
+def _tag(cursor: Cursor) -> ForbidTag:
+    prefix, _, tag = cursor.token.value.partition(":")
+    if prefix.lower() != "tag":
+        raise cursor.error(f"{_FORBIDDEN} expected", hint=nearest(prefix, ["tag"]))
+    if not _TAG.match(tag):
+        raise cursor.error("a tag starts with a letter and has letters, digits, _ - .")
+    cursor.advance()
+    masked: tuple[str, ...] = ()
+    if cursor.take_word("unless"):
+        for word in ("masked", "by"):
+            expect_one_of(cursor, word, word)
+        start = cursor.token
+        masked = expect_list(cursor, "the name of a function")
+        if not all(map(_FUNCTION.match, masked)) or start.kind == "end":
+            raise cursor.error("functions are plain names, such as sha2")
+    return ForbidTag(tag=tag.lower(), masked_by=tuple(sorted({name.lower() for name in masked})))
+
+
+PII = PolicyKind(
+    type=PolicyType.PII,
+    summary="Where personal data may not be.",
+    read=_read,
+    forms=(
+        FormReference(
+            form="forbid tag:<tag> [unless masked by [<function>, …]]",
+            example="forbid tag:pii unless masked by [mask_email, sha2]",
+            says=(
+                "No column carries the tag, in whatever case it is written, or holds what came "
+                "from a column that carries it. What went through one of the functions is masked, "
+                "and carries the tag no more."
+            ),
+            violated=(
+                "a declared column carries the tag, or is made of one that does, however many "
+                "datasets below."
+            ),
+        ),
+        FormReference(
+            form="forbid columns [<name>, …]",
+            example="forbid columns ['e-mail', 'pass*', ssn]",
+            says=(
+                "No column, and no field of a struct, has one of the names. `*` stands for any "
+                "text; upper and lower case are the same."
+            ),
+            violated="a declared column, or a field of one, has such a name.",
+        ),
+        FormReference(
+            form="forbid pattern '<pattern>' in samples|values",
+            example="forbid pattern '[0-9]{3}-[0-9]{2}-[0-9]{4}' in samples",
+            says=(
+                "No text holds the pattern anywhere. `samples` looks at up to 10,000 distinct "
+                "values of every string column of the batch, always the same ones; `values` at "
+                "every row. Evidence holds how many were found, never a value. Texts inside "
+                "nested columns are not looked into."
+            ),
+            violated=(
+                "a value holds it. Then the staged files are deleted at once, and not kept for "
+                "inspection."
+            ),
+            judged=f"{Needs.EVIDENCE}.",
+        ),
+    ),
+)

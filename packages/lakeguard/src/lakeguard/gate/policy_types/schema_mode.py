@@ -1,0 +1,68 @@
+"""``mode STRICT``"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from lakeguard.gate.cursor import Cursor
+from lakeguard.gate.grammar_error import nearest
+from lakeguard.gate.policy_form import FormReference, Judged, Look, Needs, PolicyForm, PolicyKind
+from lakeguard.gate.policy_tokens import expect_one_of
+from lakeguard.gate.schema_guarantees import breaches
+from lakeguard.gate.schema_wording import change_text
+from lakeguard_sdk.words import PolicyType
+
+SCHEMA_MODES = ("STRICT", "ADDITIVE", "BACKWARD", "FORWARD", "FULL")
+
+
+class SchemaMode(PolicyForm):
+    """How far a live schema may differ from the declared one: STRICT is not at all."""
+
+    needs: ClassVar[Needs] = Needs.SCHEMA
+    policy: Literal["schema_mode"] = "schema_mode"
+    mode: Literal["STRICT", "ADDITIVE", "BACKWARD", "FORWARD", "FULL"]
+
+    def judge(self, look: Look) -> Judged:
+        forbidden = breaches(self.mode, look.facts.schema_differences)
+        if forbidden:
+            return Judged(False, "; ".join(sorted(map(change_text, forbidden))))
+        if look.evidence is None:
+            return Judged(None, "no data was looked at")
+        if self.mode == "STRICT":
+            return Judged(True, "the columns are exactly those declared")
+        return Judged(True, f"the columns differ no more than {self.mode} allows")
+
+    def __str__(self) -> str:
+        return f"mode {self.mode}"
+
+
+def _read(cursor: Cursor) -> SchemaMode:
+    expect_one_of(cursor, "mode", "mode")
+    listed = ", ".join(SCHEMA_MODES)
+    if cursor.token.kind != "word":
+        raise cursor.error(f"a mode expected: {listed}")
+    mode = cursor.token.value.upper()
+    if mode not in SCHEMA_MODES:
+        hint = nearest(cursor.token.value, SCHEMA_MODES)
+        raise cursor.error(f"unknown mode; there is {listed}", hint=hint)
+    cursor.advance()
+    return SchemaMode.model_validate({"mode": mode})
+
+
+SCHEMA = PolicyKind(
+    type=PolicyType.SCHEMA,
+    summary="How far what a run finds may differ from the declared columns; their order is free.",
+    read=_read,
+    forms=(
+        FormReference(
+            form="mode STRICT|ADDITIVE|BACKWARD|FORWARD|FULL",
+            example="mode STRICT",
+            says=(
+                "No difference of schema is accepted that the profile of this name blocks, "
+                "whatever the dataset's own profile says; see below."
+            ),
+            violated="what a run finds differs in a way that the mode blocks.",
+            judged=f"{Needs.SCHEMA}.",
+        ),
+    ),
+)

@@ -1,0 +1,151 @@
+"""``freshness <= 24h``, ``arrival by 06:00``, ``duration <= 2h``"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta
+from typing import ClassVar, Literal
+
+from lakeguard.gate.cursor import Cursor
+from lakeguard.gate.durations import duration_words
+from lakeguard.gate.policy_form import FormReference, Judged, Look, Needs, PolicyForm, PolicyKind
+from lakeguard.gate.policy_tokens import Span, expect_one_of, expect_span
+from lakeguard_sdk.canonical import format_instant
+from lakeguard_sdk.words import PolicyType
+
+
+class Freshness(PolicyForm):
+    """What is read, and what is shown, was promoted no longer ago than the limit."""
+
+    policy: Literal["freshness"] = "freshness"
+    limit: Span
+
+    def judge(self, look: Look) -> Judged:
+        inputs, now = look.subject.inputs, look.subject.opened_at or look.clock
+        if inputs is None:
+            return Judged(None, "no input is read")
+        stale = [
+            f"input {item.dataset}@v{item.version} is {duration_words(now - item.promoted_at)} old"
+            for item in inputs
+            if now - item.promoted_at > self.limit.delta
+        ]
+        if stale:
+            return Judged(False, f"{'; '.join(sorted(stale))}, limit {self.limit}")
+        if not inputs:
+            return Judged(True, "it has no inputs that could be old")
+        return Judged(True, f"every input was promoted within {self.limit}")
+
+    def breach(self, promoted_at: datetime | None, clock: datetime) -> str | None:
+        """Why what is shown is too old, or None; what never was promoted is not yet promised."""
+        if promoted_at is None or clock - promoted_at <= self.limit.delta:
+            return None
+        return f"last promoted {duration_words(clock - promoted_at)} ago, limit {self.limit}"
+
+    def __str__(self) -> str:
+        return f"freshness <= {self.limit}"
+
+
+class Arrival(PolicyForm):
+    """Every day, UTC, a version is promoted by a time."""
+
+    policy: Literal["arrival"] = "arrival"
+    by: str
+    """As in ``06:00``."""
+
+    def judge(self, look: Look) -> Judged:
+        breach = self.breach(look.subject.promoted_at, look.subject.opened_at or look.clock)
+        if look.subject.inputs is None:
+            return Judged(None, "nothing arrives")
+        return Judged(breach is None, breach or f"in time for {self.by} UTC")
+
+    def breach(self, promoted_at: datetime | None, clock: datetime) -> str | None:
+        """Why the last day that is due has not arrived, or None; the first is never late."""
+        if promoted_at is None:
+            return None
+        due = self._last_due(clock)
+        if promoted_at >= datetime.combine(due.date(), time(), UTC):
+            return None
+        last = format_instant(promoted_at)
+        return f"due by {format_instant(due)}, last promoted {last}"
+
+    def _last_due(self, clock: datetime) -> datetime:
+        today = datetime.combine(clock.astimezone(UTC).date(), time.fromisoformat(self.by), UTC)
+        return today if today < clock else today - timedelta(days=1)
+
+    def __str__(self) -> str:
+        return f"arrival by {self.by}"
+
+
+class Duration(PolicyForm):
+    """A run gets from its opening to its decision within the limit."""
+
+    needs: ClassVar[Needs] = Needs.EVIDENCE
+    policy: Literal["duration"] = "duration"
+    limit: Span
+
+    def judge(self, look: Look) -> Judged:
+        opened = look.subject.opened_at
+        if opened is None:
+            return Judged(None, "no run builds it")
+        took = look.clock - opened
+        said = f"took {duration_words(took)} up to the decision, limit {self.limit}"
+        return Judged(took <= self.limit.delta, said)
+
+    def __str__(self) -> str:
+        return f"duration <= {self.limit}"
+
+
+def _read(cursor: Cursor) -> PolicyForm:
+    wanted = "freshness <= 24h, arrival by 06:00 or duration <= 2h"
+    word = expect_one_of(cursor, wanted, "freshness", "arrival", "duration")
+    if word == "arrival":
+        expect_one_of(cursor, "by", "by")
+        return Arrival(by=_clock(cursor))
+    cursor.expect_mark("<=")
+    limit = expect_span(cursor)
+    return Freshness(limit=limit) if word == "freshness" else Duration(limit=limit)
+
+
+def _clock(cursor: Cursor) -> str:
+    found = cursor.token.value
+    if cursor.token.kind != "clock" or int(found[:2]) > 23 or int(found[3:]) > 59:
+        raise cursor.error("a time of the day expected, such as 06:00, UTC")
+    return cursor.advance().value
+
+
+SLA = PolicyKind(
+    type=PolicyType.SLA,
+    summary=(
+        "When data must be there. `lakeguard status` shows what is late also where no run comes."
+    ),
+    read=_read,
+    forms=(
+        FormReference(
+            form="freshness <= <time>",
+            example="freshness <= 24h",
+            says=(
+                "A run reads no input that was promoted longer ago, and what the dataset shows "
+                "does not get older. Times are `90m`, `24h`, `7d`."
+            ),
+            violated=(
+                "an input is older when the run opens. In `status`: the dataset's last promotion "
+                "is longer ago."
+            ),
+        ),
+        FormReference(
+            form="arrival by <hh:mm>",
+            example="arrival by 06:00",
+            says="Every day a version is promoted by that time, UTC.",
+            violated=(
+                "the time is past and no version was promoted since midnight. The first version "
+                "is never late."
+            ),
+        ),
+        FormReference(
+            form="duration <= <time>",
+            example="duration <= 2h",
+            says="A run takes no longer from its opening to its decision.",
+            violated="it took longer.",
+            judged=f"{Needs.EVIDENCE}.",
+        ),
+    ),
+)

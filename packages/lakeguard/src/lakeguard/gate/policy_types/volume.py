@@ -1,0 +1,110 @@
+"""``rows <= 10000000``, ``bytes <= 5GB``, ``growth <= 300%``"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import ClassVar, Literal
+
+from lakeguard.gate.cursor import Cursor
+from lakeguard.gate.literals import EXACT
+from lakeguard.gate.policy_form import FormReference, Judged, Look, Needs, PolicyForm, PolicyKind
+from lakeguard.gate.policy_tokens import (
+    Size,
+    expect_count,
+    expect_one_of,
+    expect_percent,
+    expect_size,
+    percent_text,
+)
+from lakeguard.gate.wording import counted
+from lakeguard_sdk.words import PolicyType
+
+
+class RowsAtMost(PolicyForm):
+    needs: ClassVar[Needs] = Needs.EVIDENCE
+    policy: Literal["rows_at_most"] = "rows_at_most"
+    rows: int
+
+    def judge(self, look: Look) -> Judged:
+        found = look.measured.table_rows
+        said = f"the table would have {counted(found, 'row')}, at most {self.rows:,}"
+        return Judged(found <= self.rows, said)
+
+    def __str__(self) -> str:
+        return f"rows <= {self.rows}"
+
+
+class BytesAtMost(PolicyForm):
+    needs: ClassVar[Needs] = Needs.EVIDENCE
+    policy: Literal["bytes_at_most"] = "bytes_at_most"
+    size: Size
+
+    def judge(self, look: Look) -> Judged:
+        found = sum(file.size for file in look.measured.files)
+        said = f"the run brings {counted(found, 'byte')}, at most {self.size.bytes:,}"
+        return Judged(found <= self.size.bytes, said)
+
+    def __str__(self) -> str:
+        return f"bytes <= {self.size}"
+
+
+class GrowthAtMost(PolicyForm):
+    needs: ClassVar[Needs] = Needs.EVIDENCE
+    policy: Literal["growth_at_most"] = "growth_at_most"
+    percent: Decimal
+
+    def judge(self, look: Look) -> Judged:
+        before, after = look.subject.rows_before, look.measured.table_rows
+        if not before:
+            return Judged(None, "there are no rows to grow from")
+        limit = EXACT.multiply(self.percent, Decimal(before))
+        said = f"from {before:,} to {counted(after, 'row')}, at most {percent_text(self.percent)}"
+        return Judged(100 * (after - before) <= limit, f"{said} more")
+
+    def __str__(self) -> str:
+        return f"growth <= {percent_text(self.percent)}"
+
+
+def _read(cursor: Cursor) -> PolicyForm:
+    wanted = "rows <= 1000000, bytes <= 5GB or growth <= 300%"
+    word = expect_one_of(cursor, wanted, "rows", "bytes", "growth")
+    cursor.expect_mark("<=")
+    if word == "rows":
+        return RowsAtMost(rows=expect_count(cursor))
+    if word == "bytes":
+        return BytesAtMost(size=expect_size(cursor))
+    return GrowthAtMost(percent=expect_percent(cursor))
+
+
+_JUDGED = f"{Needs.EVIDENCE}."
+VOLUME_CAP = PolicyKind(
+    type=PolicyType.VOLUME_CAP,
+    summary="How much a dataset may hold, or gain at once.",
+    read=_read,
+    forms=(
+        FormReference(
+            form="rows <= <number>",
+            example="rows <= 10000000",
+            says="The table, as the publish would leave it, has at most so many rows.",
+            violated="it would have more.",
+            judged=_JUDGED,
+        ),
+        FormReference(
+            form="bytes <= <size>",
+            example="bytes <= 5GB",
+            says=(
+                "The files that a run brings have at most that size. Sizes are a number of bytes, "
+                "or `KB`, `MB`, `GB`, `TB`, each 1,000 of the one before."
+            ),
+            violated="they are larger.",
+            judged=_JUDGED,
+        ),
+        FormReference(
+            form="growth <= <number>%",
+            example="growth <= 300%",
+            says="A run leaves the table with at most that share of rows more than it had.",
+            violated="it would have more. A table without rows can grow to any size.",
+            judged=_JUDGED,
+        ),
+    ),
+)

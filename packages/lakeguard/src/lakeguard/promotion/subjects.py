@@ -1,0 +1,107 @@
+"""The dataset in question, described for the policies over it, and which policies those are."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from lakeguard.gate.case import CaseFacts
+from lakeguard.gate.grammar import read_rule
+from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.policies import governs, policy_measures
+from lakeguard.gate.rules import measures_for
+from lakeguard.gate.schema_terms import SchemaTerms
+from lakeguard.gate.subject import ReadInput, Subject, Travelled
+from lakeguard.ledger.versions import Pointer, last_promotion, require_version
+from lakeguard.promotion.heart import Heart, PinnedRules
+from lakeguard.promotion.travelling import travelled_tags
+from lakeguard.registry.store import RegisteredDataset, current_policies
+from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
+from lakeguard_sdk.measure import Measure
+from lakeguard_sdk.run import Build, PythonBuild, SqlBuild
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import PolicyType
+
+
+def pin_rules(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    *,
+    published: Pointer | None,
+    build: Build | None = None,
+    opened_at: datetime | None = None,
+    terms: SchemaTerms | None = None,
+) -> PinnedRules:
+    """Rules, the policies over the dataset, and all that they ask of it, as they stand now.
+
+    Without a build nothing is read, as where an earlier version is shown again.
+    """
+    definition = dataset.definition
+    tags = {column.name: column.tags for column in definition.columns}
+    policies = current_policies(connection, heart.org_id)
+    travelled: tuple[Travelled, ...] = ()
+    if any(map(_asks_for_tags, policies)):
+        travelled = travelled_tags(connection, heart.org_id, definition)
+    rows = None
+    if published is not None:
+        rows = require_version(connection, dataset.dataset_id, published.version).table_rows
+    subject = Subject(
+        domain=definition.domain,
+        owner=definition.owner,
+        description=definition.description,
+        parents=definition.parents,
+        keys=definition.load.keys,
+        rules=tuple(sorted(_columns_of(rule) for rule in definition.rules if rule.active)),
+        travelled=travelled,
+        inputs=None if build is None else _inputs(connection, build),
+        promoted_at=last_promotion(connection, dataset.dataset_id),
+        rows_before=rows,
+        opened_at=opened_at,
+    )
+    facts = CaseFacts(
+        dataset=dataset.name, declared=definition.table_schema, tags=tags, subject=subject
+    )
+    return PinnedRules(
+        rules=tuple(sorted(definition.rules, key=lambda rule: rule.rule_id)),
+        policies=tuple(policy for policy in policies if governs(policy, facts)),
+        tags=tags,
+        subject=subject,
+        terms=terms or SchemaTerms(),
+    )
+
+
+def asked_measures(pinned: PinnedRules, schema: TableSchema) -> tuple[Measure, ...]:
+    """What the rules ask of the data, then what the policies ask beside it."""
+    by_rules = measures_for(pinned.rules, schema)
+    return tuple(dict.fromkeys((*by_rules, *policy_measures(pinned.policies, schema))))
+
+
+def _asks_for_tags(policy: PolicyDefinition) -> bool:
+    return policy.active and (policy.type is PolicyType.PII or bool(policy.applies_to_tag))
+
+
+def _columns_of(rule: RuleDefinition) -> tuple[str, ...]:
+    """The columns that a rule is about; none where it cannot be read."""
+    try:
+        return read_rule(rule.expression).rule.columns
+    except GrammarError:
+        return ()
+
+
+def _inputs(connection: Connection, build: Build) -> tuple[ReadInput, ...]:
+    pins = build.views if isinstance(build, SqlBuild) else {}
+    if isinstance(build, PythonBuild):
+        pins = build.inputs
+    read = []
+    for pin in pins.values():
+        version = require_version(connection, pin.input.dataset_id, pin.input.version)
+        read.append(
+            ReadInput(
+                dataset=pin.input.dataset,
+                version=version.version,
+                promoted_at=version.promoted_at,
+            )
+        )
+    return tuple(sorted(read, key=lambda item: item.dataset))
