@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from lakeguard_sdk.canonical import format_instant
+from lakeguard.gate.wording import moment_words
 from lakeguard_sdk.decision import CheckResult
 from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.waiver import Waiver
@@ -29,7 +29,7 @@ def waived(check: CheckResult, waivers: Iterable[Waiver], clock: datetime) -> Ch
     if not held:
         return check
     last = max(held, key=lambda waiver: (waiver.until, waiver.waiver_id))
-    words = f"{last.approver} until {format_instant(last.until)}: {last.reason}"
+    words = f"{last.approver} until {moment_words(last.until)}: {last.reason}"
     return check.model_copy(update={"outcome": Outcome.WARN, "waived_by": words})
 
 

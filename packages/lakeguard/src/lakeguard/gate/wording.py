@@ -37,6 +37,12 @@ def counted(number: Decimal | int, noun: str) -> str:
     return f"{number_words(Decimal(number))} {noun}{'' if number == 1 else 's'}"
 
 
+def moment_words(at: datetime) -> str:
+    """``2026-01-31 06:00 UTC``; seconds only where there are some."""
+    plain = at.astimezone(UTC).replace(tzinfo=None, microsecond=0)
+    return f"{plain:%Y-%m-%d %H:%M:%S}".removesuffix(":00") + " UTC"
+
+
 def scalar_words(value: Scalar, data_type: str) -> str:
     if isinstance(value, Decimal):
         return number_words(value)
@@ -92,10 +98,11 @@ def value_limit(threshold: Threshold) -> str:
 
 
 def bounds_words(bounds: Bounds) -> str:
+    """``5 to 30``; empty where there are none."""
     low = None if bounds.low is None else scalar_words(bounds.low, bounds.data_type)
     high = None if bounds.high is None else scalar_words(bounds.high, bounds.data_type)
     if low is None:
-        return f"at most {high}"
+        return "" if high is None else f"at most {high}"
     if high is None:
         return f"at least {low}"
     return f"exactly {low}" if low == high else f"{low} to {high}"

@@ -10,7 +10,7 @@ from lakeguard.gate.cursor import Cursor
 from lakeguard.gate.policy_form import FormReference, Judged, Look, PolicyForm, PolicyKind
 from lakeguard.gate.policy_tokens import expect_one_of
 from lakeguard.gate.tokens import Token
-from lakeguard_sdk.canonical import format_instant
+from lakeguard.gate.wording import moment_words
 from lakeguard_sdk.words import PolicyType
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -33,7 +33,7 @@ class FreezeBetween(PolicyForm):
     def judge(self, look: Look) -> Judged:
         frozen = _begin(self.start) <= look.clock < _finish(self.end)
         word = "frozen" if frozen else "not frozen"
-        return Judged(not frozen, f"{word} at {format_instant(look.clock)}")
+        return Judged(not frozen, f"{word} at {moment_words(look.clock)}")
 
     def __str__(self) -> str:
         return f"freeze {self.start}..{self.end}"

@@ -9,7 +9,7 @@ from lakeguard.gate.cursor import Cursor
 from lakeguard.gate.durations import duration_words
 from lakeguard.gate.policy_form import FormReference, Judged, Look, Needs, PolicyForm, PolicyKind
 from lakeguard.gate.policy_tokens import Span, expect_one_of, expect_span
-from lakeguard_sdk.canonical import format_instant
+from lakeguard.gate.wording import moment_words
 from lakeguard_sdk.words import PolicyType
 
 
@@ -64,8 +64,8 @@ class Arrival(PolicyForm):
         due = self._last_due(clock)
         if promoted_at >= datetime.combine(due.date(), time(), UTC):
             return None
-        last = format_instant(promoted_at)
-        return f"due by {format_instant(due)}, last promoted {last}"
+        last = moment_words(promoted_at)
+        return f"due by {moment_words(due)}, last promoted {last}"
 
     def _last_due(self, clock: datetime) -> datetime:
         today = datetime.combine(clock.astimezone(UTC).date(), time.fromisoformat(self.by), UTC)
