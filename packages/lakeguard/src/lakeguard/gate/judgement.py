@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from lakeguard_sdk.measure import Measure, measure_key
 
@@ -60,6 +60,24 @@ class RowsJudged:
         return (self.failed, self.scope, *(self.extremes or ()))
 
 
+BandKind = Literal["last", "mad", "weekday", "hour"]
+
+
+@dataclass(frozen=True)
+class Past:
+    """Bounds that earlier versions give: the last one's value and a share of it to either side,
+    or the median of many and ``k`` spreads to either side."""
+
+    band: BandKind
+    change: Decimal = Decimal(0)
+    """In per cent of the last value."""
+    k: Decimal = Decimal(3)
+    least: int = 1
+    """With fewer earlier values there is no band, and the static bounds hold."""
+    over: int = 1
+    """How many versions it looks back."""
+
+
 @dataclass(frozen=True)
 class ValueJudged:
     """One value against bounds, or against the rule's thresholds where there are none."""
@@ -67,10 +85,114 @@ class ValueJudged:
     subject: str
     value: Asked
     bounds: Bounds
+    past: Past | None = None
 
     @property
     def asked(self) -> tuple[Asked, ...]:
         return (self.value,)
 
 
-Judgement = RowsJudged | ValueJudged
+@dataclass(frozen=True)
+class ShareJudged:
+    """So much of so much in per cent, or the rest of it; of nothing there is no share."""
+
+    subject: str
+    part: Asked
+    whole: Asked
+    bounds: Bounds
+    rest: bool = False
+    past: Past | None = None
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        return (self.part, self.whole)
+
+
+@dataclass(frozen=True)
+class GroupsJudged:
+    """The rows of groups whose value is beyond the bounds, of so many rows."""
+
+    subject: str
+    failed: Asked
+    scope: Asked
+    groups: Asked
+    worst: Asked
+    bounds: Bounds
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        return (self.failed, self.scope, self.groups, self.worst)
+
+
+@dataclass(frozen=True)
+class AgeJudged:
+    """The time from the greatest value to the decision, which may be so long."""
+
+    subject: str
+    newest: Asked
+    data_type: str
+    most: timedelta
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        return (self.newest,)
+
+
+@dataclass(frozen=True)
+class DriftJudged:
+    """Values that the last published version did not have, or that are gone since."""
+
+    subject: str
+    values: Asked
+    new: int | None
+    gone: int | None
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        return (self.values,)
+
+
+@dataclass(frozen=True)
+class FilesJudged:
+    """The files that a run brings: their number, or whether one is of a partition."""
+
+    bounds: Bounds
+    partition: tuple[str, str] | None = None
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What the declared columns alone answer."""
+
+    holds: bool
+    found: str
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        return ()
+
+
+Judgement = (
+    RowsJudged
+    | ValueJudged
+    | ShareJudged
+    | GroupsJudged
+    | AgeJudged
+    | DriftJudged
+    | FilesJudged
+    | Settled
+)
+
+
+def looks_back(judgement: Judgement) -> int:
+    """How many earlier versions it is held against."""
+    match judgement:
+        case ValueJudged(past=Past(over=over)) | ShareJudged(past=Past(over=over)):
+            return over
+        case DriftJudged():
+            return 1
+    return 0
