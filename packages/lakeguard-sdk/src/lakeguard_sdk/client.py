@@ -62,6 +62,7 @@ class Worker(Protocol):
 
     def run_task(self, task_id: str) -> RunResult: ...
     def run_compaction(self, task_id: str) -> RunResult: ...
+    def run_adoption(self, task_id: str) -> RunResult: ...
     def stop(self) -> None: ...
 
 
@@ -87,15 +88,16 @@ def local_worker(
     )
 
 
-def look(pattern: str, root: str) -> SourceSketch:
+def look(pattern: str, root: str, *, whole: bool = False) -> SourceSketch:
     """What the files of a pattern hold, by the data plane that is installed here.
 
     A relative pattern is below ``root``. ``NothingToLookAt`` where no source could be made of it.
+    ``whole`` looks at every row of a Delta table.
     """
     found = _load(INSPECTORS, "openlaketx")
     if found is None:
         raise WorkerMissing()
-    return cast(Callable[[str, str], SourceSketch], found)(pattern, root)
+    return cast(Callable[..., SourceSketch], found)(pattern, root, whole=whole)
 
 
 def _load(group: str, name: str) -> object | None:

@@ -29,6 +29,30 @@ class NothingToLookAt(UsageError):
     next_command = "lakeguard source add NAME PATTERN"
 
 
+class AlreadyGoverned(UsageError):
+    """It has versions already: publish, roll back, or adopt the table under another name."""
+
+    code = "LG-1204"
+    what = "{dataset} is governed already, and v{version} is published"
+    next_command = "lakeguard show {dataset}"
+
+
+class OtherTable(UsageError):
+    """A dataset has one table, where its definition says: adopt that one, or use another name."""
+
+    code = "LG-1205"
+    what = "{dataset} has its table at {location}, not at {asked}"
+    next_command = "lakeguard adopt {dataset} {location}"
+
+
+class NotAdoptable(Refused):
+    """The table stays as it is. Take the way out that is named, or copy its rows."""
+
+    code = "LG-3005"
+    what = "{location} is not adopted: {reason}"
+    next_command = "{way_out}"
+
+
 class MaintenanceRefused(Refused):
     """A table that is not as the ledger knows it is left as it is: put it right first."""
 

@@ -30,11 +30,15 @@ TABLE_PROPERTIES = {
     "delta.deletedFileRetentionDuration": "interval 36500 days",
     "delta.logRetentionDuration": "interval 36500 days",
 }
-"""Set at version 0: nothing but LakeGuard may forget a version."""
+"""Set at creation or adoption: nothing but LakeGuard may forget a version."""
 
 
 _CHANGES = {"add", "remove", "cdc", "metaData", "protocol"}
-_KINDS = {MoveKind.ROLLBACK: CommitKind.RESTORE, MoveKind.COMPACTION: CommitKind.COMPACT}
+_KINDS = {
+    MoveKind.ROLLBACK: CommitKind.RESTORE,
+    MoveKind.COMPACTION: CommitKind.COMPACT,
+    MoveKind.ADOPTION: CommitKind.ADOPT,
+}
 
 
 class CommitAuthor(Noun):
@@ -99,12 +103,23 @@ class Commit(Noun):
         return tuple(file.path for file in self.added)
 
 
+STAGING = "runs"
+"""The folder of a table in which every run has its own."""
 _GROWN = "grown"
 
 
 def second_name(path: str) -> str:
     """Below a run's folder, the name that a file gets where its table gains a column."""
     return f"{_GROWN}/{hash_bytes(path.encode()).removeprefix('sha256:')[:40]}.parquet"
+
+
+def written_whole(path: str) -> bool:
+    """Whether the file of a table was written by a run, which leaves no column to the log.
+
+    Another file of a partitioned table may lack the columns that it is partitioned by.
+    """
+    parts = path.split("/")
+    return parts[0] == STAGING and _GROWN not in parts
 
 
 def renamed_files(commit: Commit) -> dict[str, str]:

@@ -22,7 +22,8 @@ LakeGuardError
 │   ├── NotPermitted       LG-3001
 │   ├── RollbackBlocked    LG-3002
 │   ├── NotApproved        LG-3003
-│   └── MaintenanceRefused LG-3004
+│   ├── MaintenanceRefused LG-3004
+│   └── NotAdoptable       LG-3005
 ├── MoveError              a move did not happen
 │   ├── TableBusy          LG-4001, retryable
 │   ├── BaseMoved          LG-4002, retryable

@@ -19,6 +19,8 @@ class SketchColumn(Noun):
     """The name in the files."""
     nulls: int
     """Rows seen without a value."""
+    values: tuple[str, ...] = ()
+    """Every text in it, in order, where they are few and every row was asked."""
 
 
 class SourceSketch(Noun):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
+from lakeguard_sdk.adoption import AdoptionPlan
 from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.errors import NotPermitted
@@ -76,6 +77,12 @@ class OwnRun:
 
     def submit_compaction(self, ticket: RunTicket, compacted: Compacted) -> Intent:
         return self.runs.submit_compaction(self._checked(ticket, "submit_compaction"), compacted)
+
+    def open_adoption(self, task_id: str, worker: WorkerIdentity) -> AdoptionPlan | RunResult:
+        raise NotPermitted(holder=f"run {self.own.run_id}", method="runs.open_adoption")
+
+    def submit_adoption(self, ticket: RunTicket, evidence: Evidence) -> RunResult:
+        return self.runs.submit_adoption(self._checked(ticket, "submit_adoption"), evidence)
 
     def _checked(self, ticket: RunTicket, method: str) -> RunTicket:
         if ticket != self.own:

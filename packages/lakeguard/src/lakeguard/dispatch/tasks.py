@@ -33,6 +33,7 @@ class TaskKind(StrEnum):
     BUILD = "build"
     ROLLBACK = "rollback"
     COMPACTION = "compaction"
+    ADOPTION = "adoption"
 
 
 class Task(Noun):

@@ -9,6 +9,7 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.insight.reader import StateReader
 from lakeguard.ledger.runs import result_of_run
+from lakeguard.promotion.adoption import order_adoption
 from lakeguard.promotion.compaction import order_compaction
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.reaping import reap
@@ -16,6 +17,7 @@ from lakeguard.promotion.removing import maintain
 from lakeguard.promotion.rollback import roll_back
 from lakeguard.promotion.windows import window_parameters
 from lakeguard.registry.store import job_id_of_dataset, require_dataset
+from lakeguard_sdk.adoption import AdoptableTable
 from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretReason
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.maintenance import Maintained
@@ -66,6 +68,12 @@ class EmbeddedOperations:
 
     def submit_compaction(self, name: DatasetName, triggered_by: str) -> str:
         return order_compaction(self.heart, name, triggered_by)
+
+    def examine(self, location: str) -> AdoptableTable:
+        return self.heart.tables.examine(location)
+
+    def submit_adoption(self, name: DatasetName, triggered_by: str) -> str:
+        return order_adoption(self.heart, name, triggered_by)
 
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained:
         return maintain(self.heart, name, dry_run=dry_run)

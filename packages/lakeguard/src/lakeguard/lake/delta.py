@@ -1,4 +1,4 @@
-"""Governed tables on Delta Lake, by delta-rs: creation, fences and restores, without Spark."""
+"""Governed tables on Delta Lake, by delta-rs: creation, adoption, fences and restores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import DeltaError
 from deltalake.transaction import create_table_with_add_actions
 
-from lakeguard.lake.port import LiveFile
+from lakeguard.lake.adoptable import examine
+from lakeguard.lake.port import LiveFile, Origin
+from lakeguard_sdk.adoption import AdoptableTable
 from lakeguard_sdk.commits import (
     PUBLISH_APP,
     TABLE_PROPERTIES,
@@ -27,7 +29,7 @@ from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import join, local_path, storage_for
-from lakeguard_sdk.words import CommitKind
+from lakeguard_sdk.words import CommitKind, MoveKind
 
 _FENCE_TRIES = 20
 _FILE = ("path", "size_bytes", "num_records", "partition")
@@ -37,7 +39,37 @@ class DeltaTables:
     """The control plane's committer. Each commit is made from a fresh handle and read back."""
 
     def exists(self, location: str) -> bool:
-        return storage_for(location).exists(log_file(location, 0))
+        """A log that was cleaned up has no first commit any more, but a checkpoint."""
+        storage = storage_for(location)
+        return storage.exists(log_file(location, 0)) or storage.exists(
+            join(location, "_delta_log", "_last_checkpoint")
+        )
+
+    def origin(self, location: str) -> Origin:
+        first = self.commit_at(location, 0)
+        if first is not None and first.author is not None:
+            return Origin(str(first.table_id), first.partition_by or (), first.author.dataset_id)
+        metadata = self._open(location).metadata()
+        return Origin(str(metadata.id), tuple(metadata.partition_columns), None)
+
+    def examine(self, location: str, version: int | None = None) -> AdoptableTable:
+        return examine(location, version)
+
+    def adopt(self, intent: Intent) -> int:
+        handle = self._open(intent.location)
+        seq = _last_seq(handle, intent)
+        if seq != intent.seq - 1 or handle.version() != intent.base_commit:
+            raise _moved(intent, f"commit {handle.version()}, seq {seq}")
+        reached("adopt.before_commit")
+        failure: Exception | None = None
+        try:
+            handle.alter.set_table_properties(
+                dict(TABLE_PROPERTIES), commit_properties=_properties(intent, CommitKind.ADOPT)
+            )
+        except DeltaError as error:  # an error does not mean "not committed": the log decides
+            failure = error
+        reached("adopt.committed")
+        return self._landed(intent, CommitKind.ADOPT, failure)
 
     def ensure(
         self,
@@ -124,12 +156,16 @@ class DeltaTables:
         except DeltaError as error:  # an error does not mean "not committed": the log decides
             failure = error
         reached("restore.committed")
+        return self._landed(intent, CommitKind.RESTORE, failure)
+
+    def _landed(self, intent: Intent, kind: CommitKind, failure: Exception | None) -> int:
+        """The version of the commit that was tried, if the log has it; it is on disk then."""
         landed = self.commit_at(intent.location, intent.base_commit + 1)
         if landed is None:
             raise TableUnreadable(
                 dataset=intent.dataset, location=intent.location, reason=str(failure)
             )
-        if not carries_out(landed, intent, CommitKind.RESTORE):
+        if not carries_out(landed, intent, kind):
             raise _moved(intent, f"commit {landed.version} ({landed.operation})")
         storage_for(intent.location).make_durable(log_file(intent.location, landed.version))
         return landed.version
@@ -172,7 +208,7 @@ class DeltaTables:
     def _try_fence(self, intent: Intent) -> Exception | None:
         """One try; what it raised says nothing about whether it landed."""
         handle = self._open(intent.location)
-        if handle.transaction_version(PUBLISH_APP) != intent.seq - 1:
+        if _last_seq(handle, intent) != intent.seq - 1:
             return None
         reached("fence.before_commit")
         failure: Exception | None = None
@@ -214,6 +250,12 @@ def _spelled(value: object) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     return None if value is None else str(value)
+
+
+def _last_seq(handle: DeltaTable, intent: Intent) -> int | None:
+    """On a table that was never ours, an adoption takes the first number."""
+    seq = handle.transaction_version(PUBLISH_APP)
+    return 0 if seq is None and intent.kind is MoveKind.ADOPTION else seq
 
 
 def _moved(intent: Intent, found: str) -> BaseMoved:

@@ -2,6 +2,7 @@
 
 * ``ensure`` creates the table empty at seq 0, or finds the one created so before; how it is
   partitioned is settled then and never changes;
+* ``examine`` reads and changes nothing; ``adopt`` makes one commit that changes no file;
 * ``fence`` and ``restore`` commit at most once, strictly on what they saw, never rebased;
 * every answer comes from the log itself, read after the attempt, and is on disk by then;
 * a table that is damaged or gone raises ``TableUnreadable``, never an engine's own error.
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from lakeguard_sdk.adoption import AdoptableTable
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.schema import TableSchema
@@ -28,8 +30,26 @@ class LiveFile(NamedTuple):
     """As Delta's log spells the values."""
 
 
+class Origin(NamedTuple):
+    """Which table it is, how it is partitioned, and which dataset it was created for."""
+
+    table_id: str
+    partition_by: tuple[str, ...]
+    dataset_id: str | None
+    """None where somebody else made it."""
+
+
 class GovernedTables(Protocol):
     def exists(self, location: str) -> bool: ...
+
+    def origin(self, location: str) -> Origin:
+        """Of a table that exists."""
+
+    def examine(self, location: str, version: int | None = None) -> AdoptableTable:
+        """Raises ``NotAdoptable``, with the way out, for a table that must stay as it is."""
+
+    def adopt(self, intent: Intent) -> int:
+        """One commit that makes the judged state ours, and nothing else; answers its version."""
 
     def ensure(
         self,

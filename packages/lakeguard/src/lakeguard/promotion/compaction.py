@@ -181,8 +181,8 @@ def _plan(
 
 def _partition_by(heart: Heart, dataset: RegisteredDataset) -> tuple[str, ...]:
     """Settled when the table was created."""
-    first = heart.tables.commit_at(heart.location_of(dataset), 0)
-    return () if first is None else first.partition_by or ()
+    location = heart.location_of(dataset)
+    return heart.tables.origin(location).partition_by if heart.tables.exists(location) else ()
 
 
 def _same(known: Intent, compacted: Compacted) -> Intent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lakeguard.lake.port import Origin
 from lakeguard.ledger.intents import committed_hashes, open_intent, table_id_of
 from lakeguard.ledger.versions import Pointer
 from lakeguard.promotion.heart import Heart
@@ -47,12 +48,12 @@ def find_rogue_commit(
         if published is not None:
             findings.refuse("table", f"the table of {dataset.name} is gone from {dataset.location}")
         return
-    first = heart.tables.commit_at(location, 0)
-    if first is None or not _is_ours(heart, dataset, first):
+    if not is_ours(heart, dataset, heart.tables.origin(location)):
+        way_out = "move it away, then run again"
+        if dataset.definition.location:
+            way_out = f"first: lakeguard adopt {dataset.name} {dataset.location}"
         findings.refuse(
-            "table",
-            f"{dataset.location} holds a Delta table that is not {dataset.name}:"
-            " move it away, then run again",
+            "table", f"{dataset.location} holds a Delta table that is not {dataset.name}: {way_out}"
         )
         return
     if published is not None and (damage := heart.tables.damage(location, published.commit)):
@@ -93,9 +94,10 @@ def rogue_commit(heart: Heart, dataset: RegisteredDataset, since: int) -> Commit
     return None
 
 
-def _is_ours(heart: Heart, dataset: RegisteredDataset, first: Commit) -> bool:
+def is_ours(heart: Heart, dataset: RegisteredDataset, origin: Origin) -> bool:
+    """Whether the table was created for the dataset, or adopted as it: the State knows its id."""
     with heart.database.read() as connection:
         table_id = table_id_of(connection, dataset.dataset_id)
-    if first.author is None or first.author.dataset_id != dataset.dataset_id:
-        return False
-    return table_id is None or first.table_id == table_id
+    if table_id is None or origin.dataset_id is not None:
+        return origin.dataset_id == dataset.dataset_id and table_id in (None, origin.table_id)
+    return origin.table_id == table_id

@@ -16,6 +16,7 @@ from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.errors import UnknownRun
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.words import MoveKind
 
 LAST_VERSIONS = 2
 """Stay, however old they are."""
@@ -30,6 +31,8 @@ class Kept:
     others: dict[int, int]
     """Versions beyond retention, each with the last commit that showed it."""
     running: frozenset[str]
+    adopted: int | None
+    """The commit from which on the table is governed, where it was not made by us."""
     read: tuple[tuple[int, int], ...]
     """From one commit to another: what a running child reads is what was added between."""
 
@@ -56,6 +59,7 @@ def what_stays(connection: Connection, heart: Heart, dataset: RegisteredDataset)
         versions=frozenset(versions),
         others={version: at for version, at in last.items() if version not in versions},
         running=frozenset(str(task.run_id) for task in running),
+        adopted=next((m.commit_version for m in moves if m.kind == MoveKind.ADOPTION.value), None),
         read=read,
     )
 

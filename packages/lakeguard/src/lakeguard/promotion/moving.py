@@ -23,6 +23,7 @@ from lakeguard.ledger.intents import (
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.ending import end_run
+from lakeguard.promotion.governing import adoption_difference, publish_adopted
 from lakeguard.promotion.heart import Heart, OpenRun, load_open_run, opened_run
 from lakeguard.promotion.publication import publish_version
 from lakeguard.promotion.restoration import publish_restored
@@ -95,7 +96,10 @@ def ensure_table(
         known = table_id_of(connection, dataset.dataset_id)
     if known is not None and not heart.tables.exists(location):
         raise TableUnreadable(dataset=dataset.name, location=location, reason="it is gone")
-    table_id = heart.tables.ensure(dataset.dataset_id, location, schema, partition_by)
+    if known is not None and (adopted := heart.tables.origin(location)).dataset_id is None:
+        table_id = adopted.table_id
+    else:
+        table_id = heart.tables.ensure(dataset.dataset_id, location, schema, partition_by)
     if known is None:
         known = _remember_table(heart, dataset, table_id)
     if known != table_id:
@@ -201,6 +205,8 @@ def _publish(
         dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
         return publish_compacted(connection, heart, task, dataset, intent, commit)
     run = opened_run(connection, heart, task, intent.run_id)
+    if intent.kind is MoveKind.ADOPTION:
+        return publish_adopted(connection, heart, run, intent, commit)
     return publish_version(connection, heart, run, intent, commit)
 
 
@@ -321,6 +327,8 @@ def _difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:
         return _restore_difference(heart, intent, commit)
     if not carries_out(commit, intent, commit_kind(intent)):
         return "somebody else took the table's number"
+    if intent.kind is MoveKind.ADOPTION:
+        return adoption_difference(heart, intent, commit)
     if intent.kind is MoveKind.COMPACTION and not commit.claims_neutral:
         return "it says of itself that it changes data"
     if {_shown(file) for file in commit.added} != {_shown(file) for file in intent.adds}:

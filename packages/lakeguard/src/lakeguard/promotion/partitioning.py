@@ -25,15 +25,17 @@ def check_partitioning(
         findings.refuse("partition", f"{dataset.name} cannot be partitioned so: {problem}")
         return
     location = heart.location_of(dataset)
-    first = heart.tables.commit_at(location, 0) if heart.tables.exists(location) else None
-    if first is None or first.partition_by is None or first.partition_by == wanted:
+    if not heart.tables.exists(location):
+        return
+    found = heart.tables.origin(location).partition_by
+    if found == wanted:
         return
     findings.refuse(
         "partition",
-        f"the table of {dataset.name} {_told(first.partition_by)} and its definition now says"
+        f"the table of {dataset.name} {_told(found)} and its definition now says"
         f" partition_by {_listed(wanted)}: a table keeps the partitioning it was created with, and"
         " a FULL load does not change it in place; set partition_by back to"
-        f" {_listed(first.partition_by)}, or build a new dataset with the new one",
+        f" {_listed(found)}, or build a new dataset with the new one",
     )
 
 

@@ -32,6 +32,7 @@ def publish_version(
     evidence = Evidence.from_json(
         get_document(connection, heart.org_id, str(decision.case.evidence))
     )
+    adopted = intent.kind is MoveKind.ADOPTION
     version = _version(connection, heart, run, intent, commit, evidence)
     record_version(connection, heart.org_id, version, evidence.inputs)
     record_materialization(
@@ -40,10 +41,10 @@ def publish_version(
         version,
         task_id=run.task.task_id,
         idempotency_key=run.task.dedupe_key,
-        bytes_written=sum(file.size for file in evidence.files),
+        bytes_written=0 if adopted else sum(file.size for file in evidence.files),
         notes=evidence.notes,
     )
-    _point_at(connection, heart, version)
+    _point_at(connection, heart, version, intent.kind)
     layer = from_layer(run.dataset.definition)
     record_promotion(connection, heart.org_id, decision, layer, PromotionState.PROMOTED)
     return end_run(
@@ -59,17 +60,18 @@ def publish_version(
     )
 
 
-def _point_at(connection: Connection, heart: Heart, version: StoredVersion) -> None:
+def _point_at(connection: Connection, heart: Heart, version: StoredVersion, kind: MoveKind) -> None:
+    said = "adopted" if kind is MoveKind.ADOPTION else "published"
     move_pointer(
         connection,
         heart.org_id,
         version.dataset_id,
         version=version.version,
         commit=version.commit_version,
-        kind=MoveKind.PUBLISH,
+        kind=kind,
         at=version.promoted_at,
         actor=version.promoted_by,
-        reason=f"published by run {version.run_id}",
+        reason=f"{said} by run {version.run_id}",
         decision_id=version.decision_id,
     )
 

@@ -20,7 +20,7 @@ from lakeguard.promotion.keeping import Kept, needed_files, states_at, what_stay
 from lakeguard.promotion.moving import hold_table
 from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard_sdk.command_errors import MaintenanceRefused
-from lakeguard_sdk.commits import Commit
+from lakeguard_sdk.commits import STAGING, Commit, CommittedFile
 from lakeguard_sdk.errors import BaseMoved, TableBusy
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.maintenance import Maintained, Removal, RemovalKind
@@ -29,7 +29,6 @@ from lakeguard_sdk.storage import FileFacts, join, local_path, storage_for
 from lakeguard_sdk.words import Outcome
 
 Listing = Mapping[str, FileFacts]
-STAGING = "runs"
 
 
 def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
@@ -72,13 +71,28 @@ def _log(
 ) -> Sequence[Commit]:
     """The whole log; what it says of the published commit is what every reader gets."""
     location = heart.location_of(dataset)
-    commits = heart.tables.commits_since(location, -1)
+    commits = _governed(heart, location, kept.adopted)
     shown = states_at(commits, kept.commits)
     if kept.commits - shown.keys():
         raise MaintenanceRefused(dataset=dataset.name, reason="its log is not whole")
     if published and shown[published.commit] != heart.tables.files_at(location, published.commit):
         raise MaintenanceRefused(dataset=dataset.name, reason="its log and its checkpoint differ")
     return commits
+
+
+def _governed(heart: Heart, location: str, adopted: int | None) -> Sequence[Commit]:
+    """Commits since the table is ours. Of one that was adopted, the first stands for all before:
+    as if it had brought what the table showed then. What was removed earlier is not ours.
+    """
+    if adopted is None:
+        return heart.tables.commits_since(location, -1)
+    first, *later = heart.tables.commits_since(location, adopted - 1)
+    shown = heart.tables.live_at(location, adopted)
+    brought = tuple(
+        CommittedFile(path=file.path, size=file.size, stats="", partition=dict(file.partition))
+        for file in shown
+    )
+    return [first.model_copy(update={"added": brought}), *later]
 
 
 def _removals(

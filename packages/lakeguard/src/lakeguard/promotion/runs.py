@@ -8,6 +8,7 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.runs import result_of_run
+from lakeguard.promotion.adoption import open_adoption, submit_adoption
 from lakeguard.promotion.compaction import (
     due_compaction,
     end_unmerged,
@@ -20,6 +21,7 @@ from lakeguard.promotion.judging import submit_evidence, submit_schema
 from lakeguard.promotion.moving import begin_publish, complete
 from lakeguard.promotion.opening import open_run
 from lakeguard.promotion.reaping import fail_run
+from lakeguard_sdk.adoption import AdoptionPlan
 from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.errors import NotApproved
@@ -90,3 +92,9 @@ class PromotionRuns:
 
     def submit_compaction(self, ticket: RunTicket, compacted: Compacted) -> Intent:
         return submit_compaction(self.heart, ticket, compacted)
+
+    def open_adoption(self, task_id: str, worker: WorkerIdentity) -> AdoptionPlan | RunResult:
+        return open_adoption(self.heart, task_id, worker)
+
+    def submit_adoption(self, ticket: RunTicket, evidence: Evidence) -> RunResult:
+        return submit_adoption(self.heart, ticket, evidence)

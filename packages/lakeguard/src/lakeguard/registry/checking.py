@@ -25,6 +25,7 @@ from lakeguard.registry.table_places import (
     lake_problem,
     location_problem,
     nested_places,
+    outside_problem,
     root_of,
     table_place,
 )
@@ -76,6 +77,7 @@ def _all_errors(
             yield from rule_errors(item, by_file)
             yield from _layer_errors(item, whole)
             yield from renames.errors(item)
+            yield from _own_place_errors(item, whole, root)
         elif isinstance(item, TargetDefinition):
             yield from dependent_errors(item, whole)
             yield from nested_in_target_errors(item, whole)
@@ -110,6 +112,21 @@ def _location_errors(target: TargetDefinition, root: str | None) -> Iterator[Def
         yield WrongValue(place, key="location", problem=problem, hint="", at=["location"])
 
 
+def _own_place_errors(
+    dataset: DatasetDefinition, whole: Whole, root: str | None
+) -> Iterator[DefinitionError]:
+    """A table stays where it was registered, and its own place is not in the lake."""
+    known = whole.current.definition("dataset", dataset.renamed_from or dataset.dataset)
+    known = known or whole.current.definition("dataset", dataset.dataset)
+    problem = None if root is None else outside_problem(dataset.location, root)
+    if isinstance(known, DatasetDefinition) and known.location != dataset.location:
+        was = known.location or "its place in the lake"
+        problem = f"a table stays where it was registered, which is {was}"
+    if problem is not None:
+        place = by_file(dataset, ("location",))
+        yield WrongValue(place, key="location", problem=problem, hint="", at=["location"])
+
+
 def _place_errors(whole: Whole, root: str | None) -> Iterator[DefinitionError]:
     """Tables that would lie inside each other; only new ones get a place."""
     new: dict[DatasetName, DatasetDefinition] = {
@@ -124,7 +141,7 @@ def _place_errors(whole: Whole, root: str | None) -> Iterator[DefinitionError]:
     places: dict[str, str] = {}
     for item in new.values():
         target = item.target and whole.definition("target", item.target)
-        place = table_place(item.dataset, target if isinstance(target, TargetDefinition) else None)
+        place = table_place(item, target if isinstance(target, TargetDefinition) else None)
         places[place] = item.dataset
     held = whole.current.library.locations()
     for place, name in nested_places(places, held, root):

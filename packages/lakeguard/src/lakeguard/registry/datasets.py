@@ -13,6 +13,7 @@ from lakeguard.registry.loads import LoadRead, read_load
 from lakeguard.registry.nodes import Document
 from lakeguard.registry.project_files import ProjectFiles
 from lakeguard.registry.rules import read_rules
+from lakeguard.registry.table_places import LONGEST_PLACE
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.definition_errors import BadWord
 from lakeguard_sdk.errors import BadName
@@ -22,6 +23,7 @@ from lakeguard_sdk.schema import Column, TableSchema
 KEYS = (
     "dataset", "renamed_from", "owner", "domain", "description", "active", "parents", "source",
     "build", "load", "schema", "target", "columns", "rules", "external_id", "details",
+    "location",
 )  # fmt: skip
 SCHEMA_KEYS = ("profile",)
 
@@ -40,6 +42,7 @@ def read_dataset(
     build = read_build(fields, files)
     said, profile = read_load(fields), _profile(fields)
     target = fields.word("target", "")
+    location = fields.text("location", limit=LONGEST_PLACE) or ""
     details, external_id = read_details(fields, "details"), fields.text("external_id") or ""
     columns = read_columns(fields)
     load, called = said.whole, str(name or "this dataset")
@@ -59,6 +62,7 @@ def read_dataset(
         load=load,
         profile=profile,
         target=target or None,
+        location=location,
         external_id=external_id,
         details=details,
         columns=columns.columns,

@@ -15,7 +15,7 @@ from lakeguard.registry.locating import Locate
 from lakeguard.registry.rules import grammar_hint, rule_error
 from lakeguard.registry.source_invariants import source_errors
 from lakeguard.registry.sql import check_transform
-from lakeguard.registry.table_places import location_problem
+from lakeguard.registry.table_places import location_problem, own_place_problem
 from lakeguard.registry.target_databases import database_errors
 from lakeguard.registry.texts import text_errors
 from lakeguard_sdk.definition import (
@@ -42,6 +42,9 @@ def definition_errors(definition: Definition, locate: Locate) -> Iterator[Defini
     match definition:
         case DatasetDefinition():
             yield from dataset_errors(definition, locate)
+            if problem := own_place_problem(definition.location):
+                place = locate(definition, ("location",))
+                yield WrongValue(place, key="location", problem=problem, hint="", at=["location"])
         case SourceDefinition():
             yield from source_errors(definition, locate)
         case TargetDefinition():

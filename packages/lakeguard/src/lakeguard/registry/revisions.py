@@ -90,12 +90,12 @@ class Revisions:
 
     def _place(self, dataset: DatasetDefinition) -> str:
         if dataset.target is None:
-            return table_place(dataset.dataset, None)
+            return table_place(dataset, None)
         target = self._targets.get(dataset.target)
         if target is None:
             registered = self.current.definition("target", dataset.target)
             target = registered if isinstance(registered, TargetDefinition) else None
-        return table_place(dataset.dataset, target)
+        return table_place(dataset, target)
 
     def _rules(
         self,

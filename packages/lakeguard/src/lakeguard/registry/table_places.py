@@ -7,24 +7,42 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import unquote, urlsplit
 
 from lakeguard.registry.kinds import LAYER_FOLDERS
-from lakeguard_sdk.definition import TargetDefinition
-from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.definition import DatasetDefinition, TargetDefinition
 from lakeguard_sdk.storage import local_path
 
 LONGEST_LOCATION = 160
 """A table's place, with layer and name, has a column of 300 characters."""
+LONGEST_PLACE = 300
 
 
-def table_place(name: DatasetName, target: TargetDefinition | None) -> str:
-    """``<layer>/<name>``, below the target's own location where there is a target."""
-    own = f"{name.layer}/{name.name}"
+def table_place(dataset: DatasetDefinition, target: TargetDefinition | None) -> str:
+    """The dataset's own location; else ``<layer>/<name>``, below that of its target, if any."""
+    if dataset.location:
+        return dataset.location
+    own = f"{dataset.dataset.layer}/{dataset.dataset.name}"
     return own if target is None else f"{target.location.rstrip('/')}/{own}"
 
 
-def location_problem(location: str) -> str | None:
+def own_place_problem(location: str) -> str | None:
+    """What keeps a dataset's own location from being one; it is absolute, or there is none."""
+    if not location:
+        return None
+    if not _is_absolute(location):
+        return "write the whole path of the table's folder, from / on"
+    return location_problem(location, LONGEST_PLACE)
+
+
+def outside_problem(location: str, root: str) -> str | None:
+    """The same where the lake's root is known: what lies in the lake has its place by its name."""
+    if not location or not _is_below(f"{on_disk(location, root)}/", root):
+        return None
+    return "the folder lies in the lake itself: leave the key out"
+
+
+def location_problem(location: str, longest: int = LONGEST_LOCATION) -> str | None:
     """What keeps a target's location from being one, if anything does."""
-    if not location.strip() or not location.isprintable() or len(location) > LONGEST_LOCATION:
-        return f"write a folder on one line, at most {LONGEST_LOCATION} characters"
+    if not location.strip() or not location.isprintable() or len(location) > longest:
+        return f"write a folder on one line, at most {longest} characters"
     scheme = urlsplit(location).scheme if ":" in location else ""
     if scheme not in ("", "file"):
         return f"{scheme[:20]}: is not available yet"

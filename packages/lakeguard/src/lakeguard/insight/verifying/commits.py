@@ -37,6 +37,8 @@ class LogReading:
     location: str
     governed: Governed
     commits: int = 0
+    last: int = -1
+    """The version of the last commit that was read."""
     compare: bool = False
     """Whether the rows before and after a compaction are compared again."""
     moving: bool = False
@@ -69,10 +71,11 @@ class LogReading:
         self.schema = first.schema if first else ""
         for version, data in self._log(max(known, default=0)):
             self.commits += 1
+            self.last = version
             move = known.get(version)
             if data is None:
                 yield self._finding(version, "expected in the log, found no file")
-            elif version == 0:
+            elif version == 0 and self.governed.adopted is None:
                 yield from self._creation(data)
             elif move is not None and hash_bytes(data) == move.sha256 and move.committed:
                 yield from self._compaction(move, data)
@@ -86,8 +89,9 @@ class LogReading:
                 seen[version] = dict(self.shown)
 
     def _log(self, recorded: int) -> Iterator[tuple[int, bytes | None]]:
-        """Every commit file; None for one that is missing below a later one."""
-        start = 0
+        """Every commit file since the table is governed; None for one that is missing below a
+        later one. What a table was before it was adopted is its own past."""
+        start = self.governed.adopted or 0
         while True:
             part = range(start, start + _PART)
             found = list(side_by_side(self._read, part))
@@ -196,7 +200,7 @@ class LogReading:
         except TableUnreadable as error:
             yield self._table_finding(f"not readable: {error}")
             return
-        if head.version >= self.commits:
+        if head.version > self.last:
             self.moving = True
             return
         for said in self._differences(head):

@@ -16,6 +16,7 @@ from lakeguard.ledger.intents import IntentOutcome
 from lakeguard.ledger.maintenance import removed_paths
 from lakeguard.state.tables import dataset_pointers, governed_tables, intent_outcomes, intents
 from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import MoveKind
 
 
 class PublishedFile(NamedTuple):
@@ -86,6 +87,12 @@ class Governed:
     def first(self) -> Move | None:
         """The first version's; before it the table was empty."""
         return next((move for move in self.moves if move.committed and move.columns), None)
+
+    @property
+    def adopted(self) -> int | None:
+        """The commit from which on the table is governed, where it was there before."""
+        adoptions = (m for m in self.moves if m.committed and m.kind == MoveKind.ADOPTION.value)
+        return next((move.commit for move in adoptions), None)
 
     @property
     def under_way(self) -> frozenset[str]:

@@ -1,0 +1,333 @@
+"""Adoption: a table that is there already is judged as it is, and governed if that is allowed.
+
+Until the gate has said yes nothing is written to the table. Then one commit sets its properties and
+carries number and decision, strictly on the state that was judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.gate.decide import CaseFacts
+from lakeguard.gate.policies import judge_metadata
+from lakeguard.gate.schema_comparison import compare_schema
+from lakeguard.ledger.documents import put_document
+from lakeguard.ledger.intents import intent_of_run, next_seq
+from lakeguard.ledger.openings import record_opening
+from lakeguard.ledger.versions import pointer
+from lakeguard.promotion.bundle import Bundle, find_bundle
+from lakeguard.promotion.deciding import decide_and_record, from_layer
+from lakeguard.promotion.eligibility import Findings
+from lakeguard.promotion.ending import end_run
+from lakeguard.promotion.heart import Heart, OpenRun, PinnedRules, opened_run
+from lakeguard.promotion.judged_files import check_judged
+from lakeguard.promotion.moving import complete, hold_table, take_number
+from lakeguard.promotion.partitioning import check_partitioning, partition_columns
+from lakeguard.promotion.subjects import asked_measures, pin_rules
+from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset
+from lakeguard_sdk.adoption import AdoptableTable, AdoptionPlan
+from lakeguard_sdk.command_errors import AlreadyGoverned, NotAdoptable
+from lakeguard_sdk.database import database_table
+from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.errors import BaseMoved, NotApproved
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.run import (
+    FrameBuild,
+    Intent,
+    RunPlan,
+    RunResult,
+    RunTicket,
+    SchemaReaction,
+    WorkerIdentity,
+)
+from lakeguard_sdk.words import MoveKind, Outcome, RunStatus, TargetFormat
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """What was read when the task was claimed."""
+
+    task: Task
+    ticket: RunTicket
+    dataset: RegisteredDataset
+    pinned: PinnedRules
+    bundle: Bundle
+    findings: Findings
+    last_seq: int
+
+
+def order_adoption(heart: Heart, name: DatasetName, triggered_by: str) -> str:
+    """A task that has the dataset's table judged as it is."""
+    with heart.database.write() as connection:
+        dataset = require_dataset(connection, heart.org_id, name)
+        published = pointer(connection, dataset.dataset_id)
+        if published is not None:
+            raise AlreadyGoverned(dataset=name, version=published.version)
+        return tasks.submit(
+            connection,
+            heart.org_id,
+            dataset.dataset_id,
+            kind=TaskKind.ADOPTION,
+            key=None,
+            parameters="{}",
+            triggered_by=triggered_by,
+            at=heart.clock(),
+        )
+
+
+def open_adoption(heart: Heart, task_id: str, worker: WorkerIdentity) -> AdoptionPlan | RunResult:
+    """Claim the task; answers what to measure, or the BLOCKED result."""
+    with heart.database.write() as connection:
+        opening = _claim(connection, heart, task_id, worker)
+    reached("run.opened")
+    table = _examined(heart, opening)
+    with heart.database.write() as connection:
+        tasks.require(connection, heart.org_id, opening.ticket)
+        differences = _differences(opening.dataset, opening.pinned, table)
+        facts = _facts(opening.dataset, opening.pinned, opening.findings, differences)
+        judged = judge_metadata(facts, opening.pinned.policies, heart.clock())
+        blocking = (Outcome.FAIL, Outcome.ERROR)
+        refused = any(check.outcome in blocking for check in (*facts.eligibility, *judged))
+        if refused or differences or table is None:
+            return _refuse(connection, heart, opening, facts)
+        plan = _run_plan(heart, opening)
+        _record(connection, heart, opening, plan)
+    return AdoptionPlan(run=plan, commit=table.commit, files=table.files)
+
+
+def submit_adoption(heart: Heart, ticket: RunTicket, evidence: Evidence) -> RunResult:
+    """Decide; where it is allowed, commit and publish. Blocked, the table stays as it is."""
+    with heart.database.read() as connection:
+        run = _open(connection, heart, ticket)
+        known = intent_of_run(connection, ticket.run_id)
+    if known is None:
+        table = _judged_table(heart, run, evidence)
+        with heart.database.write() as connection:
+            run = _open(connection, heart, ticket)
+            hold_table(connection, run.dataset.dataset_id)
+            decided = _decide(connection, heart, run, table, evidence)
+            if isinstance(decided, RunResult):
+                return decided
+            known = decided
+        reached("decision.recorded")
+        reached("intent.recorded")
+    return complete(heart, ticket, heart.tables.adopt(known))
+
+
+def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIdentity) -> _Opening:
+    task, ticket = tasks.claim(
+        connection, heart.org_id, task_id, worker, heart.clock(), TaskKind.ADOPTION
+    )
+    dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+    findings = Findings()
+    if not dataset.definition.active:
+        findings.refuse("dataset", f"dataset {dataset.name} is disabled (active: false)")
+    published = pointer(connection, dataset.dataset_id)
+    if published is not None:
+        error = AlreadyGoverned(dataset=dataset.name, version=published.version)
+        findings.refuse("dataset", str(error))
+    return _Opening(
+        task=task,
+        ticket=ticket,
+        dataset=dataset,
+        pinned=pin_rules(
+            connection,
+            heart,
+            dataset,
+            published=published,
+            build=FrameBuild(),
+            opened_at=heart.clock(),
+        ),
+        bundle=find_bundle(connection, heart, dataset, findings),
+        findings=findings,
+        last_seq=next_seq(connection, dataset.dataset_id) - 1,
+    )
+
+
+def _examined(heart: Heart, opening: _Opening) -> AdoptableTable | None:
+    """The table, if it can be governed; else None, and why in the findings."""
+    dataset, findings = opening.dataset, opening.findings
+    location = heart.location_of(dataset)
+    try:
+        table = heart.tables.examine(location)
+    except NotAdoptable as error:
+        findings.refuse("table", f"{error}; {error.next_step}")
+        return None
+    if (table.seq or 0) != opening.last_seq:
+        findings.refuse("table", f"{location} has moves of another LakeGuard in its log")
+        return None
+    damage = heart.tables.damage(location, table.commit)
+    if damage is not None:
+        findings.refuse("table", f"{location} is damaged: {damage}")
+        return None
+    findings.accept("table", f"{location} is judged at commit {table.commit}")
+    wanted = partition_columns(dataset.definition, opening.bundle.target)
+    check_partitioning(heart, dataset, wanted, findings)
+    return table
+
+
+def _differences(
+    dataset: RegisteredDataset, pinned: PinnedRules, table: AdoptableTable | None
+) -> tuple[SchemaReaction, ...]:
+    """Nothing is cast or left out of a table that is there already: every difference blocks."""
+    if table is None:
+        return ()
+    found = compare_schema(
+        table.table_schema,
+        dataset.definition.table_schema,
+        pinned.policies,
+        dataset.name.layer,
+        text_source=False,
+    )
+    return tuple(item.model_copy(update={"reaction": "BLOCK"}) for item in found)
+
+
+def _facts(
+    dataset: RegisteredDataset,
+    pinned: PinnedRules,
+    findings: Findings,
+    differences: Iterable[SchemaReaction],
+) -> CaseFacts:
+    return CaseFacts(
+        dataset=dataset.name,
+        declared=dataset.definition.table_schema,
+        tags=pinned.tags,
+        eligibility=findings.checks,
+        schema_differences=tuple(differences),
+        subject=pinned.subject,
+    )
+
+
+def _refuse(connection: Connection, heart: Heart, opening: _Opening, facts: CaseFacts) -> RunResult:
+    decision = decide_and_record(
+        connection,
+        heart,
+        opening.ticket.run_id,
+        opening.dataset.dataset_id,
+        from_layer(opening.dataset.definition),
+        facts,
+        None,
+        opening.pinned,
+    )
+    return end_run(
+        connection, heart, opening.task, opening.dataset, RunStatus.BLOCKED, decision=decision
+    )
+
+
+def _run_plan(heart: Heart, opening: _Opening) -> RunPlan:
+    """What was pinned: nothing is built, and the whole table is the batch."""
+    dataset, target = opening.dataset, opening.bundle.target
+    definition = dataset.definition
+    return RunPlan(
+        ticket=opening.ticket,
+        dataset=dataset.name,
+        dataset_id=dataset.dataset_id,
+        lease_seconds=tasks.LEASE.total_seconds(),
+        load=definition.load,
+        declared=definition.declared,
+        build=FrameBuild(),
+        measures=asked_measures(opening.pinned, definition.table_schema),
+        location=heart.location_of(dataset),
+        base=None,
+        staging="",
+        definition_hash=dataset.definition_hash,
+        settings=opening.bundle.values,
+        format=target.format if target else TargetFormat.DELTA,
+        database=database_table(target, dataset.name),
+        partition_by=partition_columns(definition, target),
+    )
+
+
+def _record(connection: Connection, heart: Heart, opening: _Opening, plan: RunPlan) -> None:
+    record_opening(
+        connection,
+        heart.org_id,
+        plan,
+        opening.pinned.to_data(),
+        opening.dataset.revision,
+        put_document(connection, heart.org_id, opening.bundle.to_data(), heart.clock()),
+        heart.clock(),
+    )
+
+
+def _open(connection: Connection, heart: Heart, ticket: RunTicket) -> OpenRun:
+    task = tasks.require(connection, heart.org_id, ticket)
+    if task.kind is not TaskKind.ADOPTION:
+        raise NotApproved(run=ticket.run_id, reason="it is no adoption")
+    return opened_run(connection, heart, task, ticket.run_id)
+
+
+def _judged_table(heart: Heart, run: OpenRun, evidence: Evidence) -> AdoptableTable:
+    """The table again; nothing was committed to it since it was measured."""
+    location = heart.location_of(run.dataset)
+    table = heart.tables.examine(location)
+    if table.commit != evidence.base_commit:
+        raise BaseMoved(
+            dataset=run.dataset.name,
+            expected=f"commit {evidence.base_commit}, which was judged",
+            found=f"commit {table.commit}",
+        )
+    return table
+
+
+def _decide(
+    connection: Connection, heart: Heart, run: OpenRun, table: AdoptableTable, evidence: Evidence
+) -> Intent | RunResult:
+    findings = Findings()
+    check_judged(run.plan, table, evidence, findings)
+    differences = _differences(run.dataset, run.pinned, table)
+    decision = decide_and_record(
+        connection,
+        heart,
+        run.plan.ticket.run_id,
+        run.dataset.dataset_id,
+        from_layer(run.dataset.definition),
+        _facts(run.dataset, run.pinned, findings, differences),
+        evidence,
+        run.pinned,
+    )
+    if not decision.allowed:
+        return end_run(
+            connection,
+            heart,
+            run.task,
+            run.dataset,
+            RunStatus.BLOCKED,
+            decision=decision,
+            rows=evidence.rows,
+        )
+    intent = _intent(connection, run, table, evidence, decision)
+    take_number(connection, heart, run.task, intent)
+    return intent
+
+
+def _intent(
+    connection: Connection,
+    run: OpenRun,
+    table: AdoptableTable,
+    evidence: Evidence,
+    decision: Decision,
+) -> Intent:
+    return Intent(
+        intent_id=new_id("int"),
+        kind=MoveKind.ADOPTION,
+        dataset=run.dataset.name,
+        dataset_id=run.dataset.dataset_id,
+        run_id=evidence.run_id,
+        decision_id=decision.decision_id,
+        seq=next_seq(connection, run.dataset.dataset_id),
+        location=table.location,
+        table_id=table.table_id,
+        base_commit=table.commit,
+        table_schema=evidence.table_schema,
+        partition_by=table.partition_by,
+        adds=evidence.files,
+    )
