@@ -69,6 +69,13 @@ class SparkWorker:
         self._sign.check()
         return run_compaction(task_id, self._client)
 
+    def run_adoption(self, task_id: str) -> RunResult:
+        """Has a table judged as it is, without Spark."""
+        from openlaketx.jobs.adoption import run_adoption
+
+        self._sign.check()
+        return run_adoption(task_id, self._client, self._progress)
+
     def stop(self) -> None:
         """Runs under way end as if Ctrl-C had reached them, and none starts any more."""
         self._sign.give()

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pyarrow.parquet as pq
+
 from lakeguard_sdk import faultpoints
+from lakeguard_sdk.commits import written_whole
 from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.partitions import PARTITION_KEY
 from lakeguard_sdk.storage import Storage, join, local_path
@@ -24,7 +27,8 @@ def rewrite(plan: CompactionPlan, storage: Storage, check: Callable[[], None]) -
     ``check`` is asked before each group, and stops the work by raising.
     """
     declared = plan.table_schema
-    kinds = [kind for group in plan.groups for kind in kinds_of(_placed(plan, group), declared)]
+    groups = [_placed(plan, _telling(plan, group)) for group in plan.groups]
+    kinds = [kind for group in groups for kind in kinds_of(group, declared)]
     if not kinds:
         return None
     with duckdb_reader() as reader:
@@ -44,6 +48,18 @@ def rewrite(plan: CompactionPlan, storage: Storage, check: Callable[[], None]) -
         before=before.text(),
         after=after.text(),
     )
+
+
+def _telling(plan: CompactionPlan, group: Iterable[str]) -> list[str]:
+    """Files that tell their partition; what stands in the table's log alone would be lost."""
+    wanted = set(plan.partition_by)
+    return [
+        path
+        for path in group
+        if not wanted
+        or written_whole(path)
+        or wanted <= set(pq.read_schema(local_path(join(plan.location, path))).names)
+    ]
 
 
 def _placed(plan: CompactionPlan, paths: Iterable[str]) -> list[tuple[str, str]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lakeguard_sdk.commits import written_whole
 from lakeguard_sdk.reading import ResolvedDataset
 from lakeguard_sdk.storage import join
 from openlaketx.deliver.failing import failed
 from openlaketx.deliver.spelling import empty
-from openlaketx.engine.delta_table import LiveFile, live_files, open_table
+from openlaketx.engine.delta_table import LiveFile, left_to_log, live_files, open_table
 from openlaketx.measure.duckdb_reader import DuckdbReader, file_list
+from openlaketx.measure.log_columns import rows_with_log_columns
 
 Parameters = dict[str, list[str]]
 _HOLDING = "SELECT count(DISTINCT file_name) FROM parquet_schema($files) WHERE name = $column"
@@ -20,8 +22,9 @@ def shown_files(shown: ResolvedDataset, reader: DuckdbReader) -> list[LiveFile]:
     table = open_table(shown.location, shown.commit)
     live = live_files(table)
     files = [live[path] for path in sorted(live)]
-    for column in table.metadata().partition_columns if files else ():
-        _check_column(shown, reader, files, column)
+    whole = [file for file in files if written_whole(file.path)]
+    for column in table.metadata().partition_columns if whole else ():
+        _check_column(shown, reader, whole, column)
     return files
 
 
@@ -30,7 +33,12 @@ def told_rows(files: Sequence[LiveFile]) -> int:
 
 
 def rows_relation(shown: ResolvedDataset, files: Sequence[LiveFile]) -> tuple[str, Parameters]:
-    """All columns of the version, in their types; NULL in files that are older than a column."""
+    """All columns of the version, in their types; NULL in files that are older than a column, and
+    what the log tells where a file leaves a column to it."""
+    paths = [file.path for file in files]
+    if not all(map(written_whole, paths)):
+        values = left_to_log(open_table(shown.location, shown.commit), paths)
+        return rows_with_log_columns(shown.location, shown.table_schema, paths, values)
     columns = ", ".join(empty(column) for column in shown.table_schema.columns)
     typed = f"SELECT {columns} WHERE FALSE"
     if not files:
@@ -47,7 +55,7 @@ def check_rows(shown: ResolvedDataset, found: int, told: int) -> None:
 def _check_column(
     shown: ResolvedDataset, reader: DuckdbReader, files: Sequence[LiveFile], column: str
 ) -> None:
-    """Where a file lacks a partition column, its value is in the log and would be read as NULL."""
+    """Where a file of ours lacks a partition column, it would be read as NULL."""
     parameters = {"files": _locations(shown, files), "column": column}
     (holding,) = reader.row(_HOLDING, parameters)
     if holding != len(files):

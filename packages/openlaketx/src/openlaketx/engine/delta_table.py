@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from deltalake import DeltaTable, Schema
 
+from lakeguard_sdk.commits import written_whole
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import local_path
 
 KNOWN_FEATURES = frozenset({"appendOnly", "invariants", "timestampNtz"})
 """What may stand in the protocol of a governed table: nothing that changes what a file says."""
+
+
+Values = Mapping[str, Mapping[str, str | None]]
+"""Of files, by path below the table's root: the text of each partition column in the log."""
 
 
 class LiveFile(NamedTuple):
@@ -34,6 +39,33 @@ def live_files(table: DeltaTable) -> dict[str, LiveFile]:
     columns = [actions[name].to_pylist() for name in ("path", "size_bytes", "num_records")]
     rows = zip(*columns, strict=True)
     return {(path := unquote(name)): LiveFile(path, size, count) for name, size, count in rows}
+
+
+def partition_texts(table: DeltaTable) -> dict[str, dict[str, str | None]]:
+    """Of every file of the handle's version, by raw path: its partition as the log spells it."""
+    names = table.metadata().partition_columns
+    actions = table.get_add_actions(flatten=True)
+    paths = [unquote(path) for path in actions["path"].to_pylist()]
+    columns = {name: actions[f"partition.{name}"].to_pylist() for name in names}
+    return {
+        path: {name: _partition_text(values[index]) for name, values in columns.items()}
+        for index, path in enumerate(paths)
+    }
+
+
+def _partition_text(value: object) -> str | None:
+    """Of the types that may partition a table, each has one spelling."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
+def left_to_log(table: DeltaTable, paths: Collection[str]) -> Values:
+    """Of those of the paths that may lack partition columns: what the log says instead."""
+    if not table.metadata().partition_columns or all(map(written_whole, paths)):
+        return {}
+    texts = partition_texts(table)
+    return {path: texts[path] for path in paths if path in texts and not written_whole(path)}
 
 
 def schema_of(table: DeltaTable) -> TableSchema:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from pyspark.sql import DataFrame, SparkSession
 
+from lakeguard_sdk.commits import written_whole
 from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.run import InputPin, TableSnapshot
 from lakeguard_sdk.storage import join, storage_for
 from lakeguard_sdk.words import LoadType
-from openlaketx.engine.delta_table import live_files, open_table, protocol_problem
+from openlaketx.engine.delta_table import (
+    Values,
+    left_to_log,
+    live_files,
+    open_table,
+    protocol_problem,
+)
+from openlaketx.engine.log_columns import with_log_columns
 from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_types import spark_schema
 from openlaketx.extract.gained_files import gained_files
@@ -59,7 +69,18 @@ def read_pinned(session: SparkSession, pin: InputPin, files: list[str]) -> DataF
     schema = spark_schema(pin.table_schema)
     if not files:
         return session.createDataFrame([], schema)
-    return session.read.schema(schema).parquet(*(spark_read_path(file) for file in files))
+    frame = session.read.schema(schema).parquet(*(spark_read_path(file) for file in files))
+    location = pin.snapshot.location
+    paths = [file.removeprefix(f"{location.rstrip('/')}/") for file in files]
+    values = values_left_to_log(pin, paths)
+    return with_log_columns(frame, session, pin.table_schema, location, paths, values)
+
+
+def values_left_to_log(pin: InputPin, paths: Collection[str]) -> Values:
+    """What the log says of partition columns that files of the pinned version may lack."""
+    if all(map(written_whole, paths)):
+        return {}
+    return left_to_log(open_table(pin.snapshot.location, pin.snapshot.commit), paths)
 
 
 def _paths(snapshot: TableSnapshot, pin: InputPin, dataset: str) -> set[str]:

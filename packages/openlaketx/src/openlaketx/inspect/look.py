@@ -20,6 +20,7 @@ from openlaketx.inspect.limits import LIMITS, Limits
 from openlaketx.inspect.naming import declared_names
 from openlaketx.inspect.seen_rows import SeenRows, seen_rows
 from openlaketx.inspect.table_files import delta_files, parquet_schema, take_rows
+from openlaketx.inspect.whole_table import look_at_whole
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,16 @@ class Found:
     options: dict[str, str] = field(default_factory=dict)
 
 
-def look(pattern: str, root: str, limits: Limits = LIMITS) -> SourceSketch:
+def look(pattern: str, root: str, limits: Limits = LIMITS, *, whole: bool = False) -> SourceSketch:
     """What the files of the pattern hold, as far as the limits let it be seen.
 
     A relative pattern is below ``root``. ``NothingToLookAt`` names the file that no source of one
-    format could have.
+    format could have. ``whole`` looks at every row of a Delta table.
     """
     place = Path(local_path(root), pattern)
     with seen_rows() as rows:
+        if whole:
+            return look_at_whole(str(place), rows)
         if (place / "_delta_log").is_dir():
             table = delta_files(str(place))
             chosen = list(table.files[: limits.files])

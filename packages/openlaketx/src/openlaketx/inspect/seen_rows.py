@@ -5,8 +5,9 @@ Columns are numbered, so that no name of the files is ever part of a statement.
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,15 @@ class SeenRows:
         described = self._connection.execute(f"DESCRIBE {source}", path).fetchall()
         self._widen([str(row[1]) for row in described])
         self._insert(source, path)
+
+    def show(self, relation: str, values: Mapping[str, Any], columns: Sequence[str]) -> None:
+        """All rows of a relation, read again by each question; ``values`` are its parameters."""
+        for name, value in values.items():
+            self._connection.execute(f"SET VARIABLE {name} = ?", [value])
+        told = re.sub(r"\$([a-z_0-9]+)", r"getvariable('\1')", relation)
+        numbered = ", ".join(f"{_quoted(name)} AS c{at}" for at, name in enumerate(columns))
+        self._connection.execute(f"CREATE VIEW seen AS SELECT {numbered} FROM {told}")  # noqa: S608
+        self.count = int(self.ask("SELECT count(*) FROM seen")[0][0])
 
     def ask(self, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
         return self._connection.execute(query, parameters or {}).fetchall()

@@ -99,7 +99,14 @@ def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
 
 def _subject(plan: RunPlan, loaded: Loaded) -> Subject:
     shown = [file.path for file in loaded.candidate.files] + [file.path for file in loaded.stays]
-    return Subject(loaded.arrived, plan.table_schema, tuple(shown), loaded.table_rows, plan.proven)
+    return Subject(
+        loaded.arrived,
+        plan.table_schema,
+        tuple(shown),
+        loaded.table_rows,
+        plan.proven,
+        loaded.lacking,
+    )
 
 
 def _evidence(plan: RunPlan, batch: Batch, loaded: Loaded, measured: Measured) -> Evidence:

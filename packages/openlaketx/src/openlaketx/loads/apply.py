@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pyspark.sql import DataFrame
 
+from lakeguard_sdk.commits import written_whole
 from lakeguard_sdk.load import KEYED_LOADS
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.storage import Storage
@@ -34,8 +37,19 @@ def apply_load(frame: DataFrame, batch: Batch, plan: RunPlan, storage: Storage) 
     else:
         loaded = _load_plain(frame, batch, plan, existing, storage, late)
     if _keeps_files(plan) and has_grown(plan, existing):
-        return with_new_columns(loaded, plan, existing, storage)
-    return loaded
+        loaded = with_new_columns(loaded, plan, existing, storage)
+    return replace(loaded, lacking=_lacking(loaded, existing))
+
+
+def _lacking(loaded: Loaded, existing: Existing) -> dict[str, dict[str, str | None]]:
+    """Files that the table would show and that may leave columns to its log."""
+    stays = {file.path: existing.partitions[file.path] for file in loaded.stays}
+    added = {file.path: file.partition for file in loaded.candidate.files}
+    return {
+        path: values
+        for path, values in {**stays, **added}.items()
+        if values and not written_whole(path)
+    }
 
 
 def _keeps_files(plan: RunPlan) -> bool:

@@ -13,11 +13,13 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lakeguard_sdk.commits import written_whole
 from lakeguard_sdk.errors import BaseMoved, ForeignTable
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import join, local_path
 from openlaketx.engine.delta_table import LiveFile, live_files, open_table, protocol_problem
+from openlaketx.engine.log_columns import with_log_columns
 from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_types import spark_schema
 
@@ -93,7 +95,10 @@ def read_existing(
         return session.createDataFrame([], schema).withColumn(FILE, F.lit(None).cast("string"))
     locations = [spark_read_path(join(existing.location, path)) for path in chosen]
     frame = session.read.schema(schema).parquet(*locations)
-    return frame.withColumn(FILE, F.col("_metadata.file_path"))
+    frame = frame.withColumn(FILE, F.col("_metadata.file_path"))
+    values = {path: existing.partitions[path] for path in chosen if not written_whole(path)}
+    values = {path: told for path, told in values.items() if told}
+    return with_log_columns(frame, session, plan.table_schema, existing.location, chosen, values)
 
 
 def path_below(existing: Existing, uri: str) -> str:

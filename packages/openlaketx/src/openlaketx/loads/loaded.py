@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from lakeguard_sdk.evidence import Changes
 from openlaketx.engine.delta_table import LiveFile
@@ -24,6 +25,8 @@ class Loaded:
     removes: tuple[str, ...]
     stays: tuple[LiveFile, ...]
     changes: Changes | None = None
+    lacking: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    """Files of the table that may lack partition columns, with what its log says of those."""
 
     @property
     def rows(self) -> int:

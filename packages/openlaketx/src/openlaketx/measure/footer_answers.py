@@ -35,7 +35,9 @@ def answer(
     schema: TableSchema,
     table_rows: int,
 ) -> MeasureValue:
-    """The exact value, or ``NoAnswer``."""
+    """The exact value, or ``NoAnswer``; footers that were not read prove nothing."""
+    if len(candidate.footers) != len(candidate.files):
+        raise NoAnswer
     match measure:
         case RowCount(where=None, scope=scope):
             return whole(table_rows if scope is Scope.TABLE else candidate.rows)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
@@ -17,6 +17,7 @@ from openlaketx.measure.condition_sql import ConditionSql, quoted, sql_type
 from openlaketx.measure.duckdb_reader import ENGINE, DuckdbReader, duckdb_reader, file_list
 from openlaketx.measure.duplicates import duplicates_query
 from openlaketx.measure.footer_answers import NoAnswer, answer
+from openlaketx.measure.log_columns import rows_with_log_columns
 from openlaketx.measure.measured import Measured
 from openlaketx.measure.questions import Question, ask
 from openlaketx.stage import Candidate
@@ -38,6 +39,17 @@ class Subject:
     table_rows: int
     proven: tuple[str, ...] = ()
     """Measures of duplicates that the table had none of before."""
+    lacking: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    """Files of the table that may lack columns, with what its log says of those."""
+
+    def origin(self, scope: Scope) -> tuple[str, dict[str, Any]]:
+        """The rows to ask; without a file, none, under the same names and types."""
+        staged = tuple(file.path for file in self.batch.files)
+        paths = self.table if scope is Scope.TABLE else staged
+        if any(path in self.lacking for path in paths):
+            return rows_with_log_columns(self.batch.location, self.schema, paths, self.lacking)
+        files = self.files(scope)
+        return (_FILES, {"files": files}) if files else (_empty_rows(self.schema), {})
 
     def files(self, scope: Scope) -> list[str]:
         staged = tuple(file.path for file in self.batch.files)
@@ -86,14 +98,13 @@ def _read_rows(
             table.append(measure)
         else:
             batch.append(measure)
-    _one_pass(batch, subject.files(Scope.BATCH), subject.schema, reader, measured)
-    _one_pass(table, subject.files(Scope.TABLE), subject.schema, reader, measured)
+    _one_pass(batch, subject.origin(Scope.BATCH), reader, measured)
+    _one_pass(table, subject.origin(Scope.TABLE), reader, measured)
 
 
 def _one_pass(
     measures: Sequence[Rows],
-    files: list[str],
-    schema: TableSchema,
+    rows: tuple[str, dict[str, Any]],
     reader: DuckdbReader,
     measured: Measured,
 ) -> None:
@@ -106,28 +117,27 @@ def _one_pass(
         except (ValueError, OverflowError) as error:
             measured.unmeasured[measure_key(measure)] = _reason(error)
     try:
-        _ask_all(questions, sql, files, schema, reader, measured)
+        _ask_all(questions, sql, rows, reader, measured)
     except duckdb.Error as error:
         if len(measures) == 1:
             measured.unmeasured[measure_key(measures[0])] = _reason(error)
             return
         for measure in measures:
             if measure_key(measure) not in measured.unmeasured:
-                _one_pass([measure], files, schema, reader, measured)
+                _one_pass([measure], rows, reader, measured)
 
 
 def _ask_all(
     questions: Sequence[Question],
     sql: ConditionSql,
-    files: list[str],
-    schema: TableSchema,
+    rows: tuple[str, dict[str, Any]],
     reader: DuckdbReader,
     measured: Measured,
 ) -> None:
     if not questions:
         return
     expressions = list(dict.fromkeys(text for ask in questions for text in ask.expressions))
-    origin, parameters = _origin(files, schema)
+    origin, parameters = rows
     row = reader.row(
         f"SELECT {', '.join(expressions)} FROM {origin}",  # noqa: S608 - literals are bound
         {**sql.parameters, **parameters},
@@ -145,7 +155,7 @@ def _duplicates(
     measure: DuplicateRows, subject: Subject, reader: DuckdbReader, measured: Measured
 ) -> None:
     sql = ConditionSql()
-    origin, parameters = _origin(subject.files(measure.scope), subject.schema)
+    origin, parameters = subject.origin(measure.scope)
     touched = None
     if _only_new_keys_matter(measure, subject):
         touched, parameters["touched"] = _TOUCHED, subject.files(Scope.BATCH)
@@ -166,13 +176,6 @@ def _only_new_keys_matter(measure: DuplicateRows, subject: Subject) -> bool:
         return False
     exact = all(column.type not in FLOATS for column in measure.columns)
     return exact and 0 < subject.batch.rows < subject.table_rows
-
-
-def _origin(files: list[str], schema: TableSchema) -> tuple[str, dict[str, Any]]:
-    """The rows to ask; without a file, none, under the same names and types."""
-    if files:
-        return _FILES, {"files": files}
-    return _empty_rows(schema), {}
 
 
 def _empty_rows(schema: TableSchema) -> str:

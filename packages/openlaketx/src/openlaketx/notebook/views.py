@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,11 +17,13 @@ from lakeguard_sdk.storage import local_path
 from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
 from openlaketx.engine.spark_types import quoted_name, spark_type
+from openlaketx.extract.pinned_input import values_left_to_log
 from openlaketx.notebook.pinned import pin_of, version_files
 
 _CATALOGUE = "spark_catalog"
 _MARK = "lakeguard.dataset_id"
 _PATHS_IN_SQL = "spark.sql.runSQLOnFiles"
+_NOTHING: Mapping[str, str | None] = {}
 
 
 def show(spark: SparkSession, found: Iterable[ResolvedDataset]) -> None:
@@ -69,21 +71,37 @@ def view_text(found: ResolvedDataset, *, delta: bool) -> str:
         place = quoted_name(local_path(found.location))
         names = found.table_schema.names
         return f"{_select(columns, names)} FROM delta.{place} VERSION AS OF {found.commit}"
-    files = version_files(pin_of(found))
+    pin = pin_of(found)
+    files = version_files(pin)
     if not files:
         return f"{_select(columns, ())} WHERE false"
+    root = f"{found.location.rstrip('/')}/"
+    told = values_left_to_log(pin, [file.removeprefix(root) for file in files])
     return " UNION ALL ".join(
-        f"{_select(columns, _names_in(file, found))} FROM parquet.{_place(file)}" for file in files
+        f"{_select(columns, _names_in(file, found), told.get(file.removeprefix(root), {}))}"
+        f" FROM parquet.{_place(file)}"
+        for file in files
     )
 
 
-def _select(columns: Iterable[Column], held: Collection[str]) -> str:
-    """Typed, because files alone do not tell every declared type; NULL where it is not held."""
+def _select(
+    columns: Iterable[Column], held: Collection[str], told: Mapping[str, str | None] = _NOTHING
+) -> str:
+    """Typed, because files alone do not tell every declared type; where a column is not held, what
+    the log tells of it, else NULL."""
     return "SELECT " + ", ".join(
-        f"CAST({quoted_name(column.name) if column.name in held else 'NULL'}"
+        f"CAST({quoted_name(column.name) if column.name in held else _literal(column, told)}"
         f" AS {spark_type(column.type)}) AS {quoted_name(column.name)}"
         for column in columns
     )
+
+
+def _literal(column: Column, told: Mapping[str, str | None]) -> str:
+    text = told.get(column.name)
+    if text is None:
+        return "NULL"
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def _names_in(file: str, found: ResolvedDataset) -> Collection[str]:
