@@ -7,6 +7,7 @@ import signal
 
 from lakeguard_sdk import connect, faultpoints
 from openlaketx.jobs.compaction import run_compaction
+from tests.worlds.foreign_tables import adopt
 from tests.worlds.hand_work import run_by_hand
 from tests.worlds.planes import NUMBERS
 
@@ -22,6 +23,8 @@ def main(folder: str, point: str, act: str) -> None:
         run_by_hand(client, [100, 101])
     elif act == "compact":
         run_compaction(client.operations.submit_compaction(NUMBERS, "mortal"), client.for_worker())
+    elif act == "adopt":
+        adopt(client, NUMBERS)
     elif act == "maintain":
         client.operations.maintain(NUMBERS)
     elif act == "rollback":

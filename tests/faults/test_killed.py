@@ -25,8 +25,9 @@ NEWBORN.set_forkserver_preload(["tests.faults.mortal"])
 FENCE = ("reap.judged", "fence.before_commit", "fence.committed")
 RESTORE = ("restore.before_commit", "restore.committed")
 MAINTENANCE = ("maintain.told", "maintain.removed")
-ELSEWHERE = ("apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.")
-"""No steps of a move: ``test_killed_apply``, ``test_killed_relay``, ``tests/unit/openlaketx``."""
+ELSEWHERE = ("apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.", "adopt.")
+"""No steps of these moves: ``test_killed_apply``, ``test_killed_relay``, ``test_killed_adoption``,
+``tests/unit/openlaketx``."""
 COMPACTION = (
     "run.opened",
     "compact.written",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from lakeguard.lake.port import LiveFile
+from lakeguard.lake.port import LiveFile, Origin
+from lakeguard_sdk.adoption import AdoptableTable
 from lakeguard_sdk.canonical import content_hash
 from lakeguard_sdk.commits import Commit, CommitAuthor, CommittedFile, commit_kind
 from lakeguard_sdk.errors import BaseMoved, ForeignTable
@@ -21,6 +22,7 @@ class MemoryTables:
 
     def __init__(self) -> None:
         self.logs: dict[str, list[Commit]] = {}
+        self.schemas: dict[str, TableSchema] = {}
 
     def exists(self, location: str) -> bool:
         return location in self.logs
@@ -43,6 +45,50 @@ class MemoryTables:
         if not ours or first.partition_by != partition_by:
             raise ForeignTable(location=location, dataset=dataset_id, difference="not ours")
         return str(first.table_id)
+
+    def origin(self, location: str) -> Origin:
+        first = self.logs[location][0]
+        author = None if first.author is None else first.author.dataset_id
+        return Origin(str(first.table_id), first.partition_by or (), author)
+
+    def make_foreign(self, location: str, schema: TableSchema) -> None:
+        """Somebody makes a table, empty and unpartitioned."""
+        self.logs[location] = []
+        self.schemas[location] = schema
+        self._append(location, -1, None, changes=True, created=(f"t-{location}", ()))
+
+    def examine(self, location: str, version: int | None = None) -> AdoptableTable:
+        head = self.head_version(location) if version is None else version
+        shown = self._as_added(location, self.files_at(location, head))
+        origin = self.origin(location)
+        return AdoptableTable(
+            location=location,
+            table_id=origin.table_id,
+            commit=head,
+            table_schema=self.schemas[location],
+            partition_by=origin.partition_by,
+            files=tuple(shown),
+            rows=sum(self._rows_at(location, head).values()),
+            seq=self._seq(location),
+        )
+
+    def adopt(self, intent: Intent) -> int:
+        head = self.head_version(intent.location)
+        if (self._seq(intent.location) or 0) != intent.seq - 1 or head != intent.base_commit:
+            raise BaseMoved(dataset=intent.dataset, expected=intent.base_commit, found=head)
+        reached("adopt.before_commit")
+        landed = self._append(
+            intent.location,
+            head,
+            CommitAuthor.of(intent, CommitKind.ADOPT),
+            seq=intent.seq,
+            changes=True,
+            created=(intent.table_id, intent.partition_by),
+        )
+        reached("adopt.committed")
+        if landed is None:
+            raise BaseMoved(dataset=intent.dataset, expected=head, found="another commit")
+        return landed
 
     def commit_at(self, location: str, version: int) -> Commit | None:
         log = self.logs.get(location, [])
@@ -77,7 +123,7 @@ class MemoryTables:
                 return holder
             head = self.head_version(intent.location)
             reached("fence.before_commit")
-            if self._seq(intent.location) == intent.seq - 1:
+            if self._last_seq(intent) == intent.seq - 1:
                 self._append(
                     intent.location, head, CommitAuthor.of(intent, CommitKind.FENCE), seq=intent.seq
                 )
@@ -149,6 +195,10 @@ class MemoryTables:
         added = {file.path: file for commit in self.logs[location] for file in commit.added}
         return [added[path] for path in sorted(paths)]
 
+    def _last_seq(self, intent: Intent) -> int | None:
+        seq = self._seq(intent.location)
+        return 0 if seq is None and intent.kind is MoveKind.ADOPTION else seq
+
     def _seq(self, location: str) -> int | None:
         return next((c.seq for c in reversed(self.logs[location]) if c.seq is not None), None)
 
@@ -193,4 +243,4 @@ class MemoryTables:
 
 
 def _file(path: str) -> StagedFile:
-    return StagedFile(path=path, size=1, rows=1, modified_ms=1, stats="{}")
+    return StagedFile(path=path, size=1, rows=1, modified_ms=1, stats='{"numRecords": 1}')

@@ -13,6 +13,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable, write_deltalake
 
 from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.evidence import StagedFile
@@ -225,6 +226,19 @@ def test_a_value_that_only_the_log_has_is_never_read_as_null(tmp_path: Path) -> 
     world.schemas[1], world.published = world.declared, 1
     with pytest.raises(DeliveryFailed, match="1 of its files lack the partition column region"):
         world.deliver(TargetFormat.CSV)
+
+
+def test_what_a_file_of_another_writer_leaves_to_the_log_is_delivered(tmp_path: Path) -> None:
+    location = str(tmp_path / "elsewhere" / "orders")
+    for number, region in ((1, "north"), (2, None)):
+        rows = pa.table({"id": [number], "region": pa.array([region], pa.string())})
+        write_deltalake(location, rows, mode="append", partition_by=["region"])
+    world = PublishedTable(tmp_path / "other", schema(id="long", region="string"))
+    world.table = Governed(location, str(DeltaTable(location).metadata().id))
+    world.commits[1], world.schemas[1], world.published = 1, world.declared, 1
+    world.deliver(TargetFormat.CSV)
+    (file,) = (world.files / delivered.path for delivered in world.manifest().files)
+    assert sorted(file.read_text().splitlines()) == ["1,north", "2,", "id,region"]
 
 
 def test_a_slow_delivery_does_not_undo_a_newer_one(world: PublishedTable) -> None:

@@ -9,6 +9,7 @@ import click
 COMMANDS: dict[str, str] = {
     "init": "Make the folder of a lake, empty or with an example.",
     "source": "Add a source by looking at its files, or list those there are.",
+    "adopt": "Make a Delta table that is there already a governed dataset.",
     "validate": "Check the definitions alone: no database, no Java.",
     "plan": "Show what apply would change.",
     "apply": "Make the definitions the registry's, in one transaction.",

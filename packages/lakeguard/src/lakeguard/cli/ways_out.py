@@ -44,7 +44,10 @@ def ways_out_of(
                 command=f'lakeguard rollback {item.dataset} --to v{item.version} --reason "…"',
                 when=f"{item.dataset} v{now} is wrong; back to what v{green.version} was built on",
             )
-    yield WayOut(command=way_to_build(dataset), when="The data or the build was corrected")
+    build = way_to_build(dataset)
+    if dataset.location and green is None:
+        build = f"lakeguard adopt {dataset.dataset} {dataset.location}"
+    yield WayOut(command=build, when="The data or the build was corrected")
     yield WayOut(
         command=_applied(dataset),
         when="A rule was wrong and is changed in its definition",

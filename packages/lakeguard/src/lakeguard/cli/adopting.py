@@ -1,0 +1,86 @@
+"""The definition of a table that is adopted: found in the project, or proposed from its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lakeguard.cli.mistakes import shown_in_place
+from lakeguard.gate.grammar import parse_rule
+from lakeguard.gate.literals import Text, literal_text
+from lakeguard.gate.rules import define_rule
+from lakeguard.gate.where_tree import column_text
+from lakeguard.registry.loading import load_folder
+from lakeguard_sdk.adoption import AdoptableTable
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.definition import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromFrame,
+    RuleDefinition,
+)
+from lakeguard_sdk.load import Load
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.sketch import SourceSketch
+from lakeguard_sdk.words import LoadType, Severity
+
+
+def definition_of(folder: Path, client: Client, name: DatasetName) -> DatasetDefinition | None:
+    """The dataset's definition in the project's files, else as it is registered, if it is."""
+    known = client.registry.definitions().datasets
+    if (folder / "definitions" / name.layer / f"{name.name}.yaml").exists():
+        with shown_in_place(folder):
+            known = load_folder(folder).datasets
+    return next((item for item in known if item.dataset == name), None)
+
+
+def register(folder: Path, client: Client, name: DatasetName) -> None:
+    """Apply the dataset's definition alone: what else was edited waits for an apply."""
+    definition = definition_of(folder, client, name)
+    if definition is not None:
+        with shown_in_place(folder):
+            plan = client.registry.plan(Definitions(datasets=(definition,)))
+            client.registry.apply(plan)
+
+
+def proposed_definition(
+    name: DatasetName, table: AdoptableTable, sketch: SourceSketch, *, owner: str, domain: str
+) -> DatasetDefinition:
+    """The table's own columns and partitions, and rules that all of its rows keep.
+
+    Programs publish to it, and add rows, until somebody says otherwise.
+    """
+    return DatasetDefinition(
+        dataset=name,
+        owner=owner,
+        domain=domain,
+        build=FromFrame(),
+        load=Load(type=LoadType.APPEND, partition_by=table.partition_by),
+        location=table.location,
+        columns=tuple(
+            ColumnDefinition(name=column.name, type=column.type)
+            for column in table.table_schema.columns
+        ),
+        rules=tuple(_rules(sketch)),
+    )
+
+
+def _rules(sketch: SourceSketch) -> Iterator[RuleDefinition]:
+    """What may well change, such as a list of values, only warns."""
+    if not sketch.rows:
+        return
+    for column in sketch.columns:
+        name = column_text(column.name)
+        if not column.nulls:
+            yield _rule(f"not_null({name})")
+        if column.values:
+            values = ", ".join(literal_text(Text(value=text)) for text in column.values)
+            yield _rule(f"in_set({name}, values=[{values}])", Severity.WARN)
+    if sketch.keys:
+        yield _rule(f"unique({', '.join(map(column_text, sketch.keys))})")
+    yield _rule("row_count(min=1)")
+
+
+def _rule(text: str, severity: Severity | None = None) -> RuleDefinition:
+    return define_rule(parse_rule(text), rule_id=None, severity=severity)

@@ -1,0 +1,81 @@
+"""``lakeguard adopt``: a Delta table that is there already becomes a governed dataset."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+
+import click
+
+from lakeguard.cli.adopting import definition_of, proposed_definition, register
+from lakeguard.cli.commands.run import EXIT_CODES
+from lakeguard.cli.commands.source import UNASSIGNED
+from lakeguard.cli.opening import person, project_of, writing
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.output import answer
+from lakeguard.cli.progress import working
+from lakeguard.cli.proposing import write_new
+from lakeguard.cli.running import published_version
+from lakeguard.cli.views.adopt import Adopted, adopted_lines
+from lakeguard.settings import load_settings
+from lakeguard_sdk.client import Client, local_worker, look
+from lakeguard_sdk.command_errors import AlreadyGoverned, OtherTable
+from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.names import DatasetName
+
+
+@click.command("adopt")
+@click.argument("dataset")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--owner", metavar="OWNER", help="Who answers for it; by default you.")
+@click.option("--domain", default=UNASSIGNED, show_default=True, help="What it is about.")
+@shared_options
+def command(call: Call, dataset: str, path: Path, owner: str | None, domain: str) -> int:
+    """Make the Delta table at PATH the governed DATASET, if the gate allows it as it is.
+
+    Writes a definition with rules that the table keeps now, unless there is one already, registers
+    it, and has every row of the table judged. Allowed, one commit that changes no file makes it
+    version 1. Blocked, exit 3, the table is exactly as it was: edit the definition and adopt again.
+    """
+    name, location = DatasetName(dataset), str(path.resolve())
+    folder = project_of(call)
+    with writing(call) as client:
+        _refuse_governed(client, name)
+        adopted = _defined(call, client, name, location, owner or getpass.getuser(), domain)
+        register(folder, client, name)
+        with working(f"adopting {name}") as tell:
+            options = load_settings(folder, call.env).spark
+            worker = local_worker(client.for_worker(), spark_options=options, progress=tell)
+            task_id = client.operations.submit_adoption(name, person())
+            result = worker.run_adoption(task_id)
+        published = published_version(client, name)
+    data = {**adopted.to_data(), "run": result.to_data(), "published": published}
+    answer(call, data, adopted_lines(adopted, result, published))
+    return EXIT_CODES[result.status]
+
+
+def _refuse_governed(client: Client, name: DatasetName) -> None:
+    version = published_version(client, name)
+    if version is not None:
+        raise AlreadyGoverned(dataset=name, version=version)
+
+
+def _defined(
+    call: Call, client: Client, name: DatasetName, location: str, owner: str, domain: str
+) -> Adopted:
+    """The definition that is there, or one made by a look at every row."""
+    folder = project_of(call)
+    known = definition_of(folder, client, name)
+    if known is not None and known.location != location:
+        there = known.location or "its place in the lake"
+        raise OtherTable(dataset=name, location=there, asked=location)
+    table = client.operations.examine(location)
+    if known is not None:
+        return Adopted(dataset=name, location=location, commit=table.commit)
+    with working(f"looking at {location}"):
+        sketch = look(location, location, whole=True)
+    definition = proposed_definition(name, table, sketch, owner=owner, domain=domain)
+    written = write_new(folder, Definitions(datasets=(definition,)))
+    return Adopted(
+        dataset=name, location=location, commit=table.commit, files=tuple(written), sketch=sketch
+    )

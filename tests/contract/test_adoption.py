@@ -1,0 +1,309 @@
+"""Adoption over the ports of a control plane: a table that is there becomes version 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from lakeguard_sdk import Client, connect
+from lakeguard_sdk.adoption import AdoptionPlan
+from lakeguard_sdk.client import local_worker
+from lakeguard_sdk.command_errors import AlreadyGoverned
+from lakeguard_sdk.commits import TABLE_PROPERTIES
+from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import Fenced, NotApproved
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.names import DatasetName, parse_address
+from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.run import Failure, RunResult
+from lakeguard_sdk.words import CommitKind, LoadType, MoveKind, RunStatus
+from tests.worlds.deaths import meanwhile
+from tests.worlds.foreign_tables import (
+    adopt,
+    fingerprint,
+    foreign_numbers,
+    foreign_project,
+    forget_the_past,
+    located_numbers,
+    log_actions,
+    numbers_in,
+)
+from tests.worlds.hand_work import compact_by_hand, run_by_hand
+from tests.worlds.lakes import DeltaLake
+from tests.worlds.planes import NUMBERS
+
+pytestmark = pytest.mark.usefixtures("each_state")
+UNIQUE = ("unique(n)", "not_null(n)")
+
+
+def assert_proved(client: Client) -> None:
+    report = client.ledger.verify(replay=True)
+    assert report.findings == ()
+
+
+def opened(client: Client) -> AdoptionPlan:
+    task_id = client.operations.submit_adoption(NUMBERS, "test")
+    plan = client.runs.open_adoption(task_id, this_process("test"))
+    assert isinstance(plan, AdoptionPlan)
+    return plan
+
+
+def reasons(result: RunResult) -> str:
+    assert result.decision is not None
+    return "; ".join(result.decision.ruling.reasons)
+
+
+def test_what_passes_becomes_version_1_with_a_decision_behind_it(tmp_path: Path) -> None:
+    client, location = foreign_project(tmp_path, [1, 2], [3], rules=UNIQUE)
+    before = fingerprint(location)
+    ended = adopt(client)
+    assert (ended.status, ended.version, ended.rows) == (RunStatus.SUCCESS, 1, 3)
+    (version,) = client.reader.versions(NUMBERS)
+    table = DeltaTable(location)
+    assert version.snapshot_ref == f"delta:{table.metadata().id}@2"
+    assert (version.table_rows, version.inputs, version.published) == (3, (), True)
+    (move,) = client.reader.pointer_moves(NUMBERS)
+    assert (move.kind, move.version) == (MoveKind.ADOPTION, 1)
+    assert client.reader.replay(ended.run_id).identical
+    new = fingerprint(location).items() - before.items()
+    assert [name for name, _ in new] == ["_delta_log/00000000000000000002.json"]
+    assert numbers_in(location) == [1, 2, 3]
+    assert_proved(client)
+
+
+def test_its_one_commit_sets_properties_and_touches_no_file(tmp_path: Path) -> None:
+    client, location = foreign_project(tmp_path, [1])
+    before = DeltaTable(location)
+    adopt(client)
+    commit = DeltaLake().tables.commit_at(location, 1)
+    assert commit is not None
+    assert commit.author is not None
+    assert (commit.author.kind, commit.seq) == (CommitKind.ADOPT, 1)
+    assert {next(iter(action)) for action in log_actions(location, 1)} == {
+        "commitInfo",
+        "metaData",
+        "txn",
+    }
+    after = DeltaTable(location)
+    assert after.metadata().configuration == TABLE_PROPERTIES
+    assert (after.metadata().id, after.schema()) == (before.metadata().id, before.schema())
+
+
+def test_what_does_not_pass_says_why_and_the_table_is_as_it_was(tmp_path: Path) -> None:
+    client, location = foreign_project(tmp_path, [1, 1], [None], rules=UNIQUE)
+    before = fingerprint(location)
+    ended = adopt(client)
+    assert ended.status is RunStatus.BLOCKED
+    assert ended.decision is not None
+    failed = {check.check_id: check.failed_rows for check in ended.decision.ruling.checks}
+    assert (failed["unique.n"], failed["not_null.n"]) == (2, 1)
+    assert fingerprint(location) == before
+    assert client.reader.versions(NUMBERS) == []
+    assert_proved(client)
+
+
+def test_after_its_rules_were_edited_it_is_adopted(tmp_path: Path) -> None:
+    client, location = foreign_project(tmp_path, [1, 1], rules=UNIQUE)
+    assert adopt(client).status is RunStatus.BLOCKED
+    client.registry.apply(client.registry.plan(located_numbers(location, ["not_null(n)"])))
+    assert adopt(client).version == 1
+    assert_proved(client)
+
+
+def test_then_it_is_governed_like_any_other(tmp_path: Path) -> None:
+    client, location = foreign_project(tmp_path, [1, 2], [3])
+    adopt(client)
+    assert run_by_hand(client, [4]).version == 2
+    assert run_by_hand(client, [5]).version == 3
+    client.operations.rollback(NUMBERS, 1, "back to what was adopted")
+    assert numbers_in(location) == [1, 2, 3]
+    client.operations.rollback(NUMBERS, 3, "and forward")
+    assert compact_by_hand(client).version == 3
+    assert len(DeltaTable(location).file_uris()) == 1
+    assert numbers_in(location) == [1, 2, 3, 4, 5]
+    client.operations.maintain(NUMBERS)
+    assert run_by_hand(client, [6]).version == 4
+    assert client.reader.resolve(parse_address(f"{NUMBERS}@v1")).location == location
+    assert_proved(client)
+
+
+def test_a_table_whose_log_was_cleaned_up_is_adopted_all_the_same(tmp_path: Path) -> None:
+    client, location = foreign_project(tmp_path, [1], [2], [3])
+    forget_the_past(location)
+    assert adopt(client).version == 1
+    assert run_by_hand(client, [4]).version == 2
+    client.operations.rollback(NUMBERS, 1, "back to what was adopted")
+    assert numbers_in(location) == [1, 2, 3]
+    assert compact_by_hand(client).version == 1
+    client.operations.maintain(NUMBERS)
+    assert_proved(client)
+
+
+def test_what_was_there_before_is_no_business_of_maintenance(tmp_path: Path) -> None:
+    """Files that the table had dropped before stay, those of versions that are gone do not."""
+    client, location = foreign_project(tmp_path, [1], [2], load=LoadType.FULL)
+    dropped = set(DeltaTable(location).file_uris())
+    write_deltalake(location, pa.table({"n": pa.array([3, 4])}), mode="overwrite")
+    (adopted,) = DeltaTable(location).file_uris()
+    adopt(client)
+    for number in (5, 6, 7):
+        run_by_hand(client, [number])
+    folder = Path(client.project, "lakeguard.toml")
+    folder.write_text(f"{folder.read_text()}[env.dev.maintenance]\nretention_days = 0\n")
+    done = connect(client.project).operations.maintain(NUMBERS)
+    removed = {path for removal in done.removals for path in removal.paths}
+    assert Path(adopted).name in removed
+    assert all(Path(file).exists() for file in dropped)
+    assert_proved(connect(client.project))
+
+
+def test_a_commit_of_somebody_else_after_it_was_measured_fails_it(tmp_path: Path) -> None:
+    client, location = foreign_project(tmp_path, [1])
+    with meanwhile("adopt.measured", lambda: _write(location, 2)):
+        ended = adopt(client)
+    assert ended.error is not None
+    assert (ended.status, ended.error.code, ended.error.retryable) == (
+        RunStatus.FAILED,
+        "LG-4002",
+        True,
+    )
+    assert DeltaTable(location).version() == 1, "not even a fence was needed"
+    assert adopt(client).rows == 2
+    assert_proved(client)
+
+
+def test_a_commit_in_the_last_moment_fails_it_too(tmp_path: Path) -> None:
+    client, location = foreign_project(tmp_path, [1])
+    with meanwhile("adopt.before_commit", lambda: _write(location, 2)):
+        ended = adopt(client)
+    assert (ended.status, ended.version) == (RunStatus.FAILED, None)
+    assert client.reader.versions(NUMBERS) == []
+    assert numbers_in(location) == [1, 2]
+    again = adopt(client)
+    assert (again.version, again.rows) == (1, 2)
+    assert_proved(client)
+
+
+def _write(location: str, number: int) -> None:
+    write_deltalake(location, pa.table({"n": pa.array([number])}), mode="append")
+
+
+LIES: dict[str, Callable[[Evidence], Evidence]] = {
+    "fewer files": lambda said: said.model_copy(update={"files": said.files[:1]}),
+    "more rows": lambda said: said.model_copy(update={"rows": 9, "table_rows": 9}),
+    "no hash": lambda said: said.model_copy(
+        update={"files": tuple(f.model_copy(update={"sha256": ""}) for f in said.files)}
+    ),
+    "other statistics": lambda said: said.model_copy(
+        update={"files": tuple(f.model_copy(update={"stats": "{}"}) for f in said.files)}
+    ),
+    "another run": lambda said: said.model_copy(update={"run_id": "run_x"}),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_evidence_that_is_not_of_this_table_blocks(tmp_path: Path, lie: str) -> None:
+    client, location = foreign_project(tmp_path, [1], [2])
+    before = fingerprint(location)
+    lying = _Lying(client, LIES[lie])
+    worker = local_worker(lying, spark_options={})  # type: ignore[arg-type]
+    ended = worker.run_adoption(client.operations.submit_adoption(NUMBERS, "test"))
+    assert ended.status is RunStatus.BLOCKED, reasons(ended)
+    assert fingerprint(location) == before
+
+
+class _Lying:
+    """A worker's client that changes what is handed in on the way."""
+
+    def __init__(self, client: Client, lie: Callable[[Evidence], Evidence]) -> None:
+        self.reader, self.lake, self.project = client.reader, client.lake, client.project
+        self.runs, self._client, self._lie = self, client, lie
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._client.runs, name)
+
+    def submit_adoption(self, ticket: object, evidence: Evidence) -> RunResult:
+        return self._client.runs.submit_adoption(ticket, self._lie(evidence))  # type: ignore[arg-type]
+
+
+def test_an_adoption_has_no_steps_of_a_build(tmp_path: Path) -> None:
+    client, _ = foreign_project(tmp_path, [1])
+    plan = opened(client)
+    for call in (
+        lambda: client.runs.submit_schema(plan.ticket, plan.run.declared),
+        lambda: client.runs.begin_move(plan.ticket),
+        lambda: client.runs.finish_unchanged(plan.ticket),
+    ):
+        with pytest.raises(NotApproved):
+            call()
+    client.runs.fail_run(plan.ticket, Failure(code="LG-5004", message="gave up"))
+    task_id = client.operations.submit_adoption(NUMBERS, "test")
+    with pytest.raises(Fenced):
+        client.runs.open_run(task_id, this_process("test"))
+
+
+def test_before_it_is_adopted_nobody_publishes_to_it(tmp_path: Path) -> None:
+    client, location = foreign_project(tmp_path, [1])
+    before = fingerprint(location)
+    ended = run_by_hand(client, [2])
+    assert ended.status is RunStatus.BLOCKED
+    assert f"lakeguard adopt {NUMBERS} {location}" in reasons(ended)
+    assert fingerprint(location) == before
+
+
+def test_it_is_adopted_once(tmp_path: Path) -> None:
+    client, _ = foreign_project(tmp_path, [1])
+    early = client.operations.submit_adoption(NUMBERS, "test")
+    adopt(client)
+    with pytest.raises(AlreadyGoverned):
+        client.operations.submit_adoption(NUMBERS, "test")
+    ended = client.runs.open_adoption(early, this_process("test"))
+    assert isinstance(ended, RunResult)
+    assert "is governed already" in reasons(ended)
+
+
+def test_a_table_that_another_lake_governs_is_refused(tmp_path: Path) -> None:
+    first, location = foreign_project(tmp_path, [1])
+    adopt(first)
+    other, _ = foreign_project(tmp_path / "other")
+    definitions = located_numbers(location)
+    renamed = definitions.datasets[0].model_copy(update={"dataset": DatasetName("bronze.copied")})
+    other.registry.apply(other.registry.plan(Definitions(datasets=(renamed,))))
+    before = fingerprint(location)
+    ended = adopt(other, DatasetName("bronze.copied"))
+    assert ended.status is RunStatus.BLOCKED
+    assert "another LakeGuard" in reasons(ended)
+    assert fingerprint(location) == before
+
+
+@pytest.mark.parametrize("other", ["", "/deeper", "/.."])
+def test_no_two_datasets_share_a_place(tmp_path: Path, other: str) -> None:
+    client, location = foreign_project(tmp_path, [1])
+    place = str(Path(location + other).resolve())
+    twin = located_numbers(place).datasets[0]
+    twin = twin.model_copy(update={"dataset": DatasetName("bronze.twin")})
+    with pytest.raises(InvalidDefinitions):
+        client.registry.plan(Definitions(datasets=(twin,)))
+
+
+def test_a_table_stays_where_it_was_registered(tmp_path: Path) -> None:
+    client, _ = foreign_project(tmp_path, [1])
+    elsewhere = foreign_numbers(tmp_path / "moved", [1])
+    for place in (elsewhere, ""):
+        with pytest.raises(InvalidDefinitions, match="1 mistake") as caught:
+            client.registry.plan(located_numbers(place))
+        assert "stays where it was registered" in str(caught.value.errors[0])
+
+
+def test_a_place_in_the_lake_is_no_place_elsewhere(tmp_path: Path) -> None:
+    client, _ = foreign_project(tmp_path, [1])
+    inside = located_numbers(f"{tmp_path}/lake/bronze/more").datasets[0]
+    inside = inside.model_copy(update={"dataset": DatasetName("bronze.more")})
+    with pytest.raises(InvalidDefinitions) as caught:
+        client.registry.plan(Definitions(datasets=(inside,)))
+    assert "lies in the lake" in str(caught.value.errors[0])

@@ -1,0 +1,102 @@
+"""A table that already exists, from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from tests.worlds.foreign_tables import fingerprint
+from tests.worlds.terminal import Terminal
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Terminal:
+    terminal = Terminal(tmp_path)
+    assert terminal.type("lakeguard init shop").code == 0
+    terminal.type("cd shop")
+    return terminal
+
+
+@pytest.fixture
+def customers(tmp_path: Path) -> Path:
+    place = tmp_path / "data" / "customers"
+    for low in (0, 40):
+        rows = {
+            "id": list(range(low, low + 40)),
+            "country": ["DE", "FR"] * 20,
+            "mail": [None, "x@example.org"] * 20,
+        }
+        write_deltalake(place, pa.table(rows), mode="append", partition_by=["country"])
+    return place
+
+
+def test_adopted_as_it_is(shop: Terminal, customers: Path) -> None:
+    told = shop.type(f"lakeguard adopt silver.customers {customers}")
+    assert told.code == 0, told.err
+    assert "wrote definitions/silver/customers.yaml" in told.out
+    assert "✓ ADOPTED  silver.customers v1   80 rows, 6 checks passed" in told.out
+    written = (shop.folder / "definitions" / "silver" / "customers.yaml").read_text()
+    for line in (
+        f"location: {customers}",
+        "load: {type: APPEND, partition_by: [country]}",
+        "id: {type: long, required: true}",
+        "mail: {type: string}",
+        "- unique(id)",
+    ):
+        assert line in written
+    assert "v1" in shop.type("lakeguard versions silver.customers").out
+    assert shop.type("lakeguard plan").out.startswith("nothing to do")
+    assert shop.type("lakeguard maintain").code == 0
+    assert shop.type("lakeguard verify --replay").code == 0
+    again = shop.type(f"lakeguard adopt silver.customers {customers} --json")
+    assert (again.code, again.data["error"]["code"]) == (2, "LG-1204")
+
+
+def test_blocked_then_edited_then_adopted(shop: Terminal, customers: Path) -> None:
+    assert shop.type(f"lakeguard adopt silver.customers {customers}").code == 0
+    other = customers.parent / "orders"
+    write_deltalake(other, pa.table({"id": [1, 1, 2]}))
+    file = shop.folder / "definitions" / "silver" / "orders.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = (
+        "dataset: silver.orders\nowner: ann\ndomain: sales\nbuild: frame\n"
+        f"location: {other}\nload: {{type: APPEND}}\ncolumns:\n  id: {{type: long}}\n"
+    )
+    file.write_text(f"{text}rules:\n- unique(id)\n")
+    before = fingerprint(str(other))
+    blocked = shop.type(f"lakeguard adopt silver.orders {other}")
+    assert (blocked.code, "the table is exactly as it was" in blocked.out) == (3, True)
+    assert "unique(id)" in blocked.out
+    assert fingerprint(str(other)) == before
+    why = shop.type("lakeguard why silver.orders")
+    assert f"lakeguard adopt silver.orders {other}" in why.out
+    file.write_text(text)
+    adopted = shop.type(f"lakeguard adopt silver.orders {other} --json")
+    assert (adopted.code, adopted.data["published"]) == (0, 1)
+    assert DeltaTable(str(other)).version() == 1
+
+
+def test_what_cannot_be_adopted_is_refused_before_anything_is_written(
+    shop: Terminal, customers: Path
+) -> None:
+    nothing = shop.type(f"lakeguard adopt silver.customers {customers.parent}")
+    assert (nothing.code, "it is no Delta table" in nothing.err) == (3, True)
+    DeltaTable(str(customers)).alter.set_table_properties({"delta.appendOnly": "true"})
+    refused = shop.type(f"lakeguard adopt silver.customers {customers}")
+    assert (refused.code, "it uses appendOnly" in refused.err) == (3, True)
+    assert "'delta.appendOnly' = 'false'" in refused.err
+    assert not (shop.folder / "definitions" / "silver").exists()
+    assert "no datasets are registered" in shop.type("lakeguard status").out
+
+
+def test_a_dataset_has_one_table(shop: Terminal, customers: Path) -> None:
+    assert shop.type(f"lakeguard adopt silver.customers {customers}").code == 0
+    other = customers.parent / "twin"
+    write_deltalake(other, pa.table({"id": [1]}))
+    refused = shop.type(f"lakeguard adopt silver.orders {customers}")
+    assert (refused.code, "LG-" in refused.err) == (2, True)
+    wrong = shop.type(f"lakeguard adopt silver.customers {other}")
+    assert wrong.code == 2
