@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.gate.policies import POLICY_REFERENCE, parse_policy, policy_text
+from lakeguard.gate.policies import parse_policy, policy_text
+from lakeguard.gate.policy_form import PolicyKind
+from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
 from lakeguard.gate.reference import policies_reference, rules_reference
 from lakeguard.gate.rule_type import RuleType
 from lakeguard.gate.rule_types.catalogue import RULE_TYPES
@@ -36,11 +38,19 @@ def test_every_rule_type_is_documented(rule_type: RuleType) -> None:
         assert spec.meaning in section
 
 
+@pytest.mark.parametrize("kind", POLICY_KINDS.values(), ids=lambda kind: str(kind.type))
+def test_every_form_of_policy_is_documented(kind: PolicyKind) -> None:
+    section = policies_reference().partition(f"\n## {kind.type}\n")[2].partition("\n## ")[0]
+    assert kind.summary in section
+    for form in kind.forms:
+        assert policy_text(parse_policy(kind.type, form.example)) == form.example
+        assert f"```\n{form.example}\n```" in section
+        for said in (form.form, form.says, form.judged, form.violated):
+            assert said in section
+
+
 def test_every_policy_type_is_documented() -> None:
-    assert {policy.type for policy in POLICY_REFERENCE} == set(PolicyType)
-    for policy in POLICY_REFERENCE:
-        assert policy_text(parse_policy(policy.type, policy.example)) == policy.example
-        assert f"## {policy.type}\n" in policies_reference()
+    assert set(POLICY_KINDS) == set(PolicyType)
 
 
 def test_rules_in_the_text_are_rules() -> None:

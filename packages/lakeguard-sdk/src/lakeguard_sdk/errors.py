@@ -23,7 +23,9 @@ LakeGuardError
 │   ├── RollbackBlocked    LG-3002
 │   ├── NotApproved        LG-3003
 │   ├── MaintenanceRefused LG-3004
-│   └── NotAdoptable       LG-3005
+│   ├── NotAdoptable       LG-3005
+│   ├── FilesRemoved       LG-3006
+│   └── NotWaivable        LG-3007
 ├── MoveError              a move did not happen
 │   ├── TableBusy          LG-4001, retryable
 │   ├── BaseMoved          LG-4002, retryable
@@ -41,7 +43,10 @@ LakeGuardError
 │   ├── WorkerMissing      LG-5006
 │   ├── DeliveryFailed     LG-5007
 │   ├── SecretMissing      LG-5008
-│   └── SourceUnavailable  LG-5009, retryable
+│   ├── SourceUnavailable  LG-5009, retryable
+│   ├── LoadFailed         LG-5010
+│   ├── Interrupted        LG-5011
+│   └── SparkNotStarted    LG-5012
 └── StateError             the database is not what this version needs
     ├── StateMissing       LG-6001
     ├── StateMismatch      LG-6002

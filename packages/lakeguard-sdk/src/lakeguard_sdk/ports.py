@@ -12,6 +12,7 @@ An implementer's checklist, proved by the conformance suite:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from lakeguard_sdk.adoption import AdoptableTable, AdoptionPlan
@@ -31,7 +32,10 @@ from lakeguard_sdk.reading import (
     ReplayResult,
     ResolvedDataset,
     RuleRow,
+    RunFacts,
     RunRow,
+    SchemaDiff,
+    SchemaRow,
     VersionRow,
 )
 from lakeguard_sdk.run import (
@@ -45,6 +49,7 @@ from lakeguard_sdk.run import (
     WorkerIdentity,
 )
 from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.waiver import WaiverRow
 
 
 class Reader(Protocol):
@@ -58,11 +63,19 @@ class Reader(Protocol):
     def status(self) -> Sequence[DatasetStatus]: ...
     def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]: ...
     def run(self, run_id: str) -> RunRow: ...
+    def facts(self, run_id: str) -> RunFacts | None:
+        """None where the run came to no evidence of its own."""
+
     def versions(self, name: DatasetName) -> Sequence[VersionRow]: ...
     def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]: ...
     def decision(self, run_id: str) -> Decision: ...
+    def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]: ...
     def resolve(self, address: Address) -> ResolvedDataset: ...
     def replay(self, run_id: str) -> ReplayResult: ...
+    def schemas(self, name: DatasetName, limit: int = 50) -> Sequence[SchemaRow]: ...
+    def schema_diff(
+        self, name: DatasetName, declared: DatasetDefinition | None = None
+    ) -> SchemaDiff | None: ...
 
 
 class Runs(Protocol):
@@ -90,7 +103,7 @@ class Registry(Protocol):
 
     def definitions(self) -> Definitions: ...
     def plan(self, definitions: Definitions) -> Plan: ...
-    def apply(self, plan: Plan) -> Applied: ...
+    def apply(self, plan: Plan, reason: str = "") -> Applied: ...
 
 
 class Operations(Protocol):
@@ -110,6 +123,10 @@ class Operations(Protocol):
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained: ...
     def reap(self) -> Sequence[RunResult]: ...
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove: ...
+    def waive(
+        self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
+    ) -> WaiverRow: ...
+    def revoke_waiver(self, waiver_id: str, reason: str) -> WaiverRow: ...
 
 
 class Ledger(Protocol):

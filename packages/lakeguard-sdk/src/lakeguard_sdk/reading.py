@@ -9,7 +9,9 @@ from pydantic import Field
 from lakeguard_sdk.evidence import Changes, InputVersion
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.run import SchemaReaction
 from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import (
     Enforcement,
     Layer,
@@ -49,7 +51,7 @@ class RuleRow(Noun):
 
 class PolicyRow(Noun):
     policy_id: str
-    applies_to_layer: Layer | None
+    applies_to_layer: Layer | None = None
     policy_type: PolicyType
     policy_expression: str
     enforcement: Enforcement
@@ -158,3 +160,37 @@ class ReplayResult(Noun):
     """Canonical JSON of the ruling as it was recorded."""
     replayed: str
     """Canonical JSON of the ruling as it is decided now."""
+
+
+class SchemaRow(Noun):
+    """A schema that a run found, and the answer that it got."""
+
+    run_id: str
+    captured_at: Instant
+    schema_hash: str
+    live: TableSchema
+    accepted: bool
+    differences: tuple[SchemaReaction, ...]
+
+
+class ClassedDifference(Noun):
+    """One difference of what was seen from what is approved, and what each profile says to it."""
+
+    column: str
+    change: SchemaChange
+    found: str | None
+    declared: str | None
+    other: str = ""
+    """What the live schema calls the column, where it is, or may be, another name."""
+    reactions: dict[str, Reaction]
+
+
+class SchemaDiff(Noun):
+    """The schema that a run saw last against the declared columns of now."""
+
+    dataset: DatasetName
+    run_id: str
+    captured_at: Instant
+    profile: str
+    live: TableSchema
+    differences: tuple[ClassedDifference, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import TaskKind
@@ -15,6 +16,7 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.reaping import reap
 from lakeguard.promotion.removing import maintain
 from lakeguard.promotion.rollback import roll_back
+from lakeguard.promotion.waiving import revoke, waive
 from lakeguard.promotion.windows import window_parameters
 from lakeguard.registry.store import job_id_of_dataset, require_dataset
 from lakeguard_sdk.adoption import AdoptableTable
@@ -25,6 +27,7 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reading import PointerMove
 from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.secret_values import holds_secret
+from lakeguard_sdk.waiver import WaiverRow
 from lakeguard_sdk.words import RunStatus
 
 
@@ -80,6 +83,14 @@ class EmbeddedOperations:
 
     def reap(self) -> Sequence[RunResult]:
         return reap(self.heart)
+
+    def waive(
+        self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
+    ) -> WaiverRow:
+        return waive(self.heart, name, check, approver=approver, reason=reason, until=until)
+
+    def revoke_waiver(self, waiver_id: str, reason: str) -> WaiverRow:
+        return revoke(self.heart, waiver_id, reason)
 
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove:
         if not reason.strip():

@@ -37,7 +37,11 @@ COUNTING = """\
 - Numbers are compared exactly, but for means, and sums of float and double columns: evidence
   holds them with 12 significant digits, and they are compared at that precision.
 - With no row at all every rule about rows passes; `row_count(min=1)` is the rule that does not.
-  An aggregate without a single value has nothing to judge, and fails.
+  An aggregate without a single value has nothing to judge, and fails. A share of nothing passes.
+- With `by`, all rows of a failing group fail. A group without a value fails.
+- `change` and `band` look at what was measured of published versions, and never at the value that
+  is judged. Until there is enough of it, `min` and `max` hold, or the rule passes and says why.
+  Where the earlier values never differed, a band is still 1 % of their median wide, and one row.
 """
 
 CLAUSES = """\
@@ -56,11 +60,14 @@ alone never fails. A `severity:` that says otherwise is refused.
 
 Clauses stand behind the rule in any order, each once:
 
+- `by <column>, …`: each group of rows that are equal in these columns is judged by itself.
 - `where <condition>`: only rows for which the condition is TRUE.
 - `warn_if <comparison> <number>[%]`, `fail_if <comparison> <number>[%]`: for rules about rows
-  `>` or `>=` and a number of rows or per cent; for rules about a value any comparison with it.
+  `>` or `>=` and a number of rows or per cent; for rules about a value any comparison with it;
+  for rules about a share any comparison with a per cent.
 - `on_fail block`: the default, and so far the only reaction.
-- `scope table` or `scope batch`: for `unique`.
+- `scope table` or `scope batch`: the table as the publish would leave it, or the new rows alone,
+  for those rules that say so below.
 """
 
 VALUES = """\
@@ -70,6 +77,8 @@ VALUES = """\
 - Texts: `'EWR'`; a quote inside is doubled, `'it''s'`.
 - Dates and times: `'2013-12-31'`, `'2013-12-31T10:00:00Z'`, quoted or bare. A time without a
   zone is UTC. A timestamp needs its time of day; a timestamp_ntz has no zone.
+- Lengths of time: `90s`, `15m`, `24h`, `7d`, `2w`, quoted or bare.
+- Shares: `95%`.
 - `true` and `false`.
 - Lists: `['A', 'B']`.
 
@@ -192,6 +201,7 @@ lakeguard waivers silver.flights
 ```
 
 The check then stands in the decision as a warning that says who answers for it, until when and why.
-A waiver ends by itself, at most 90 days after it was given, or with `--revoke`. `BLOCK` policies,
+A waiver ends by itself, at most 90 days after it was given, or with
+`lakeguard waivers --revoke`. `BLOCK` policies,
 and checks that could not be judged, cannot be waived.
 """

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import ColumnElement, Connection, Row, select
 
+from lakeguard.insight.promises import broken_promises
 from lakeguard.insight.replaying import replay_decision
 from lakeguard.insight.run_facts import build_kinds, facts_of_run
+from lakeguard.insight.schemas import schema_diff, schema_rows
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
@@ -24,6 +28,7 @@ from lakeguard.ledger.versions import (
     stored_version,
     stored_versions,
 )
+from lakeguard.ledger.waivers import waiver_rows
 from lakeguard.registry.store import require_dataset
 from lakeguard.state.database import Database
 from lakeguard.state.tables import dataset_registry, policy_rules, quality_rules
@@ -32,6 +37,7 @@ from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.errors import UnknownRun, UnknownVersion
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.reading import (
+    Breach,
     DatasetRow,
     DatasetStatus,
     PointerMove,
@@ -41,10 +47,17 @@ from lakeguard_sdk.reading import (
     RuleRow,
     RunFacts,
     RunRow,
+    SchemaDiff,
+    SchemaRow,
     VersionRow,
 )
 from lakeguard_sdk.storage import located
+from lakeguard_sdk.waiver import WaiverRow
 from lakeguard_sdk.words import MoveKind
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,7 @@ class StateReader:
     database: Database
     org_id: str
     lake: str
+    clock: Callable[[], datetime] = _now
 
     def datasets(self) -> Sequence[DatasetRow]:
         with self.database.read() as connection:
@@ -84,20 +98,24 @@ class StateReader:
     def policies(self) -> Sequence[PolicyRow]:
         query = select(policy_rules).where(policy_rules.c.org_id == self.org_id)
         with self.database.read() as connection:
-            rows = connection.execute(query.order_by(policy_rules.c.policy_id))
-            return [
-                PolicyRow(**{key: row._mapping[key] for key in PolicyRow.model_fields})
-                for row in rows
-            ]
+            rows = connection.execute(query.order_by(policy_rules.c.policy_id)).all()
+        return [_policy(row) for row in rows]
 
     def status(self) -> Sequence[DatasetStatus]:
         with self.database.read() as connection:
             published = latest_pointers(connection, self.org_id)
             last_runs = latest_runs(connection, self.org_id)
-            return [
-                _status(row, published.get(row.dataset_id), last_runs.get(row.dataset_id))
-                for row in self._datasets(connection)
-            ]
+            datasets = self._datasets(connection)
+            late = broken_promises(connection, self.org_id, datasets, self.clock())
+        return [
+            _status(
+                row,
+                published.get(row.dataset_id),
+                last_runs.get(row.dataset_id),
+                late.get(row.dataset_id, ()),
+            )
+            for row in datasets
+        ]
 
     def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]:
         with self.database.read() as connection:
@@ -153,6 +171,13 @@ class StateReader:
             raise UnknownRun(run=f"{run_id} with a decision")
         return decision
 
+    def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]:
+        with self.database.read() as connection:
+            dataset_id = None
+            if name is not None:
+                dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            return waiver_rows(connection, self.org_id, dataset_id)
+
     def resolve(self, address: Address) -> ResolvedDataset:
         with self.database.read() as connection:
             dataset = require_dataset(connection, self.org_id, address.dataset)
@@ -179,6 +204,23 @@ class StateReader:
             run = self._run(connection, run_id)
             return replay_decision(connection, self.org_id, run_id, run.dataset)
 
+    def schemas(self, name: DatasetName, limit: int = 50) -> Sequence[SchemaRow]:
+        with self.database.read() as connection:
+            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            return schema_rows(connection, self.org_id, dataset_id, limit)
+
+    def schema_diff(
+        self, name: DatasetName, declared: DatasetDefinition | None = None
+    ) -> SchemaDiff | None:
+        """Of the schema seen last from what is declared, or registered; None before any run."""
+        with self.database.read() as connection:
+            dataset = require_dataset(connection, self.org_id, name)
+            seen = schema_rows(connection, self.org_id, dataset.dataset_id, 1)
+            if not seen:
+                return None
+            definition = declared or dataset.definition
+            return schema_diff(connection, self.org_id, definition, seen[0])
+
     def _datasets(
         self, connection: Connection, condition: ColumnElement[bool] | None = None
     ) -> list[DatasetRow]:
@@ -197,12 +239,27 @@ class StateReader:
         return run
 
 
+def _policy(row: Row[Any]) -> PolicyRow:
+    """What a policy does not say is empty in its row."""
+    said = {key: row._mapping[key] for key in PolicyRow.model_fields}
+    said["applies_to_layer"] = said["applies_to_layer"] or None
+    return PolicyRow(**{key: value for key, value in said.items() if value is not None})
+
+
 def _status(
-    row: DatasetRow, published: LatestPointer | None, last_run: RunRow | None
+    row: DatasetRow,
+    published: LatestPointer | None,
+    last_run: RunRow | None,
+    late: tuple[Breach, ...],
 ) -> DatasetStatus:
     if published is None:
         return DatasetStatus(
-            dataset=row, published=None, published_at=None, table_rows=None, last_run=last_run
+            dataset=row,
+            published=None,
+            published_at=None,
+            table_rows=None,
+            last_run=last_run,
+            breaches=late,
         )
     return DatasetStatus(
         dataset=row,
@@ -211,4 +268,5 @@ def _status(
         table_rows=published.table_rows,
         last_run=last_run,
         rolled_back=published.kind is MoveKind.ROLLBACK,
+        breaches=late,
     )

@@ -62,6 +62,17 @@ def decision_of_run(
     return None if row is None else _decision(row, dataset)
 
 
+def discarded_runs(connection: Connection, dataset_id: str) -> frozenset[str]:
+    """Runs of which nothing that was staged may be kept."""
+    table = decisions.c
+    rows = connection.execute(
+        select(table.run_id, table.ruling).where(
+            table.dataset_id == dataset_id, table.ruling.contains('"discard":true')
+        )
+    )
+    return frozenset(row.run_id for row in rows if Ruling.from_json(row.ruling).discard)
+
+
 def decision_by_id(
     connection: Connection, org_id: str, decision_id: str, dataset: DatasetName
 ) -> Decision:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.lake.small_files import MEGABYTE, small_file_groups
+from lakeguard.ledger.decisions import discarded_runs
 from lakeguard.ledger.intents import open_intent
 from lakeguard.ledger.maintenance import record_removal
 from lakeguard.ledger.runs import ends_of_runs
@@ -30,6 +31,9 @@ from lakeguard_sdk.words import Outcome
 
 Listing = Mapping[str, FileFacts]
 
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+"""What may not be kept is not kept for inspection either."""
+
 
 def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
     """Remove what no kept version needs and no living run owns; dry, only say what that is.
@@ -41,6 +45,7 @@ def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
         published = pointer(connection, dataset.dataset_id)
         kept = what_stays(connection, heart, dataset)
         ends = ends_of_runs(connection, dataset.dataset_id)
+        ends |= dict.fromkeys(discarded_runs(connection, dataset.dataset_id), _LONG_AGO)
     location = heart.location_of(dataset)
     if not heart.tables.exists(location):
         return Maintained(dataset=dataset.name, small_files=0, removals=(), done=not dry_run)

@@ -12,10 +12,10 @@ from lakeguard_sdk.evidence import Evidence, SourcePosition
 from lakeguard_sdk.run import FrameBuild, RunPlan, RunResult, SourceBuild
 from lakeguard_sdk.storage import storage_for
 from lakeguard_sdk.words import RunStatus
-from openlaketx.conform import conform
-from openlaketx.engine.session import run_session
+from openlaketx.conform import as_accepted, conform, telling_misfits
 from openlaketx.extract import Batch, extract, transform
 from openlaketx.jobs.build_hash import build_hash
+from openlaketx.jobs.discarding import discard_staged
 from openlaketx.jobs.lease import Lease
 from openlaketx.loads import Loaded, apply_load, new_position
 from openlaketx.measure import Measured, Subject, take_measures
@@ -27,21 +27,20 @@ from openlaketx.stage import seal
 def run_dataset(
     plan: RunPlan,
     client: WorkerClient,
-    spark: SparkSession,
+    session: SparkSession,
     lease: Lease,
     progress: Progress | None = None,
     frame: DataFrame | None = None,
 ) -> RunResult:
     """The run's result; nothing is visible before a recorded decision allowed it.
 
-    ``frame`` is the batch of a dataset that a program publishes.
+    ``session`` is of this run alone; ``frame`` is the batch of a dataset that a program publishes.
     """
     tell = progress or _silent
     runs, ticket, storage = client.runs, plan.ticket, storage_for(plan.location)
 
     tell("extract", {})
-    session, project = run_session(spark), client.project
-    batch = extract(plan, session, client.lake, storage, project=project, frame=frame)
+    batch = extract(plan, session, client.lake, storage, project=client.project, frame=frame)
     if batch is None or _nothing_new(plan, batch):
         return runs.finish_unchanged(ticket)
     batch = transform(batch, plan)
@@ -51,6 +50,9 @@ def run_dataset(
         return verdict.result
 
     tell("stage", {})
+    plan = plan.under(verdict)
+    batch = as_accepted(batch, verdict, plan, client.lake)
+    batch = telling_misfits(batch, plan.batch_schema)
     conformed = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
     loaded = apply_load(conformed, batch, plan, storage)
     if loaded.is_nothing:
@@ -65,6 +67,8 @@ def run_dataset(
     tell("decide", {"measures": len(measured.values)})
     lease.check()
     decision = runs.submit_evidence(ticket, _evidence(plan, batch, loaded, measured))
+    if decision.ruling.discard:
+        tell("discard", {"files": discard_staged(plan, storage)})
     if not decision.allowed:
         return _blocked(plan, batch, loaded, decision)
 

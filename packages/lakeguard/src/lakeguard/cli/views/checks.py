@@ -64,7 +64,8 @@ def tally(checks: Sequence[CheckResult]) -> str:
 
 def _cells(check: CheckResult) -> list[str]:
     mark, tone = _MARKS[check.outcome]
-    return [inert(_title(check)), toned(mark, tone), inert(check.message)]
+    waived = "" if check.waived_by is None else f"; waived by {check.waived_by}"
+    return [inert(_title(check)), toned(mark, tone), inert(check.message + waived)]
 
 
 def _title(check: CheckResult) -> str:

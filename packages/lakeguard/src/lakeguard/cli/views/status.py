@@ -19,6 +19,7 @@ class Badge(Enum):
 
     BLOCKED = ("✗", "BLOCKED", Tone.BAD)
     FAILED = ("!", "FAILED", Tone.BAD)
+    LATE = ("◷", "LATE", Tone.WARN)
     ROLLED_BACK = ("↶", "ROLLED BACK", Tone.WARN)
     EMPTY = ("○", "EMPTY", Tone.WARN)
     OK = ("✓", "OK", Tone.GOOD)
@@ -60,6 +61,8 @@ def badge_of(status: DatasetStatus) -> Badge:
         return Badge.BLOCKED
     if last is not None and last.status is RunStatus.FAILED:
         return Badge.FAILED
+    if status.breaches:
+        return Badge.LATE
     if status.published is None:
         return Badge.EMPTY
     return Badge.ROLLED_BACK if status.rolled_back else Badge.OK
@@ -74,7 +77,18 @@ def status_lines(healths: Sequence[Health], now: datetime) -> list[str]:
         return ["no datasets are registered", "Next: lakeguard apply"]
     rows = [_cells(item, now) for item in worst_first(healths)]
     headers = ("HEALTH", "DATASET", "VERSION", "ROWS", "PUBLISHED", "LAST RUN", "OWNER")
-    return [*table(headers, rows, right=frozenset({3})), "", *_summary(healths)]
+    late = _late(healths)
+    lines = [*table(headers, rows, right=frozenset({3})), ""]
+    return [*lines, *late, *([""] if late else []), *_summary(healths)]
+
+
+def _late(healths: Sequence[Health]) -> list[str]:
+    """What is promised about time and broken, whatever else the badge says."""
+    return [
+        f"late: {item.name}  {breach.message}  (policy {breach.policy}: {breach.expression})"
+        for item in worst_first(healths)
+        for breach in item.status.breaches
+    ]
 
 
 def _cells(health: Health, now: datetime) -> list[str]:

@@ -136,8 +136,9 @@ SLA = PolicyKind(
             example="arrival by 06:00",
             says="Every day a version is promoted by that time, UTC.",
             violated=(
-                "the time is past and no version was promoted since midnight. The first version "
-                "is never late."
+                "the time is past and no version was promoted since midnight; the first version "
+                "is never late. With `BLOCK` what comes too late is not published that day: mostly "
+                "`ALERT` is meant."
             ),
         ),
         FormReference(
