@@ -54,10 +54,10 @@ class NameTaken(UsageError):
 
 
 class SharedCatalogue(UsageError):
-    """A pinned view in a metastore would outlive the session and mislead others."""
+    """A pinned view in a metastore, or on a server of many, would outlive the session there."""
 
     code = "LG-1107"
-    what = "the catalogue of this session is a metastore that others share"
+    what = "the catalogue of this session is one that others share"
     next_command = 'tx.read(spark, "silver.orders").createOrReplaceTempView("orders")'
 
 
@@ -70,11 +70,19 @@ class PathsForbidden(UsageError):
 
 
 class SparkElsewhere(UsageError):
-    """A session of Spark Connect, or no session at all, has no Spark in this process."""
+    """What was given is no session or frame, or one of Spark Connect before 4.0."""
 
     code = "LG-1109"
-    what = "a {kind} was given: this needs a Spark that runs in this process"
+    what = "a {kind} was given: this needs a Spark in this process, or Spark Connect 4.0 or newer"
     next_command = "SparkSession.builder.master(...).getOrCreate(), without remote(...)"
+
+
+class SparkTooOld(UsageError):
+    """An older Spark would read or write some values otherwise than they are."""
+
+    code = "LG-1110"
+    what = "this is Spark {version}, and {thing} needs {oldest} or newer"
+    next_command = "pip install 'openlaketx[local]', or install Spark {oldest} or newer"
 
 
 class PublishBlocked(Refused):

@@ -99,25 +99,28 @@ class SparkWorker:
     def _attempt(
         self, plan: RunPlan, frame: DataFrame | None, interrupted: Callable[[], bool]
     ) -> RunResult:
-        from openlaketx.engine.job_group import job_group, stop_group
+        from openlaketx.engine.runtime import runtime_of
+        from openlaketx.engine.session import lent_session
         from openlaketx.jobs.compaction import compact_if_needed
         from openlaketx.jobs.delivery import deliver_or_tell
         from openlaketx.jobs.lease import keeping_lease
         from openlaketx.jobs.run_dataset import run_dataset
 
         def stop_spark() -> None:
-            stop_group(spark, plan.ticket.run_id)
+            runtime.stop_group(session, plan.ticket.run_id)
 
         spark = self._session()
+        runtime = runtime_of(spark)
         runs, ticket = self._client.runs, plan.ticket
         with (
             noting(),
-            job_group(spark, ticket.run_id),
+            lent_session(spark) as session,
+            runtime.job_group(session, ticket.run_id),
             self._sign.heeded(stop_spark),
             keeping_lease(runs, ticket, plan.lease_seconds, stop_spark, interrupted) as lease,
         ):
             try:
-                result = run_dataset(plan, self._client, spark, lease, self._progress, frame)
+                result = run_dataset(plan, self._client, session, lease, self._progress, frame)
             except Exception:
                 lease.check()  # whatever a lost lease or a stop made of it, that is the reason
                 raise

@@ -22,6 +22,7 @@ from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_nested, wide
 from lakeguard_sdk.type_parser import parse_type
 from openlaketx.conform.nested_casts import nested_cast
 from openlaketx.engine.spark_types import data_type_of, spark_type
+from openlaketx.engine.try_cast import try_cast
 
 _DATE = r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
@@ -49,7 +50,7 @@ def lossless_cast(value: Column, name: str, found: str, declared: str) -> Column
         return value.cast(spark_type(declared))
     if found == "string":
         return _from_text(value, name, declared)
-    cast = value.try_cast(spark_type(declared))
+    cast = try_cast(value, spark_type(declared))
     kept = cast.cast(spark_type(found)).eqNullSafe(value)
     return F.when(kept, cast).otherwise(_refuse(value.cast("string"), name, declared))
 
@@ -65,7 +66,7 @@ def text_guard(declared: str) -> str | None:
 
 def is_sound(text: Column, declared: str) -> Column:
     """Whether a text that is not empty spells a value of the type."""
-    guard, cast = text_guard(declared), text.try_cast(spark_type(declared))
+    guard, cast = text_guard(declared), try_cast(text, spark_type(declared))
     sound = cast.isNotNull() if guard is None else text.rlike(guard) & cast.isNotNull()
     if declared in FLOATS:
         return sound & (F.abs(cast) != float("inf"))
@@ -85,7 +86,7 @@ def _nested(value: Column, name: str, found: str, declared: str) -> Column:
 def _from_text(text: Column, name: str, declared: str) -> Column:
     return (
         F.when(text.isNull() | (text == ""), F.lit(None))
-        .when(is_sound(text, declared), text.try_cast(spark_type(declared)))
+        .when(is_sound(text, declared), try_cast(text, spark_type(declared)))
         .otherwise(_refuse(text, name, declared))
     )
 

@@ -72,6 +72,16 @@ def delta_jars() -> list[Path]:
     return _checked(jar_folder(), by_content=False)
 
 
+def jars_for(spark_version: str, *, delta: bool) -> list[Path]:
+    """Those that this Spark can load; ``JarsMissing`` where Delta is wanted and not among them."""
+    jars, made_for = delta_jars(), COORDINATE.split("_")[1]
+    if spark_version.startswith(f"{made_for}."):
+        return jars
+    if delta:
+        raise JarsMissing(reason=f"they are for Spark {made_for}, and this is {spark_version}")
+    return [jar for jar in jars if not jar.name.startswith("io.delta_")]
+
+
 def verify() -> list[Path]:
     """Like ``delta_jars``, but reads every byte and compares it with ``jars.lock``."""
     return _checked(jar_folder(), by_content=True)

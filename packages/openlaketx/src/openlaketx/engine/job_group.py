@@ -32,9 +32,15 @@ def job_group(spark: SparkSession, name: str) -> Iterator[None]:
 
 
 def stop_group(spark: SparkSession, name: str) -> None:
-    """From any thread: jobs of the group end, and none begins any more."""
+    """From any thread: jobs of the group end, and none begins any more.
+
+    Spark 3.5 ends those that run, and lets the next one begin.
+    """
     context: Any = spark.sparkContext._jsc.sc()
-    context.cancelJobGroupAndFutureJobs(name)
+    if spark.version.startswith("3."):
+        context.cancelJobGroup(name)
+    else:
+        context.cancelJobGroupAndFutureJobs(name)
 
 
 def _restore(context: Any, before: dict[str, str | None]) -> None:

@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 
 from lakeguard_sdk.errors import BuildFailed, JarsMissing
 from openlaketx.engine.class_archive import ClassArchive, archive_folder
-from openlaketx.engine.jars import delta_jars
+from openlaketx.engine.jars import jars_for
 from openlaketx.engine.java import find_java
 from openlaketx.engine.machine import cores, memory_bytes
 from openlaketx.engine.runtime import require_new_enough, runtime_of
@@ -45,10 +45,13 @@ RUN_SETTINGS = {
     "spark.sql.json.enableExactStringParsing": "true",
     "spark.sql.runSQLOnFiles": "false",
     "spark.sql.execution.pythonUDF.arrow.enabled": "false",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
 }
 """Micros, because INT96 has no statistics and wraps old years; no SQL on files, because a build
 reads its inputs and nothing else; no pruning in CSV, because a pruned line is not checked;
-exact JSON, because 1.10 is not 1.1 in a text; Java's charsets, because Spark's own lack some."""
+exact JSON, because 1.10 is not 1.1 in a text; Java's charsets, because Spark's own lack some; the
+last two, because a SQL text means the same on Spark 3.5 then."""
 
 _QUIET = {
     "spark.ui.enabled": "false",
@@ -61,6 +64,7 @@ _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
+_SERVER = "spark.remote"
 _WORKER_PYTHON = "PYSPARK_PYTHON"
 _jvm_output: list[IO[bytes]] = []
 _starting = threading.Lock()
@@ -73,6 +77,9 @@ def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSessi
     Threads that ask at once get the same one.
     """
     with _starting:
+        require_new_enough()
+        if _SERVER in options:
+            return _behind_server(options)
         if SparkContext._active_spark_context is not None:
             return SparkSession.builder.getOrCreate()
         archive = _class_archive(find_java())
@@ -100,6 +107,13 @@ def settle(session: SparkSession) -> None:
     """Give a run's own session the settings of a run, whatever it has been set to."""
     for key, value in RUN_SETTINGS.items():
         session.conf.set(key, value)
+
+
+def _behind_server(options: dict[str, str]) -> SparkSession:
+    builder = SparkSession.builder.remote(options[_SERVER])
+    for key, value in options.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
 
 
 def _class_archive(java: Path) -> ClassArchive:
@@ -143,7 +157,8 @@ def _heap_mb() -> int:
 
 def _class_path(*, required: bool) -> str:
     try:
-        return os.pathsep.join(str(jar) for jar in delta_jars())
+        jars = jars_for(pyspark.__version__, delta=required)
+        return os.pathsep.join(str(jar) for jar in jars)
     except JarsMissing:
         if required:
             raise

@@ -24,7 +24,13 @@ def causes(error: BaseException) -> list[str]:
     while java is not None and len(told) < 20:
         told.append(str(java.getMessage() or java.getClass().getName()))
         java = java.getCause()
-    return [_CLASS.sub("", text.strip()) for text in told or [str(error)]]
+    return [_CLASS.sub("", text.strip()) for text in told or _told_by_server(error)]
+
+
+def _told_by_server(error: BaseException) -> list[str]:
+    """Spark Connect tells its causes as the text of a stack."""
+    stack = str(getattr(error, "_stacktrace", None) or "")
+    return [str(error), *(part.split("\n\tat ")[0] for part in stack.split("\nCaused by: ")[1:])]
 
 
 def reason(error: BaseException) -> str:

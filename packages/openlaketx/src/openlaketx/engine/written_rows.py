@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from py4j.protocol import Py4JError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+
+from openlaketx.engine.runtime import Counted
 
 _ROWS = "number of output rows"
 _WAIT_MS = 10_000
@@ -42,14 +44,14 @@ class WrittenRows:
 
 
 @contextmanager
-def counting(spark: SparkSession, run_id: str) -> Iterator[WrittenRows]:
-    """Names the write of a run, so that its metrics can be told from any other's."""
-    description = f"stage {run_id}"
+def counting(frame: DataFrame, name: str) -> Iterator[Counted]:
+    """Names the write, so that its metrics can be told from any other's."""
+    spark, description = frame.sparkSession, f"stage {name}"
     context: Any = spark.sparkContext
     before = context.getLocalProperty(_DESCRIPTION)
     context.setLocalProperty(_DESCRIPTION, description)
     try:
-        yield WrittenRows(spark, description)
+        yield Counted(frame, WrittenRows(spark, description).rows)
     except Exception:
         context.setLocalProperty(_DESCRIPTION, before)
         raise

@@ -9,9 +9,9 @@ from lakeguard_sdk.evidence import SourcePosition
 from lakeguard_sdk.load import NEW_ROWS_ONLY
 from lakeguard_sdk.run import RunPlan, SourceBuild
 from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.storage import join, local_path, located
+from lakeguard_sdk.storage import join, located
 from lakeguard_sdk.words import LoadType
-from openlaketx.engine.places import spark_read_path
+from openlaketx.engine.places import spark_file_address, spark_read_path
 from openlaketx.engine.spark_errors import reason
 from openlaketx.engine.spark_types import quoted_name, spark_schema
 from openlaketx.extract.batch import Batch
@@ -87,10 +87,9 @@ def _values(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> 
             told = f"it is partitioned by {column.name}, a time, whose zone is not known"
             raise table.unreadable(told)
     own = (Column(name=_FILE, type="string"), Column(name=_KNOWN, type="boolean"))
-    path_of = session._jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr]
     rows = [
         (
-            path_of(local_path(join(table.location, path))).toUri().toString(),
+            spark_file_address(join(table.location, path)),
             True,
             *(table.values[path][name] for name in table.partitions),
         )

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.errors import BuildFailed
 from openlaketx.engine.python_errors import worker_error
-from openlaketx.engine.rehoming import in_session
+from openlaketx.engine.runtime import runtime_of
 from openlaketx.engine.spark_errors import reason
 from openlaketx.extract.batch import Batch
 from openlaketx.extract.query import columns_of
@@ -16,7 +16,7 @@ def read_frame(session: SparkSession, given: DataFrame | None, dataset: str) -> 
     """The rows that the program sees, in the run's own session."""
     if given is None:
         raise BuildFailed(dataset=dataset, reason="a program publishes it: tx.publish")
-    frame = in_session(given, session)
+    frame = runtime_of(given).in_session(given, session)
     return Batch(
         frame=frame,
         live=columns_of(frame, dataset),

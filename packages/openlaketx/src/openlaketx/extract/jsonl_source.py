@@ -14,6 +14,7 @@ from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import Storage, local_path
 from lakeguard_sdk.words import Malformed
 from openlaketx.engine.places import spark_read_path
+from openlaketx.engine.runtime import require_spark
 from openlaketx.engine.spark_errors import reason
 from openlaketx.extract.aside import Writing, keep_aside
 from openlaketx.extract.batch import Batch, name_problem
@@ -24,6 +25,7 @@ from openlaketx.extract.text_files import TextProblem
 
 _OPTIONS = {"mode": "FAILFAST", "lineSep": "\n"}
 _UTF8 = "utf-8"
+_KEEPS_TEXTS = (4, 0)
 
 
 def read_jsonl(
@@ -38,6 +40,7 @@ def read_jsonl(
     Numbers and nested values keep the very text that they have in the file. A line that is no
     object fails the run, or, where the source says so, is kept in ``folder``.
     """
+    require_spark(session.version, _KEEPS_TEXTS, "a source of JSON lines")
     codec = _codec(build, selection)
     looks = {file.path: _look(selection, file, codec) for file in selection.files}
     names = tuple(dict.fromkeys(name for look in looks.values() for name in look.names))

@@ -25,6 +25,12 @@ from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_types import spark_schema
 from openlaketx.extract.gained_files import gained_files
 
+_AS_WRITTEN = {
+    "datetimeRebaseMode": "CORRECTED",
+    "int96RebaseMode": "CORRECTED",
+    "ignoreCorruptFiles": "false",
+    "ignoreMissingFiles": "false",
+}
 _FROM_ANYWHERE = frozenset({LoadType.INCREMENTAL, LoadType.SCD2})
 """Loads by key: given rows that they have already, they change nothing."""
 
@@ -65,11 +71,15 @@ def files_to_read(pin: InputPin, dataset: str, load: LoadType = LoadType.APPEND)
 
 
 def read_pinned(session: SparkSession, pin: InputPin, files: list[str]) -> DataFrame:
-    """Exactly those files, under the input's declared schema; no file is an empty frame."""
+    """Exactly those files, under the input's declared schema; no file is an empty frame.
+
+    Settings of the session do not change what is read.
+    """
     schema = spark_schema(pin.table_schema)
     if not files:
         return session.createDataFrame([], schema)
-    frame = session.read.schema(schema).parquet(*(spark_read_path(file) for file in files))
+    read = session.read.schema(schema).options(**_AS_WRITTEN)
+    frame = read.parquet(*(spark_read_path(file) for file in files))
     location = pin.snapshot.location
     paths = [file.removeprefix(f"{location.rstrip('/')}/") for file in files]
     values = values_left_to_log(pin, paths)

@@ -16,6 +16,7 @@ from lakeguard_sdk.errors import BuildFailed, LakeGuardError
 from lakeguard_sdk.run import PythonBuild
 from lakeguard_sdk.words import LoadType
 from openlaketx.engine.python_errors import worker_error
+from openlaketx.engine.runtime import runtime_of
 from openlaketx.engine.session import settle
 from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
 from openlaketx.extract.batch import Batch
@@ -40,7 +41,7 @@ def read_python(
     inputs = pinned_frames(session, build.inputs, dataset, load)
     if inputs is None:
         return None
-    frame = code.call(session, MappingProxyType(inputs))
+    frame = runtime_of(session).settled(code.call(session, MappingProxyType(inputs)))
     for table in session.catalog.listTables():
         if table.isTemporary:
             session.catalog.dropTempView(table.name)

@@ -18,7 +18,6 @@ from lakeguard_sdk.names import DatasetName, parse_address
 from lakeguard_sdk.program_errors import (
     BuiltByRuns,
     NotPublishable,
-    SparkElsewhere,
     UnknownFrame,
 )
 from lakeguard_sdk.run import RunResult
@@ -51,7 +50,7 @@ class Connection:
         """
         from openlaketx.notebook.pinned import read_version
 
-        _require_here(spark)
+        _require_known(spark)
         resolved = self._client.reader.resolve(parse_address(address))
         frame, version = read_version(spark, resolved)
         self._versions[frame] = version
@@ -78,7 +77,7 @@ class Connection:
         says so. The reason and the notes stay with the version.
         """
         dataset = DatasetName(name)
-        _require_here(frame)
+        _require_known(frame)
         if frame.isStreaming:
             raise NotPublishable(dataset=dataset, reason="it is a stream")
         registered = self._ensure(dataset, frame)
@@ -90,7 +89,7 @@ class Connection:
     def run(self, name: str, spark: SparkSession) -> PublishResult:
         """Build the dataset as its definition says, on the given session's Spark."""
         dataset = DatasetName(name)
-        _require_here(spark)
+        _require_known(spark)
         if isinstance(self._client.reader.definition(dataset).build, FromFrame):
             raise BuiltByProgram(dataset=dataset)
         return PublishResult(self._run(dataset, spark))
@@ -102,7 +101,7 @@ class Connection:
         """
         from openlaketx.notebook.views import show
 
-        _require_here(spark)
+        _require_known(spark)
         published = [item for item in self._client.reader.status() if item.published is not None]
         names = [item.dataset.dataset_name for item in published]
         found = [self._client.reader.resolve(parse_address(name)) for name in names]
@@ -143,8 +142,7 @@ class Connection:
             pause *= 2
 
 
-def _require_here(thing: object) -> None:
-    from openlaketx.engine.rehoming import is_here
+def _require_known(thing: Any) -> None:
+    from openlaketx.engine.runtime import runtime_of
 
-    if not is_here(thing):
-        raise SparkElsewhere(kind=type(thing).__name__)
+    runtime_of(thing)

@@ -7,8 +7,6 @@ from pyspark.sql import DataFrame, SparkSession
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.reading import ResolvedDataset
 from lakeguard_sdk.run import InputPin, TableSnapshot
-from openlaketx.engine.rehoming import in_session
-from openlaketx.engine.session import run_session
 from openlaketx.extract.pinned_input import files_to_read, read_pinned
 
 
@@ -16,8 +14,7 @@ def read_version(spark: SparkSession, found: ResolvedDataset) -> tuple[DataFrame
     """Exactly the files of the version, read as they were written, whatever the session's settings
     for reading are."""
     pin = pin_of(found)
-    frame = read_pinned(run_session(spark), pin, version_files(pin))
-    return in_session(frame, spark), pin.input
+    return read_pinned(spark, pin, version_files(pin)), pin.input
 
 
 def pin_of(found: ResolvedDataset) -> InputPin:

@@ -15,6 +15,7 @@ from lakeguard_sdk.reading import ResolvedDataset
 from lakeguard_sdk.schema import Column
 from lakeguard_sdk.storage import local_path
 from openlaketx.engine.places import spark_read_path
+from openlaketx.engine.runtime import runtime_of
 from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
 from openlaketx.engine.spark_types import quoted_name, spark_type
 from openlaketx.extract.pinned_input import values_left_to_log
@@ -29,11 +30,11 @@ _NOTHING: Mapping[str, str | None] = {}
 def show(spark: SparkSession, found: Iterable[ResolvedDataset]) -> None:
     """Each dataset is a view of its version; nothing that is not ours is replaced.
 
-    A view, because nobody can write to it. Refused where the catalogue is a metastore: there a
+    A view, because nobody can write to it. Refused where others share the catalogue: there a
     pinned view would outlive the session, and others would take it for the dataset. One that
     cannot be shown is told once all others are.
     """
-    if spark.conf.get("spark.sql.catalogImplementation") == "hive":
+    if runtime_of(spark).has_catalogue_of_others(spark):
         raise SharedCatalogue()
     if spark.conf.get(_PATHS_IN_SQL) != "true":
         raise PathsForbidden(setting=_PATHS_IN_SQL)

@@ -13,11 +13,11 @@ from lakeguard_sdk.partitions import PARTITION_KEY
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import Storage, join, local_path
+from openlaketx.engine.runtime import runtime_of
 from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
 from openlaketx.engine.spark_types import quoted_name
 from openlaketx.extract import Batch
 from openlaketx.stage.candidate import Candidate, check_finished, collect_folder
-from openlaketx.stage.written_rows import counting
 
 _OPTIONS = {
     "compression": "snappy",
@@ -75,9 +75,10 @@ def write_kinds(
     place = join(plan.location, staging)
     if storage.exists(place):
         raise StagingFailed(dataset=plan.dataset, reason=f"{staging} is already there")
-    with counting(frame.sparkSession, plan.ticket.run_id) as written:
+    laid_out, folders = _laid_out(frame, plan, kind)
+    with runtime_of(frame).counting(laid_out, plan.ticket.run_id) as counted:
         try:
-            _write(frame, plan, local_path(place), kind)
+            _write(counted.frame, local_path(place), folders)
         except SPARK_ERRORS as error:
             raise _explained(error, place, explain, plan) from None
     check_finished(place, plan.dataset, storage)
@@ -92,7 +93,7 @@ def write_kinds(
         )
         for word in kinds
     }
-    told, held = written.rows(), sum(candidate.rows for candidate in found.values())
+    told, held = counted.rows(), sum(candidate.rows for candidate in found.values())
     if told is not None and told != held:
         raise StagingFailed(
             dataset=plan.dataset, reason=f"Spark wrote {told} rows, the files hold {held}"
@@ -100,7 +101,7 @@ def write_kinds(
     return found
 
 
-def _write(frame: DataFrame, plan: RunPlan, folder: str, kind: str | None) -> None:
+def _laid_out(frame: DataFrame, plan: RunPlan, kind: str | None) -> tuple[DataFrame, list[str]]:
     """Partitioned by a hash: folder names have no room for every value, and no case or NULL.
 
     Should two partitions ever share a hash, the footers tell and the run fails.
@@ -111,6 +112,10 @@ def _write(frame: DataFrame, plan: RunPlan, folder: str, kind: str | None) -> No
         hashed = F.hex(F.xxhash64(*(part for value in values for part in (value, value.isNull()))))
         frame = frame.withColumn(PARTITION_KEY, hashed).hint("rebalance", F.col(PARTITION_KEY))
         folders.append(PARTITION_KEY)
+    return frame, folders
+
+
+def _write(frame: DataFrame, folder: str, folders: list[str]) -> None:
     writer = frame.write.mode("errorifexists").options(**_OPTIONS)
     (writer.partitionBy(*folders) if folders else writer).parquet(folder)
 
