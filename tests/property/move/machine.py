@@ -40,6 +40,7 @@ from lakeguard.settings import MaintenanceSettings
 from lakeguard.state.tables import run_history, task_attempts
 from lakeguard_sdk.command_errors import MaintenanceRefused
 from lakeguard_sdk.compaction import CompactionPlan
+from lakeguard_sdk.definition import Definitions
 from lakeguard_sdk.errors import AlreadyPublished, Fenced, LakeGuardError, MoveError, NotApproved
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.run import Failure, RunPlan
@@ -84,11 +85,16 @@ class MoveMachine(RuleBasedStateMachine):
     def begin_world(self, load: LoadType, start: int) -> None:
         """Begin with some versions, so that there is something to lose."""
         self.folder = Path(tempfile.mkdtemp(prefix="move-", dir=FAST))
-        self.clock = Clock()
         self.lake = type(self).make_lake()
-        self.heart = make_heart(
-            self.folder, self.lake.tables, self.clock, numbers_definitions(load)
-        )
+        self._make_plane(numbers_definitions(load))
+        for _ in range(start):
+            publisher = Publisher()
+            for step in STEPS:
+                publisher = self._step(step, publisher, 2)
+
+    def _make_plane(self, definitions: Definitions) -> None:
+        self.clock = Clock()
+        self.heart = make_heart(self.folder, self.lake.tables, self.clock, definitions)
         self.heart = replace(self.heart, maintenance=KEEPS_NOTHING)
         self.runs = PromotionRuns(self.heart)
         with self.heart.database.read() as connection:
@@ -99,10 +105,6 @@ class MoveMachine(RuleBasedStateMachine):
         self.next_number = 0
         self.batches: dict[str, tuple[int | None, list[int]]] = {}
         self.foreign: set[int] = set()
-        for _ in range(start):
-            publisher = Publisher()
-            for step in STEPS:
-                publisher = self._step(step, publisher, 2)
 
     # -- the publishers ------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.property.move.adopting import AdoptedMachine
 from tests.property.move.machine import MoveMachine
 from tests.worlds.lakes import DeltaLake, MemoryLake
 
@@ -15,6 +16,14 @@ class ModelledMove(MoveMachine):
 
 
 class RealMove(MoveMachine):
+    make_lake = DeltaLake
+
+
+class ModelledAdoption(AdoptedMachine):
+    make_lake = MemoryLake
+
+
+class RealAdoption(AdoptedMachine):
     make_lake = DeltaLake
 
 
@@ -34,6 +43,14 @@ def test_a_modelled_move_keeps_every_promise() -> None:
 
 def test_a_real_move_keeps_every_promise() -> None:
     run_state_machine_as_test(RealMove, settings=_settings(20, 25))
+
+
+def test_a_modelled_adoption_keeps_every_promise() -> None:
+    run_state_machine_as_test(ModelledAdoption, settings=_settings(60, 15))
+
+
+def test_a_real_adoption_keeps_every_promise() -> None:
+    run_state_machine_as_test(RealAdoption, settings=_settings(15, 12))
 
 
 @pytest.mark.soak
