@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
+from lakeguard.gate.grammar import GrammarError
+from lakeguard.gate.rules import compile_text
+from lakeguard_sdk.measure import CountIf
 from lakeguard_sdk.words import Outcome, Severity
-from tests.unit.gate.cases import judged, row
+from tests.unit.gate.cases import judged, refusal, row, schema
+from tests.unit.gate.oracle import holds
 
 NAN = float("nan")
 INFINITY = float("inf")
@@ -160,3 +164,110 @@ def test_a_warning_rule_warns() -> None:
     found = judged("not_null(name)", [row()], severity=Severity.WARN)
     assert found.outcome is Outcome.WARN
     assert found.message == "1 of 1 new rows (100 %), none allowed"
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "values", "fails"),
+    [
+        ("null(name)", "name", [None, "", "x"], ["", "x"]),
+        ("eq(count, 3)", "count", [None, 3, 4], [4]),
+        ("eq(active, true)", "active", [None, True, False], [False]),
+        ("ne(name, 'X')", "name", [None, "X", "x"], ["X"]),
+        ("gt(count, 0.5)", "count", [None, 0, 1], [0]),
+        ("ge(amount, 1.001)", "amount", [Decimal("1.00"), Decimal("1.01")], [Decimal("1.00")]),
+        ("lt(delay, 1)", "delay", [None, -INFINITY, 1.0], [1.0]),
+        ("le(day, '2013-12-31')", "day", [date(2013, 12, 31), date(2014, 1, 1)],
+         [date(2014, 1, 1)]),
+        ("not_range(count, min=1, max=3)", "count", [None, 0, 1, 3, 4], [1, 3]),
+        ("not_in_set(name, ['A', ''])", "name", [None, "A", "", "a"], ["A", ""]),
+        ("not_regex(name, '[A-Z]{2}')", "name", [None, "AB", "ABC"], ["AB"]),
+        ("like(name, 'a!%%')", "name", [None, "a%", "a%b", "ab"], ["ab"]),
+        ("castable(name, 'byte')", "name", [None, "127", "128", "+1", " 1", "1.0", ""],
+         ["128", " 1", "1.0", ""]),
+        ("castable(name, 'decimal(3,1)')", "name", ["99.94", "99.96", "1e1"], ["99.96", "1e1"]),
+        ("castable(name, 'timestamp')", "name", ["2013-12-31T10:00:00Z", "2013-12-31"],
+         ["2013-12-31"]),
+        ("date_format(name, 'dd/MM/yyyy')", "name",
+         [None, "31/12/2013", "31/02/2013", "1/1/2013", "31/12/2013 "],
+         ["31/02/2013", "1/1/2013", "31/12/2013 "]),
+        ("sql_row(count * 2 <= 6)", "count", [None, 3, 4], [4]),
+        ("sql_row(lower(name) in ('a', 'b'))", "name", [None, "A", "b", "c"], ["c"]),
+        ("sql_row(delay / count > 1)", "delay", [None, 1.0], []),
+    ],
+)  # fmt: skip
+def test_more_values(text: str, column: str, values: list[Any], fails: list[Any]) -> None:
+    assert failing(text, column, values) == fails
+
+
+@pytest.mark.parametrize("word", ["eq", "ne", "gt", "ge", "lt", "le"])
+def test_nan_stands_in_no_relation_to_a_value(word: str) -> None:
+    assert judged(f"{word}(delay, 1)", [row(delay=NAN), row()]).failed_rows == 1
+
+
+@pytest.mark.parametrize("text", ["not_range(delay, min=0, max=1)", "not_in_set(delay, [1])"])
+def test_nan_is_not_among_what_is_excluded(text: str) -> None:
+    assert judged(text, [row(delay=NAN)]).failed_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs", "fails"),
+    [
+        ("compare(delay = ratio, tolerance=0.5)", [(1.0, 1.5), (1.0, 1.75), (2.0, 1.0)], 2),
+        ("compare(delay <= ratio, tolerance=0.5)", [(1.0, 9.0), (1.5, 1.0), (1.75, 1.0)], 1),
+        ("compare(delay >= ratio, tolerance=0.5)", [(9.0, 1.0), (1.0, 1.5), (1.0, 1.75)], 1),
+        ("compare(delay = ratio, tolerance=0.5)", [(INFINITY, INFINITY), (NAN, 1.0), (None, 1.0)],
+         1),
+    ],
+)  # fmt: skip
+def test_compare_with_a_tolerance(text: str, pairs: list[Any], fails: int) -> None:
+    rows = [row(delay=one, ratio=other) for one, other in pairs]
+    assert judged(text, rows).failed_rows == fails
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("compare(count < size, tolerance=1)", "with = <= and >= alone"),
+        ("compare(count = size, tolerance=0)", "greater than 0"),
+        ("compare(dep = arr, tolerance=1)", "no tolerance between timestamp"),
+        ("eq(raw, 'x')", "needs a column with values to compare"),
+        ("gt(active, true)", "no order: use eq or ne"),
+        ("eq(count, 0.5)", "no integer is 0.5"),
+        ("gt(count, 1e12)", "every row is judged alike"),
+        ("castable(count, 'long')", "needs a string"),
+        ("array_size(name, max=1)", "needs an array or a map"),
+        ("array_elements(name, value = 1)", "needs an array of values"),
+    ],
+)
+def test_rows_that_no_rule_can_judge(text: str, message: str) -> None:
+    assert message in refusal(text).message
+
+
+def test_what_is_asked_of_some_rows_stands_behind_where() -> None:
+    rows = [row(active=True), row(active=True, arr=datetime(2013, 1, 1, tzinfo=UTC)), row()]
+    found = judged("sql_row(arr is not null) where active = true", rows)
+    assert (found.failed_rows, found.scope_rows) == (1, 2)
+
+
+def test_a_quarantine_that_is_not_there_yet_blocks_and_says_so() -> None:
+    found = judged("not_null(name) on_fail quarantine", [row()])
+    assert found.outcome is Outcome.FAIL
+    assert found.message == (
+        "1 of 1 new rows (100 %), none allowed; on_fail quarantine blocks: no row is set aside"
+    )
+    assert "quarantine" not in judged("not_null(key) on_fail quarantine", [row(key="k")]).message
+
+
+def test_elements_of_arrays() -> None:
+    arrays = schema(tags="array<string>", counts="map<string,integer>")
+    (failed, _) = compile_text("array_elements(tags, length(value) < 3)", arrays).measures
+    assert isinstance(failed, CountIf)
+    rows: list[Any] = [["a", None], ["abc", "a"], [], None]
+    assert [holds(failed.condition, {"tags": tags}) for tags in rows] == [False, True, False, None]
+    (failed, _) = compile_text("array_size(counts, min=1, max=2)", arrays).measures
+    assert isinstance(failed, CountIf)
+    maps: list[Any] = [[], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)], None]
+    found = [holds(failed.condition, {"counts": entries}) for entries in maps]
+    assert found == [True, False, True, None]
+    with pytest.raises(GrammarError, match="there is no column tags"):
+        compile_text("array_elements(tags, length(tags) < 3)", arrays)

@@ -5,19 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from lakeguard.gate.condition_parser import refuse_repeats
+from lakeguard.gate.condition_parser import ConditionParser, refuse_repeats
 from lakeguard.gate.cursor import Cursor
+from lakeguard.gate.durations import is_duration
 from lakeguard.gate.grammar_error import GrammarError, Span, nearest
-from lakeguard.gate.literals import Number, Text
-from lakeguard.gate.rule import Listed, Operator, Parameter, ParameterValue
+from lakeguard.gate.literals import Flag, Number, Text
+from lakeguard.gate.rule import (
+    Listed,
+    Operator,
+    Parameter,
+    ParameterValue,
+    Percent,
+    Reference,
+    Said,
+)
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
+from lakeguard_sdk.errors import BadName
+from lakeguard_sdk.names import DatasetName
 
 _WANTED = {
     "whole": "a whole number from 0",
     "number": "a number",
+    "share": "a number from 0 to 1",
+    "percent": "a per cent, such as 95%",
     "bound": "a number, or a date or time in quotes",
     "text": "a text in quotes",
+    "flag": "true or false",
+    "duration": "a time such as 90s, 15m, 24h, 7d or 2w",
+    "step": "a whole number from 1, or a time such as 15m, 1h or 1d",
     "list": "a list such as ['A', 'B']",
+    "literal": "a value",
 }
 
 
@@ -44,14 +61,19 @@ class ArgumentParser:
         if self._cursor.take_mark("("):
             if self._type.compares:
                 self._comparison()
+                self._rest()
+            elif self._type.refers:
+                self._reference()
+            elif self._type.says:
+                self._said()
+                self._rest()
             elif not self._cursor.at_mark(")"):
                 self._argument()
                 while self._cursor.take_mark(","):
                     self._argument()
             if not self._cursor.take_mark(")"):
-                raise self._cursor.error(
-                    "')' expected" if self._type.compares else "',' or ')' expected"
-                )
+                expected = "')'" if self._type.refers else "',' or ')'"
+                raise self._cursor.error(f"{expected} expected")
         self._settle_columns()
         self._require_parameters()
         ordered = [spec.name for spec in self._type.parameters if spec.name in self._given]
@@ -63,6 +85,46 @@ class ArgumentParser:
         span = self._cursor.token.span
         self._store("op", Operator(op=self._cursor.expect_comparison()), span)
         self._take_column()
+
+    def _rest(self) -> None:
+        """Parameters behind what has no name."""
+        while self._cursor.take_mark(","):
+            if self._cursor.token.kind != "word" or not self._cursor.next_is("="):
+                raise self._cursor.error("the name of a parameter expected")
+            self._named()
+
+    def _said(self) -> None:
+        """A condition, behind the column that it is about; under that it may be left out."""
+        if self._type.columns[1] and self._cursor.at_column and self._cursor.next_is(","):
+            self._take_column()
+            self._cursor.expect_mark(",")
+        start = self._cursor.token.span
+        parser = ConditionParser(self._cursor)
+        tree = parser.parse()
+        self._spans.update({f"condition {i}": span for i, span in enumerate(parser.places)})
+        self._store("condition", Said(tree=tree), self._cursor.since(start))
+
+    def _reference(self) -> None:
+        """``a, b -> silver.other(c, d)``; under a column it may be left out."""
+        if self._cursor.token.kind != "reference":
+            self._take_column()
+            while self._cursor.take_mark(","):
+                self._take_column()
+        token = self._cursor.token
+        if token.kind != "reference":
+            raise self._cursor.error("-> and a dataset with its columns expected")
+        self._cursor.advance()
+        try:
+            dataset = DatasetName(token.value.removeprefix("->").strip())
+        except BadName as error:
+            message = f"{token.value[:64]} is no dataset: {error}"
+            raise GrammarError(message, token.span, kind="syntax") from None
+        self._cursor.expect_mark("(")
+        names = [self._cursor.expect_column().value]
+        while self._cursor.take_mark(","):
+            names.append(self._cursor.expect_column().value)
+        self._cursor.expect_mark(")")
+        self._store("to", Reference(dataset=dataset, columns=tuple(names)), token.span)
 
     def _argument(self) -> None:
         if self._cursor.at_literal or self._cursor.at_mark("["):
@@ -97,11 +159,17 @@ class ArgumentParser:
     def _value(self, name: str) -> None:
         spec = self._type.spec(name)
         start = self._cursor.token
-        value = self._list() if self._cursor.at_mark("[") else self._cursor.expect_literal()[0]
+        value = self._list() if self._cursor.at_mark("[") else self._literal()
         if spec is None or not _fits(value, spec):
             wanted = _WANTED[spec.kind] if spec else "nothing"
             raise GrammarError(f"{name} wants {wanted}", start.span, kind="syntax")
         self._store(name, value, start.span)
+
+    def _literal(self) -> ParameterValue:
+        literal = self._cursor.expect_literal()[0]
+        if isinstance(literal, Number) and self._cursor.take_mark("%"):
+            return Percent(value=literal.value)
+        return literal
 
     def _list(self) -> Listed:
         self._cursor.expect_mark("[")
@@ -168,8 +236,26 @@ def _fits(value: ParameterValue, spec: ParameterSpec) -> bool:
             return isinstance(value, Number | Text)
         case "number":
             return isinstance(value, Number)
+        case "share":
+            return isinstance(value, Number) and 0 <= value.value <= 1
+        case "percent":
+            return isinstance(value, Percent) and value.value >= 0
+        case "flag":
+            return isinstance(value, Flag)
+        case "duration":
+            return isinstance(value, Text) and is_duration(value.value)
+        case "step" if isinstance(value, Number):
+            return _is_count(value.value) and value.value > 0
+        case "step":
+            return isinstance(value, Text) and is_duration(value.value)
+        case "reference":
+            return isinstance(value, Reference)
         case "whole":
             return isinstance(value, Number) and _is_count(value.value)
+        case "literal":
+            return isinstance(value, Number | Text | Flag)
+        case "condition":
+            return isinstance(value, Said)
         case "operator":
             return isinstance(value, Operator)
 

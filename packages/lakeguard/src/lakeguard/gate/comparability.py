@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from lakeguard_sdk.expression import Comparison
-from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_nested
+from lakeguard_sdk.reckoning import WIDEST, exact_size, exact_type
+from lakeguard_sdk.schema import FLOATS, INTEGERS, is_nested
 
-_DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 19}
 _EXACT_IN_DOUBLE = ("byte", "short", "integer", "float", "double")
-_WIDEST_DECIMAL = 38
 
 
 def comparable(left: str, right: str) -> bool:
@@ -18,19 +17,26 @@ def comparable(left: str, right: str) -> bool:
         return True
     if left in FLOATS or right in FLOATS:
         return "double" in (left, right) and {left, right} <= {*_EXACT_IN_DOUBLE}
-    one, other = _as_decimal(left), _as_decimal(right)
+    one, other = exact_size(left), exact_size(right)
     if one is None or other is None:
         return False
-    whole = max(one[0] - one[1], other[0] - other[1])
-    return whole + max(one[1], other[1]) <= _WIDEST_DECIMAL
+    return max(one[0], other[0]) + max(one[1], other[1]) <= WIDEST
+
+
+def shared_type(left: str, right: str) -> str | None:
+    """The type that holds the values of both; None where they cannot be compared either."""
+    if left == right:
+        return "double" if left == "float" else left
+    if not comparable(left, right):
+        return None
+    if left in INTEGERS and right in INTEGERS:
+        return max(left, right, key=INTEGERS.index)
+    one, other = exact_size(left), exact_size(right)
+    if one is None or other is None:
+        return "double"
+    return exact_type(max(one[0], other[0]), max(one[1], other[1]))
 
 
 def orderable(data_type: str, op: Comparison) -> bool:
     """Booleans and the like are equal or not; they have no order to rely on."""
     return op in (Comparison.EQ, Comparison.NE) or data_type not in ("boolean", "binary")
-
-
-def _as_decimal(data_type: str) -> tuple[int, int] | None:
-    if data_type in INTEGERS:
-        return _DIGITS[data_type], 0
-    return decimal_size(data_type)

@@ -1,27 +1,27 @@
-"""Reads the condition of a ``where`` clause into its tree, with the place of every operand."""
+"""Reads a condition into its tree, with the place of everything that it names."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
-from lakeguard.gate.cursor import Cursor
 from lakeguard.gate.grammar_error import GrammarError, Span
-from lakeguard.gate.literals import Literal_, Text
-from lakeguard.gate.where_tree import (
+from lakeguard.gate.literals import Flag, Literal_, Number, Text
+from lakeguard.gate.scalar_parser import CONSTANT, Node, ScalarParser, is_condition, is_value
+from lakeguard.gate.where_tree import written_text
+from lakeguard.gate.written import (
     AllOf,
     AnyOf,
     Between,
     Compared,
+    Likened,
     Membership,
-    Named,
     Negation,
     NullTest,
     WhereNode,
+    WrittenNode,
     opposite,
 )
 from lakeguard_sdk.expression import Comparison
-
-DEEPEST = 20
 
 FLIPPED = {
     Comparison.LT: Comparison.GT,
@@ -31,36 +31,42 @@ FLIPPED = {
     Comparison.EQ: Comparison.EQ,
     Comparison.NE: Comparison.NE,
 }
+_LITERALS = (Number, Text, Flag)
 
 _Group = TypeVar("_Group", AllOf, AnyOf)
 
 
-class ConditionParser:
-    """``places`` holds the operands' spans in the order in which the tree names them."""
-
-    def __init__(self, cursor: Cursor) -> None:
-        self._cursor = cursor
-        self._depth = 0
-        self.places: list[Span] = []
+class ConditionParser(ScalarParser):
+    """A literal before a comparison changes sides, and so do their places."""
 
     def parse(self) -> WhereNode:
+        return self._condition()
+
+    def _condition(self) -> WhereNode:
+        return self._as_condition(self._anything())
+
+    def _anything(self) -> Node:
         start = self._cursor.token.span
-        items = [self._conjunction()]
+        node = self._conjunction()
+        if not self._cursor.at_word("or"):
+            return node
+        items = [self._as_condition(node)]
         while self._cursor.take_word("or"):
-            items.append(self._conjunction())
+            items.append(self._as_condition(self._conjunction()))
         return self._grouped(AnyOf, items, start)
 
-    def _conjunction(self) -> WhereNode:
+    def _conjunction(self) -> Node:
         start = self._cursor.token.span
-        items = [self._negation()]
+        node = self._negation()
+        if not self._cursor.at_word("and"):
+            return node
+        items = [self._as_condition(node)]
         while self._cursor.take_word("and"):
-            items.append(self._negation())
+            items.append(self._as_condition(self._negation()))
         return self._grouped(AllOf, items, start)
 
     def _grouped(self, group: type[_Group], items: list[WhereNode], start: Span) -> WhereNode:
         """A bracket inside a bracket of the same kind falls away; opposites are refused."""
-        if len(items) == 1:
-            return items[0]
         flat: list[WhereNode] = []
         for item in items:
             flat.extend(item.items if isinstance(item, group) else [item])
@@ -69,89 +75,82 @@ class ConditionParser:
             raise GrammarError(message, self._cursor.since(start), kind="meaning")
         return group(items=tuple(flat))
 
-    def _negation(self) -> WhereNode:
+    def _negation(self) -> Node:
         if not self._cursor.at_word("not"):
-            return self._primary()
-        self._enter()
-        self._cursor.advance()
-        item = self._negation()
-        self._depth -= 1
-        return Negation(item=item)
-
-    def _primary(self) -> WhereNode:
-        if not self._cursor.at_mark("("):
             return self._test()
         self._enter()
         self._cursor.advance()
-        inner = self.parse()
-        self._cursor.expect_mark(")")
+        item = self._as_condition(self._negation())
         self._depth -= 1
-        return inner
+        return Negation(item=item)
 
-    def _enter(self) -> None:
-        if self._depth >= DEEPEST:
-            raise GrammarError(
-                f"nested too deeply: at most {DEEPEST} levels",
-                self._cursor.token.span,
-                kind="syntax",
-            )
-        self._depth += 1
-
-    def _test(self) -> WhereNode:
+    def _test(self) -> Node:
+        """A value with what is said of it; alone where it stands in brackets or in a function."""
         cursor = self._cursor
-        if cursor.at_literal:
-            return self._literal_first()
-        token = cursor.expect_column()
-        column = Named(name=token.value)
-        self.places.append(token.span)
+        start, first = cursor.token.span, len(self.places)
+        node = self._sum()
+        if not is_value(node):
+            return node
+        of = self._as_value(node, start)
+        if cursor.token.kind == "mark" and cursor.token.value in FLIPPED:
+            return self._comparison(of, start, first)
+        if not cursor.at_word("is", "not", "in", "between", "like"):
+            return of
+        if isinstance(of, _LITERALS):
+            raise self._constant(start)
         if cursor.take_word("is"):
             negated = cursor.take_word("not") is not None
             cursor.expect_word("null")
-            return NullTest(column=column, negated=negated)
-        negated = cursor.take_word("not") is not None
-        if negated and not cursor.at_word("in", "between"):
-            raise cursor.error("in or between expected after not")
-        if cursor.take_word("in"):
-            return Membership(column=column, values=self._values(), negated=negated)
-        if cursor.take_word("between"):
-            low = self._literal()
-            cursor.expect_word("and")
-            return Between(column=column, low=low, high=self._literal(), negated=negated)
-        if cursor.token.kind == "mark" and cursor.token.value in FLIPPED:
-            return self._comparison(column)
-        raise cursor.error("a comparison, is null, in or between expected after a column")
+            return NullTest(of=of, negated=negated)
+        return self._said_of(of)
 
-    def _comparison(self, column: Named) -> WhereNode:
+    def _said_of(self, of: WrittenNode) -> WhereNode:
+        cursor = self._cursor
+        negated = cursor.take_word("not") is not None
+        if cursor.take_word("in"):
+            return Membership(of=of, values=self._values(), negated=negated)
+        if cursor.take_word("between"):
+            low = self.value()
+            cursor.expect_word("and")
+            return Between(of=of, low=low, high=self.value(), negated=negated)
+        if cursor.take_word("like"):
+            pattern = self._literal()
+            if not isinstance(pattern, Text):
+                raise GrammarError("like wants a text in quotes", self.places[-1], kind="syntax")
+            return Likened(of=of, pattern=pattern.value, negated=negated)
+        raise cursor.error("in, between or like expected after not")
+
+    def _comparison(self, left: WrittenNode, start: Span, first: int) -> WhereNode:
+        """``0 < amount`` is ``amount > 0``."""
         op = self._cursor.expect_comparison()
-        if not self._cursor.at_column:
-            return Compared(op=op, left=column, right=self._literal())
-        token = self._cursor.advance()
-        self.places.append(token.span)
-        if token.value == column.name:
+        second, middle = self._cursor.token.span, len(self.places)
+        right = self.value()
+        if left == right and not isinstance(left, _LITERALS):
             raise GrammarError(
-                f"{column.name} is compared with itself, which says nothing",
-                token.span,
+                f"{written_text(right)} is compared with itself, which says nothing",
+                self._cursor.since(second),
                 kind="meaning",
             )
-        return Compared(op=op, left=column, right=Named(name=token.value))
+        if not isinstance(left, _LITERALS):
+            return Compared(op=op, left=left, right=right)
+        if isinstance(right, _LITERALS):
+            raise GrammarError(CONSTANT, self._cursor.since(start), kind="meaning")
+        self.places[first:] = [*self.places[middle:], *self.places[first:middle]]
+        return Compared(op=FLIPPED[op], left=right, right=left)
 
-    def _literal_first(self) -> WhereNode:
-        """``0 < amount`` is ``amount > 0``."""
-        literal, span = self._cursor.expect_literal()
-        if self._cursor.at_word("is", "in", "not", "between"):
-            raise self._constant(span)
-        op = self._cursor.expect_comparison()
-        if self._cursor.at_literal:
-            raise self._constant(span)
-        token = self._cursor.expect_column()
-        self.places += [token.span, span]
-        return Compared(op=FLIPPED[op], left=Named(name=token.value), right=literal)
+    def _as_condition(self, node: Node) -> WhereNode:
+        if is_condition(node):
+            return node
+        if isinstance(node, _LITERALS):
+            raise self._cursor.error("one of = <> < <= > >= expected")
+        raise self._cursor.error(
+            "a comparison, is null, in, between or like expected after a value"
+        )
 
     def _constant(self, start: Span) -> GrammarError:
         end = self._cursor.token.span
         span = Span(start.offset, end.offset + end.length - start.offset)
-        message = "a condition names a column; this one is the same for every row"
-        return GrammarError(message, span, kind="meaning")
+        return GrammarError(CONSTANT, span, kind="meaning")
 
     def _literal(self) -> Literal_:
         literal, span = self._cursor.expect_literal()

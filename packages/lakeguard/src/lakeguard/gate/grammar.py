@@ -1,18 +1,28 @@
 """The grammar of rules: text in, a rule out, and the other way round.
 
     rule      = type [ "(" [ arguments ] ")" ] { clause }
-    arguments = argument { "," argument }  |  column comparison column
-    argument  = column  |  name "=" value  |  value
-    clause    = "where" condition  |  "warn_if" limit  |  "fail_if" limit
-              | "on_fail" "block"  |  "scope" ( "table" | "batch" )
+    arguments = argument { "," argument }  |  column comparison column { "," name "=" value }
+              | columns "->" dataset "(" columns ")"
+              | [ column "," ] condition { "," name "=" value }
+    argument  = column  |  name "=" value [ "%" ]  |  value
+    columns   = column { "," column }
+    clause    = "by" columns  |  "where" condition  |  "warn_if" limit  |  "fail_if" limit
+              | "on_fail" ( "block" | "quarantine" )  |  "scope" ( "table" | "batch" )
     limit     = comparison number [ "%" ]
-    value     = number | 'text' | date | true | false | "[" value { "," value } "]"
+    value     = number | 'text' | date | duration | true | false | "[" value { "," value } "]"
     condition = conjunction { "or" conjunction }
     conjunction = test { "and" test }
-    test      = "not" test | "(" condition ")" | column "is" [ "not" ] "null"
-              | column comparison ( value | column ) | value comparison column
-              | column [ "not" ] "in" "(" value { "," value } ")"
-              | column [ "not" ] "between" value "and" value
+    test      = "not" test | "(" condition ")" | scalar "is" [ "not" ] "null"
+              | scalar comparison scalar
+              | scalar [ "not" ] "in" "(" value { "," value } ")"
+              | scalar [ "not" ] "between" scalar "and" scalar
+              | scalar [ "not" ] "like" 'text'
+              | function "(" scalar { "," scalar } ")"
+    scalar    = product { ( "+" | "-" ) product }
+    product   = factor { ( "*" | "/" | "%" ) factor }
+    factor    = column { "." field } | value | "(" scalar ")"
+              | function "(" scalar { "," scalar } ")"
+              | "if" "(" condition "," scalar "," scalar ")"
 
 Clauses stand in any order, each at most once. Words are read in any case. A column whose name
 is not a plain word stands in backticks. The grammar is final: rules are hashed by their text.

@@ -22,7 +22,7 @@ class Number(Noun):
 
 
 class Text(Noun):
-    """A quoted text; a bare date or time is one too."""
+    """A quoted text; a bare date, time or duration is one too."""
 
     literal: Literal["text"] = "text"
     value: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 from lakeguard.gate import grammar
+from lakeguard.gate.functions import FUNCTIONS, IF_EXAMPLE, IF_MEANING
 from lakeguard.gate.policy_form import PolicyKind
 from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
 from lakeguard.gate.reference_text import (
@@ -39,6 +40,8 @@ _KINDS = {
     "bound": "a number; for dates and timestamps a quoted date or time",
     "text": "a text in quotes",
     "list": "a list such as `['A', 'B']`",
+    "literal": "a value of the column's type",
+    "condition": "a condition (see Conditions)",
     "operator": "one of `=` `<>` `<` `<=` `>` `>=`",
 }
 
@@ -52,6 +55,7 @@ def rules_reference() -> str:
         CLAUSES,
         VALUES,
         CONDITIONS,
+        _functions(),
         PATTERNS,
         "## Rule types\n",
         *(_rule_type(rule_type) for rule_type in RULE_TYPES),
@@ -87,6 +91,13 @@ def _rule_type(found: RuleType) -> str:
         lines.append("- Groups: `by` and columns; NULL is a group of its own.")
     lines.append("- Engine: every engine counts alike.\n")
     return "\n".join(lines)
+
+
+def _functions() -> str:
+    lines = ["| function | means |", "|---|---|"]
+    lines += [f"| `{spec.example}` | {spec.meaning} |" for spec in FUNCTIONS.values()]
+    lines.append(f"| `{IF_EXAMPLE}` | {IF_MEANING} |")
+    return "\n".join(lines) + "\n"
 
 
 def _columns(found: RuleType) -> str:

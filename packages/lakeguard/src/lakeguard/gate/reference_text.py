@@ -65,7 +65,8 @@ Clauses stand behind the rule in any order, each once:
 - `warn_if <comparison> <number>[%]`, `fail_if <comparison> <number>[%]`: for rules about rows
   `>` or `>=` and a number of rows or per cent; for rules about a value any comparison with it;
   for rules about a share any comparison with a per cent.
-- `on_fail block`: the default, and so far the only reaction.
+- `on_fail block`: the default. `on_fail quarantine` is read, for rules about rows, and blocks too:
+  no row is set aside yet, and the decision says so.
 - `scope table` or `scope batch`: the table as the publish would leave it, or the new rows alone,
   for those rules that say so below.
 """
@@ -92,14 +93,28 @@ Columns with odd names stand in backticks: `` `order id` ``.
 CONDITIONS = """\
 ## Conditions
 
-`where` compares columns with values or with each other: `=` `<>` `<` `<=` `>` `>=`,
-`is [not] null`, `[not] in (…)`, `[not] between … and …`, joined by `and`, `or`, `not` and
-brackets, at most 20 deep. Functions, arithmetic and subqueries are not part of the language,
-and neither is a condition that is the same for every row.
+`where`, `sql_row` and `array_elements` hold conditions. A condition compares values: `=` `<>` `<`
+`<=` `>` `>=`, `is [not] null`, `[not] in (…)`, `[not] between … and …`, `[not] like '…'`, and the
+functions below that are TRUE or FALSE; joined by `and`, `or`, `not` and brackets, at most 20 deep.
+It is TRUE, FALSE or NULL as in SQL. What is the same for every row is no condition. There are no
+subqueries, and no function besides those below.
 
-Two columns can be compared if no digit is lost on the way: of one type, integers and decimals
-with each other, float with double, and integers up to `integer` with double. Of a nested column
-only `is [not] null` can be asked.
+A value is a column, a field of a struct (`address.city`), a literal, a function, or arithmetic:
+
+- `+` `-` `*` `%` of integers and decimals are exact. They have at most 38 digits; where a value
+  needs more, the rule cannot be judged, and blocks.
+- `/` is a double. It and `%` are NULL where the divisor is 0. The sign of `%` is that of the
+  first.
+- With a float or a double on either side everything is reckoned in doubles.
+- A value is NULL where a part of it is, but for `coalesce` and `if`.
+- In a condition NaN equals NaN and is above every number.
+- A number is followed by a blank before a minus: `60 - a`.
+
+Two values can be compared if no digit is lost on the way: of one type, integers and decimals
+with each other, float with double, and integers up to `integer` with double; `double(…)` gives
+digits up. Of a nested column only `is [not] null` and `size(…)` can be asked.
+
+Every engine counts alike. Whether a text is valid JSON cannot be asked: engines disagree on it.
 """
 
 PATTERNS = """\

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 
 from lakeguard.gate.judgement import Bounds, Scalar
-from lakeguard.gate.literals import Literal_, Number, Text
+from lakeguard.gate.literals import Flag, Literal_, Number, Text
 from lakeguard.gate.reading import ReadRule
-from lakeguard.gate.rule import Listed
+from lakeguard.gate.rule import Listed, Said
 from lakeguard.gate.scalars import as_scalar
-from lakeguard.gate.typed_conditions import ConditionTyper, find_column
+from lakeguard.gate.typed_conditions import ConditionTyper, ElementTyper
+from lakeguard.gate.typed_scalars import find_column
 from lakeguard.gate.typed_values import (
     NoSuchValue,
     OutOfReach,
@@ -17,6 +18,7 @@ from lakeguard.gate.typed_values import (
     type_limits,
     typed_value,
 )
+from lakeguard.gate.written import WhereNode
 from lakeguard_sdk.expression import ColumnRef, Condition, Value
 from lakeguard_sdk.schema import FLOATS, TableSchema, is_nested
 
@@ -33,9 +35,42 @@ class Resolver:
         tree = self._read.rule.where
         return None if tree is None else ConditionTyper(self._read, self._schema).condition(tree)
 
+    def said(self) -> Condition:
+        """The condition that the rule itself is."""
+        tree = self._tree
+        return ConditionTyper(self._read, self._schema, "condition").condition(tree)
+
+    def said_of_elements(self, element: str) -> Condition:
+        """The same where ``value`` is the element of an array, and no column is in reach."""
+        return ElementTyper(self._read, element, "condition").condition(self._tree)
+
+    @property
+    def _tree(self) -> WhereNode:
+        said = self._read.rule.parameter("condition")
+        if not isinstance(said, Said):
+            raise self._read.error("type", f"{self._read.rule.rule_type} needs a condition")
+        return said.tree
+
     @property
     def every(self) -> tuple[ColumnRef, ...]:
         return tuple(self.column(index) for index in range(len(self._read.rule.columns)))
+
+    @cached_property
+    def by(self) -> tuple[ColumnRef, ...]:
+        """The columns whose equal values make a group."""
+        found = []
+        for index, name in enumerate(self._read.rule.by):
+            column = find_column(self._read, f"by {index}", name, self._schema)
+            if is_nested(column.type):
+                message = f"{column.name} is {column.type}: rows are not grouped by nested values"
+                raise self._read.error(f"by {index}", message)
+            found.append(column)
+        return tuple(found)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that the table has, in their order."""
+        return self._schema.names
 
     def column(self, index: int = 0) -> ColumnRef:
         name = self._read.rule.columns[index]
@@ -86,6 +121,24 @@ class Resolver:
         if bounds.crossed:
             raise self._read.error("parameter max", f"no {data_type} lies between min and max")
         return low, high, bounds
+
+    def value(self, name: str, column: ColumnRef, rounding: Rounding) -> Value:
+        """One parameter in the type of a column, moved where the type is coarser."""
+        literal = self._read.rule.parameter(name)
+        if not isinstance(literal, Number | Text | Flag):
+            raise self._read.error("type", f"{self._read.rule.rule_type} needs {name}")
+        try:
+            return typed_value(literal, column.type, rounding)
+        except OutOfReach as reason:
+            message = f"{column.name}: {reason}, so every row is judged alike"
+            raise self._read.error(f"parameter {name}", message) from None
+        except NoSuchValue as reason:
+            raise self._read.error(f"parameter {name}", f"{column.name}: {reason}") from None
+
+    def text(self, name: str) -> str:
+        """A parameter that is a text; empty where it is not given."""
+        literal = self.literal(name)
+        return literal.value if isinstance(literal, Text) else ""
 
     def values(self, name: str, column: ColumnRef) -> tuple[Value, ...]:
         """A list parameter in the type of a column; equal values are refused."""

@@ -9,7 +9,9 @@ from pydantic import Field
 
 from lakeguard.gate.literals import AnyLiteral, Literal_, literal_text, number_text
 from lakeguard.gate.where_tree import Where, column_text, where_text
+from lakeguard.gate.written import columns_in
 from lakeguard_sdk.expression import Comparison
+from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.words import Scope
 
@@ -21,6 +23,28 @@ class Listed(Noun):
     items: tuple[AnyLiteral, ...]
 
 
+class Percent(Noun):
+    """A share, as in ``min=95%``."""
+
+    literal: Literal["percent"] = "percent"
+    value: Decimal
+
+
+class Reference(Noun):
+    """Columns of another dataset, as in ``-> silver.carriers(code)``."""
+
+    literal: Literal["reference"] = "reference"
+    dataset: DatasetName
+    columns: tuple[str, ...]
+
+
+class Said(Noun):
+    """A condition as an argument, as in ``sql_row(a < b)``."""
+
+    literal: Literal["condition"] = "condition"
+    tree: Where
+
+
 class Operator(Noun):
     """The comparison of ``compare(a <= b)``."""
 
@@ -28,7 +52,7 @@ class Operator(Noun):
     op: Comparison
 
 
-ParameterValue = Literal_ | Listed | Operator
+ParameterValue = Literal_ | Listed | Percent | Reference | Said | Operator
 AnyParameterValue = Annotated[ParameterValue, Field(discriminator="literal")]
 
 
@@ -54,11 +78,19 @@ class Rule(Noun):
     rule_type: str
     columns: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
+    by: tuple[str, ...] = ()
+    """Each group of rows that are equal in these columns is judged by itself."""
     where: Where | None = None
     warn_if: Threshold | None = None
     fail_if: Threshold | None = None
-    on_fail: Literal["block"] = "block"
+    on_fail: Literal["block", "quarantine"] = "block"
     scope: Scope | None = None
+
+    @property
+    def said_columns(self) -> tuple[str, ...]:
+        """The columns that its condition names, each once."""
+        said = self.parameter("condition")
+        return tuple(dict.fromkeys(columns_in(said.tree))) if isinstance(said, Said) else ()
 
     def parameter(self, name: str) -> ParameterValue | None:
         return next((item.value for item in self.parameters if item.name == name), None)
@@ -67,12 +99,16 @@ class Rule(Noun):
 def rule_text(rule: Rule) -> str:
     """The canonical text: one order of clauses, one spelling of everything."""
     parts = [f"{rule.rule_type}({_arguments(rule)})"]
+    if rule.by:
+        parts.append(f"by {', '.join(map(column_text, rule.by))}")
     if rule.where is not None:
         parts.append(f"where {where_text(rule.where)}")
     if rule.warn_if is not None:
         parts.append(f"warn_if {rule.warn_if}")
     if rule.fail_if is not None:
         parts.append(f"fail_if {rule.fail_if}")
+    if rule.on_fail != "block":
+        parts.append(f"on_fail {rule.on_fail}")
     if rule.scope is not None:
         parts.append(f"scope {rule.scope}")
     return " ".join(parts)
@@ -84,7 +120,16 @@ def _arguments(rule: Rule) -> str:
     for parameter in rule.parameters:
         match parameter.value:
             case Operator(op=op):
-                return f" {op} ".join(columns)
+                columns = [f" {op} ".join(columns)]
+                continue
+            case Said(tree=tree):
+                columns.append(where_text(tree))
+                continue
+            case Reference(dataset=dataset, columns=keys):
+                key = ", ".join(map(column_text, keys))
+                return f"{', '.join(columns)} -> {dataset}({key})"
+            case Percent(value=share):
+                text = f"{number_text(share)}%"
             case Listed(items=items):
                 text = "[" + ", ".join(literal_text(item) for item in items) + "]"
             case literal:

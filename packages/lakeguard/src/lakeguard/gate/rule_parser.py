@@ -15,7 +15,7 @@ from lakeguard.gate.rule_types.catalogue import RULE_TYPES
 from lakeguard.gate.thresholds import check_thresholds
 from lakeguard_sdk.words import Scope
 
-CLAUSES = ("where", "warn_if", "fail_if", "on_fail", "scope")
+CLAUSES = ("by", "where", "warn_if", "fail_if", "on_fail", "scope")
 
 
 class RuleParser:
@@ -75,7 +75,9 @@ class RuleParser:
             self._spans.update({f"where {i}": span for i, span in enumerate(parser.places)})
             return tree
         if word == "on_fail":
-            return self._on_fail()
+            return self._on_fail(start, rule_type)
+        if word == "by":
+            return self._by(start, rule_type)
         if word == "scope":
             return self._scope(start, rule_type)
         op = self._cursor.expect_comparison()
@@ -84,23 +86,36 @@ class RuleParser:
         self._spans[word] = self._cursor.since(start)
         return Threshold(op=op, number=number, percent=percent)
 
-    def _on_fail(self) -> str:
+    def _on_fail(self, start: Span, rule_type: RuleType) -> str:
         token = self._cursor.expect_word("block", "quarantine")
-        if token.value.lower() == "quarantine":
-            raise GrammarError(
-                "on_fail quarantine is not available yet; a failing rule blocks",
-                token.span,
-                kind="meaning",
-                word=token.value,
-            )
-        return "block"
+        word = token.value.lower()
+        self._spans["on_fail"] = self._cursor.since(start)
+        if word == "quarantine" and rule_type.judges != "rows":
+            message = f"{rule_type.name} has no rows to set aside: it blocks"
+            raise GrammarError(message, token.span, kind="meaning", word=token.value)
+        return word
+
+    def _by(self, start: Span, rule_type: RuleType) -> tuple[str, ...]:
+        names: list[str] = []
+        while not names or self._cursor.take_mark(","):
+            token = self._cursor.expect_column()
+            if token.value in names:
+                message = f"{token.value} stands twice"
+                raise GrammarError(message, token.span, kind="meaning", word=token.value)
+            self._spans[f"by {len(names)}"] = token.span
+            names.append(token.value)
+        if not rule_type.groups:
+            span = self._cursor.since(start)
+            message = f"{rule_type.name} is not asked of groups"
+            raise GrammarError(message, span, kind="meaning", word="by")
+        return tuple(names)
 
     def _scope(self, start: Span, rule_type: RuleType) -> Scope:
         token = self._cursor.expect_word(*Scope)
         span = self._spans["scope"] = self._cursor.since(start)
         if not rule_type.scopes:
             raise GrammarError(
-                f"{rule_type.name} looks at the batch alone; scope is for unique",
+                f"{rule_type.name} looks at the batch alone; scope is for {_scoped()}",
                 span,
                 kind="meaning",
                 word=token.value,
@@ -114,9 +129,14 @@ class RuleParser:
             rule_type=rule_type.name,
             columns=arguments.columns,
             parameters=arguments.parameters,
+            by=clauses.get("by", ()),
             where=clauses.get("where"),
             warn_if=clauses.get("warn_if"),
             fail_if=clauses.get("fail_if"),
-            on_fail="block",
+            on_fail=clauses.get("on_fail", "block"),
             scope=None if scope is own else scope,
         )
+
+
+def _scoped() -> str:
+    return ", ".join(found.name for found in RULE_TYPES if found.scopes)

@@ -11,9 +11,26 @@ from lakeguard.gate.grammar_error import nearest
 from lakeguard.gate.judgement import Judgement
 from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
+from lakeguard.gate.rule import Rule
 from lakeguard_sdk.words import Scope
 
-ParameterKind = Literal["whole", "number", "bound", "text", "list", "operator"]
+ParameterKind = Literal[
+    "whole",
+    "number",
+    "share",
+    "percent",
+    "bound",
+    "text",
+    "flag",
+    "duration",
+    "step",
+    "list",
+    "literal",
+    "condition",
+    "reference",
+    "operator",
+]
+Judges = Literal["rows", "value", "share"]
 
 
 @dataclass(frozen=True)
@@ -37,13 +54,19 @@ class RuleType(ABC):
     """The column types it accepts, in words."""
     columns: ClassVar[tuple[int, int | None]] = (1, 1)
     parameters: ClassVar[tuple[ParameterSpec, ...]] = ()
-    judges: ClassVar[Literal["rows", "value"]] = "rows"
+    judges: ClassVar[Judges] = "rows"
     principal: ClassVar[str | None] = None
     """The parameter that may be given without its name."""
     nested: ClassVar[bool] = False
     """Whether it can be asked of a column with values in its values."""
     compares: ClassVar[bool] = False
     """Whether the arguments are two columns with a comparison between them."""
+    says: ClassVar[bool] = False
+    """Whether a condition follows its columns."""
+    refers: ClassVar[bool] = False
+    """Whether its columns are followed by those of another dataset."""
+    groups: ClassVar[bool] = False
+    """Whether it can be asked of each group of rows by itself."""
     scopes: ClassVar[tuple[Scope, ...]] = ()
     """The scopes it can be given, its own first; none where it always looks at the batch."""
 
@@ -54,6 +77,10 @@ class RuleType(ABC):
     @abstractmethod
     def compile(self, read: ReadRule, columns: Resolver) -> Judgement:
         """The measures to take and what they are held against; GrammarError if senseless."""
+
+    def judges_of(self, rule: Rule) -> Judges:
+        """What limits are about: with ``by``, the rows of the groups that fail."""
+        return "rows" if rule.by else self.judges
 
     def spec(self, name: str) -> ParameterSpec | None:
         return next((spec for spec in self.parameters if spec.name == name), None)

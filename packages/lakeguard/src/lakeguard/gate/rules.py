@@ -45,7 +45,7 @@ class CompiledRule:
 
 def default_rule_id(rule: Rule) -> str:
     """``<type>.<columns>``, as in ``unique.flight_key``; the type alone where it has none."""
-    return ".".join((rule.rule_type, *rule.columns))
+    return ".".join((rule.rule_type, *(rule.columns or rule.said_columns)))
 
 
 def define_rule(

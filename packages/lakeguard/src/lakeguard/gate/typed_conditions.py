@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from lakeguard.gate.comparability import comparable, orderable
-from lakeguard.gate.grammar_error import nearest
-from lakeguard.gate.literals import Literal_
 from lakeguard.gate.reading import ReadRule
+from lakeguard.gate.typed_calls import BadArgument, checked
+from lakeguard.gate.typed_scalars import Pending, ScalarTyper
 from lakeguard.gate.typed_values import NoSuchValue, OutOfReach, Rounding, typed_value
-from lakeguard.gate.where_tree import (
+from lakeguard.gate.where_tree import written_text
+from lakeguard.gate.written import (
     AllOf,
     AnyOf,
     Between,
+    Called,
     Compared,
+    Likened,
     Membership,
     Named,
     Negation,
     NullTest,
     WhereNode,
+    WrittenNode,
 )
 from lakeguard_sdk.expression import (
     And,
@@ -26,15 +28,23 @@ from lakeguard_sdk.expression import (
     Compare,
     Comparison,
     Condition,
+    Element,
     InSet,
     IsNull,
     Not,
     Or,
+    Predicate,
+    Scalar,
+    Test,
     Value,
+    type_of,
 )
-from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.schema import Column, TableSchema
 
-_INWARD = {
+ELEMENT = "value"
+"""What an element is called in a condition about elements."""
+
+INWARD = {
     Comparison.GT: Rounding.DOWN,
     Comparison.LE: Rounding.DOWN,
     Comparison.GE: Rounding.UP,
@@ -45,22 +55,8 @@ _INWARD = {
 """``x > 0.5`` and ``x > 0`` are the same of an integer; so a literal moves, never a value."""
 
 
-def find_column(read: ReadRule, part: str, name: str, schema: TableSchema) -> ColumnRef:
-    data_type = schema.type_of(name)
-    if data_type is None:
-        raise read.error(
-            part, f"there is no column {name}", kind="column", hint=nearest(name, schema.names)
-        )
-    return ColumnRef(name=name, type=data_type)
-
-
-class ConditionTyper:
+class ConditionTyper(ScalarTyper):
     """Gives every operand its type, in the order in which the reader noted their places."""
-
-    def __init__(self, read: ReadRule, schema: TableSchema) -> None:
-        self._read = read
-        self._schema = schema
-        self._parts: Iterator[str] = (f"where {index}" for index in range(len(read.spans)))
 
     def condition(self, tree: WhereNode) -> Condition:
         match tree:
@@ -70,60 +66,93 @@ class ConditionTyper:
                 return Or(items=tuple(self.condition(item) for item in items))
             case Negation(item=item):
                 return Not(item=self.condition(item))
-            case NullTest(column=column, negated=negated):
-                return _negated(IsNull(of=self._column(column)), negated)
-            case Membership(column=column, values=values, negated=negated):
-                of = self._column(column)
-                typed = tuple(self._value(value, of, Comparison.EQ) for value in values)
-                return _negated(InSet(of=of, values=typed), negated)
+            case NullTest(of=of, negated=negated):
+                return _negated(IsNull(of=self.scalar(of)), negated)
+            case Membership():
+                return self._membership(tree)
             case Between():
                 return self._between(tree)
-            case Compared():
-                return self._test(tree)
+            case Likened():
+                return self._likened(tree)
+            case Compared(op=op, left=left, right=right):
+                return self._compared(self.scalar(left), written_name(left), op, right)
+            case Called():
+                made = self.call(tree)
+                if isinstance(made, Scalar):
+                    raise self._read.error(self._here, f"{tree.function} is no condition")
+                return made
 
-    def _test(self, test: Compared) -> Condition:
-        left = self._column(test.left)
-        if not isinstance(test.right, Named):
-            return Compare(op=test.op, left=left, right=self._value(test.right, left, test.op))
-        part = next(self._parts)
-        right = find_column(self._read, part, test.right.name, self._schema)
-        if not comparable(left.type, right.type):
-            raise self._read.error(
-                part,
-                f"{left.name} ({left.type}) cannot be compared with {right.name} ({right.type})",
-            )
-        self._ordered(part, left, test.op)
-        return Compare(op=test.op, left=left, right=right)
+    def _membership(self, tree: Membership) -> Condition:
+        of, name = self.scalar(tree.of), written_name(tree.of)
+        typed = []
+        for literal in tree.values:
+            found = Pending(literal, self._next())
+            typed.append(self._value(found, of, name, Comparison.EQ))
+        return _negated(InSet(of=of, values=tuple(typed)), tree.negated)
 
     def _between(self, tree: Between) -> Condition:
-        of = self._column(tree.column)
-        low = self._value(tree.low, of, Comparison.GE)
-        high = self._value(tree.high, of, Comparison.LE)
-        inside = And(
-            items=(
-                Compare(op=Comparison.GE, left=of, right=low),
-                Compare(op=Comparison.LE, left=of, right=high),
-            )
-        )
-        return _negated(inside, tree.negated)
+        of, name = self.scalar(tree.of), written_name(tree.of)
+        low = self._compared(of, name, Comparison.GE, tree.low)
+        high = self._compared(of, name, Comparison.LE, tree.high)
+        return _negated(And(items=(low, high)), tree.negated)
 
-    def _column(self, column: Named) -> ColumnRef:
-        return find_column(self._read, next(self._parts), column.name, self._schema)
-
-    def _value(self, literal: Literal_, of: ColumnRef, op: Comparison) -> Value:
-        part = next(self._parts)
-        self._ordered(part, of, op)
+    def _likened(self, tree: Likened) -> Condition:
+        part = self._here
+        of = self.scalar(tree.of)
+        if type_of(of) != "string":
+            raise self._read.error(part, f"like is for a string, and this is {type_of(of)}")
+        part = self._next()
         try:
-            return typed_value(literal, of.type, _INWARD[op])
-        except OutOfReach as reason:
-            message = f"{of.name}: {reason}, so the condition is the same for every row"
-            raise self._read.error(part, message) from None
-        except NoSuchValue as reason:
-            raise self._read.error(part, f"{of.name}: {reason}") from None
+            pattern = checked(Predicate.LIKE, tree.pattern)
+        except BadArgument as reason:
+            raise self._read.error(part, reason.message) from None
+        return _negated(Test(predicate=Predicate.LIKE, of=of, argument=pattern), tree.negated)
 
-    def _ordered(self, part: str, of: ColumnRef, op: Comparison) -> None:
-        if not orderable(of.type, op):
-            raise self._read.error(part, f"{of.name} is {of.type}, which has no order: use = or <>")
+    def _compared(self, of: Scalar, name: str, op: Comparison, other: WrittenNode) -> Condition:
+        part = self._here
+        found = self._first(other)
+        if isinstance(found, Pending):
+            return Compare(op=op, left=of, right=self._value(found, of, name, op))
+        left, right = type_of(of), type_of(found)
+        if not comparable(left, right):
+            message = f"{name} ({left}) cannot be compared with {written_name(other)} ({right})"
+            raise self._read.error(part, message)
+        self._ordered(part, of, name, op)
+        return Compare(op=op, left=of, right=found)
+
+    def _value(self, found: Pending, of: Scalar, name: str, op: Comparison) -> Value:
+        self._ordered(found.part, of, name, op)
+        try:
+            return typed_value(found.literal, type_of(of), INWARD[op])
+        except OutOfReach as reason:
+            message = f"{name}: {reason}, so the condition is the same for every row"
+            raise self._read.error(found.part, message) from None
+        except NoSuchValue as reason:
+            raise self._read.error(found.part, f"{name}: {reason}") from None
+
+    def _ordered(self, part: str, of: Scalar, name: str, op: Comparison) -> None:
+        if not orderable(type_of(of), op):
+            message = f"{name} is {type_of(of)}, which has no order: use = or <>"
+            raise self._read.error(part, message)
+
+
+class ElementTyper(ConditionTyper):
+    """A condition over the elements of an array, each of which is called ``value``."""
+
+    def __init__(self, read: ReadRule, element: str, prefix: str) -> None:
+        column = Column(name=ELEMENT, type=element)
+        super().__init__(read, TableSchema(columns=(column,)), prefix)
+
+    def _named(self, node: Named) -> Scalar:
+        found = super()._named(node)
+        if isinstance(found, ColumnRef):
+            return Element(type=found.type)
+        raise self._read.error("condition 0", "only whole elements are asked about")
+
+
+def written_name(node: WrittenNode) -> str:
+    """A value in a message: a column by its name, anything else as it is written."""
+    return node.name if isinstance(node, Named) and not node.path else written_text(node)
 
 
 def _negated(condition: Condition, negated: bool) -> Condition:

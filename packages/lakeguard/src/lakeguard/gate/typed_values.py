@@ -11,6 +11,7 @@ from enum import Enum
 from lakeguard.gate.literals import EXACT, Flag, Literal_, Number, Text, literal_text, number_text
 from lakeguard.gate.scalars import nearest_float
 from lakeguard_sdk.expression import Value
+from lakeguard_sdk.reckoning import WIDEST, exact_type
 from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_nested, is_numeric
 
 _INTEGER_BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
@@ -60,6 +61,21 @@ def typed_value(literal: Literal_, data_type: str, rounding: Rounding = Rounding
     if data_type == "string":
         return Value(type=data_type, text=literal.value)
     return Value(type=data_type, text=_moment(literal.value, data_type))
+
+
+def literal_type(literal: Literal_) -> str:
+    """The type of a literal that has no neighbour to take it from: numbers are exact."""
+    match literal:
+        case Number(value=number):
+            whole, _, fraction = format(number.copy_abs(), "f").partition(".")
+            digits, scale = len(whole.lstrip("0")), len(fraction.rstrip("0"))
+            if digits + scale > WIDEST:
+                raise NoSuchValue(f"{number_text(number)} has more than {WIDEST} digits")
+            return exact_type(digits, scale)
+        case Text():
+            return "string"
+        case Flag():
+            return "boolean"
 
 
 def type_limits(data_type: str) -> tuple[Decimal, Decimal]:

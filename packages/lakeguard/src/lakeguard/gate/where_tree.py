@@ -1,19 +1,32 @@
-"""The condition of a rule as it is written: columns by name, literals without a type.
-
-Nodes are in normal form: a column stands on the left, ``and`` holds no ``and``, ``or`` no
-``or``. The text of a tree reads back as the same tree.
-"""
+"""The text of a condition: one spelling, which reads back as the same tree."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from collections.abc import Sequence
 
-from pydantic import Field
-
-from lakeguard.gate.literals import AnyLiteral, literal_text
-from lakeguard_sdk.expression import Comparison
+from lakeguard.gate.literals import Flag, Number, Text, literal_text
+from lakeguard.gate.written import (
+    AllOf,
+    AnyOf,
+    Between,
+    Calculated,
+    Called,
+    Chosen,
+    Compared,
+    Likened,
+    Membership,
+    Named,
+    Negation,
+    NullTest,
+    Where,
+    WhereNode,
+    WrittenNode,
+)
+from lakeguard_sdk.expression import Arithmetic
 from lakeguard_sdk.noun import Noun
+
+__all__ = ["RESERVED", "Where", "column_text", "where_text", "written_text"]
 
 RESERVED = frozenset(
     {
@@ -33,86 +46,9 @@ RESERVED = frozenset(
         "scope",
     }
 )
-OPPOSITES = {
-    Comparison.EQ: Comparison.NE,
-    Comparison.NE: Comparison.EQ,
-    Comparison.LT: Comparison.GE,
-    Comparison.GE: Comparison.LT,
-    Comparison.GT: Comparison.LE,
-    Comparison.LE: Comparison.GT,
-}
+"""Final: a column of such a name stands in backticks in texts that are hashed."""
+SUMS = (Arithmetic.ADD, Arithmetic.SUBTRACT)
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-
-
-class Named(Noun):
-    """A column, by name."""
-
-    node: Literal["named"] = "named"
-    name: str
-
-
-class Compared(Noun):
-    """A column against a literal or another column."""
-
-    node: Literal["compared"] = "compared"
-    op: Comparison
-    left: Named
-    right: Named | AnyLiteral
-
-
-class NullTest(Noun):
-    node: Literal["null_test"] = "null_test"
-    column: Named
-    negated: bool = False
-
-
-class Membership(Noun):
-    node: Literal["membership"] = "membership"
-    column: Named
-    values: tuple[AnyLiteral, ...]
-    negated: bool = False
-
-
-class Between(Noun):
-    """Both ends belong to it."""
-
-    node: Literal["between"] = "between"
-    column: Named
-    low: AnyLiteral
-    high: AnyLiteral
-    negated: bool = False
-
-
-class Negation(Noun):
-    node: Literal["negation"] = "negation"
-    item: Where
-
-
-class AllOf(Noun):
-    node: Literal["all_of"] = "all_of"
-    items: tuple[Where, ...]
-
-
-class AnyOf(Noun):
-    node: Literal["any_of"] = "any_of"
-    items: tuple[Where, ...]
-
-
-WhereNode = Compared | NullTest | Membership | Between | Negation | AllOf | AnyOf
-Where = Annotated[WhereNode, Field(discriminator="node")]
-
-
-def opposite(tree: WhereNode) -> WhereNode:
-    """The condition that is FALSE where this one is TRUE, and the other way round."""
-    match tree:
-        case Compared(op=op):
-            return tree.model_copy(update={"op": OPPOSITES[op]})
-        case NullTest() | Membership() | Between():
-            return tree.model_copy(update={"negated": not tree.negated})
-        case Negation(item=item):
-            return item
-        case AllOf() | AnyOf():
-            return Negation(item=tree)
 
 
 def column_text(name: str) -> str:
@@ -132,25 +68,55 @@ def where_text(tree: WhereNode) -> str:
         case Negation(item=item):
             return "not " + _bracketed(item, AnyOf, AllOf)
         case Compared(op=op, left=left, right=right):
-            return f"{column_text(left.name)} {op} {_operand_text(right)}"
-        case NullTest(column=column, negated=negated):
-            return f"{column_text(column.name)} is {'not ' if negated else ''}null"
-        case Membership(column=column, values=values, negated=negated):
-            listed = ", ".join(literal_text(value) for value in values)
-            return f"{column_text(column.name)} {'not ' if negated else ''}in ({listed})"
-        case Between(column=column, low=low, high=high, negated=negated):
-            word = "not between" if negated else "between"
-            return f"{column_text(column.name)} {word} {literal_text(low)} and {literal_text(high)}"
+            return f"{written_text(left)} {op} {written_text(right)}"
+        case NullTest(of=of, negated=negated):
+            return f"{written_text(of)} is {_not(negated)}null"
+        case Membership(of=of, values=values, negated=negated):
+            return f"{written_text(of)} {_not(negated)}in ({_listed(values)})"
+        case Between(of=of, low=low, high=high, negated=negated):
+            ends = f"{written_text(low)} and {written_text(high)}"
+            return f"{written_text(of)} {_not(negated)}between {ends}"
+        case Likened(of=of, pattern=pattern, negated=negated):
+            quoted = literal_text(Text(value=pattern))
+            return f"{written_text(of)} {_not(negated)}like {quoted}"
+        case Called():
+            return written_text(tree)
+
+
+def written_text(node: WrittenNode) -> str:
+    """The one spelling of a value."""
+    match node:
+        case Number() | Text() | Flag():
+            return literal_text(node)
+        case Named(name=name, path=path):
+            return ".".join(column_text(part) for part in (name, *path))
+        case Called(function=function, arguments=arguments):
+            return f"{function}({_listed(arguments)})"
+        case Chosen(condition=condition, then=then, otherwise=otherwise):
+            return f"if({where_text(condition)}, {_listed((then, otherwise))})"
+        case Calculated(op=op, left=left, right=right):
+            looser = () if op in SUMS else SUMS
+            return f"{_factor(left, looser)} {op} {_factor(right, (*looser, *_same(op)))}"
+
+
+def _same(op: Arithmetic) -> tuple[Arithmetic, ...]:
+    """What binds as tightly: on the right of it a bracket is needed."""
+    return SUMS if op in SUMS else tuple(other for other in Arithmetic if other not in SUMS)
+
+
+def _factor(node: WrittenNode, bracketed: Sequence[Arithmetic]) -> str:
+    text = written_text(node)
+    return f"({text})" if isinstance(node, Calculated) and node.op in bracketed else text
+
+
+def _listed(nodes: Sequence[WrittenNode]) -> str:
+    return ", ".join(written_text(node) for node in nodes)
+
+
+def _not(negated: bool) -> str:
+    return "not " if negated else ""
 
 
 def _bracketed(tree: WhereNode, *looser: type[Noun]) -> str:
     text = where_text(tree)
     return f"({text})" if isinstance(tree, looser) else text
-
-
-def _operand_text(operand: Named | AnyLiteral) -> str:
-    return column_text(operand.name) if isinstance(operand, Named) else literal_text(operand)
-
-
-for _node in (Negation, AllOf, AnyOf):
-    _node.model_rebuild()

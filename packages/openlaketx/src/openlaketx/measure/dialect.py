@@ -41,6 +41,10 @@ class Dialect(ABC):
     def elements(self, array: str, variable: str, condition: str) -> str:
         """The elements of an array for which a condition over the variable is TRUE."""
 
+    def size(self, value: str, data_type: str) -> str:
+        """Elements of an array or entries of a map; NULL for NULL."""
+        return f"size({value})"
+
     def cast(self, value: str, data_type: str) -> str:
         """Raises, and never wraps or turns into NULL, what the type cannot hold."""
         return f"CAST({value} AS {self.type_name(data_type)})"

@@ -51,6 +51,9 @@ class DuckdbDialect(Dialect):
     def elements(self, array: str, variable: str, condition: str) -> str:
         return f"list_filter({array}, lambda {variable}: {condition})"
 
+    def size(self, value: str, data_type: str) -> str:
+        return f"{'cardinality' if data_type.startswith('map<') else 'len'}({value})"
+
     def to_double(self, value: str, data_type: str) -> str:
         """By way of text where a decimal has more digits than a double: a cast rounds twice."""
         size = decimal_size(data_type)
@@ -80,8 +83,6 @@ class DuckdbDialect(Dialect):
                 return f"(isodow({arguments[0]}) - 1)"
             case Function.DAYS_BETWEEN:
                 return f"date_diff('day', {arguments[0]}, {arguments[1]})"
-            case Function.SIZE:
-                return f"len({arguments[0]})"
         return super().call(function, arguments)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.expression import IsNull
+from lakeguard_sdk.expression import ColumnRef, IsNull
 from lakeguard_sdk.measure import (
     Aggregate,
     AggregateFunction,
+    AnyMeasure,
     CountIf,
-    DuplicateRows,
     MeasureValue,
     RowCount,
 )
@@ -30,10 +30,7 @@ class NoAnswer(Exception):
 
 
 def answer(
-    measure: RowCount | CountIf | DuplicateRows | Aggregate,
-    candidate: Candidate,
-    schema: TableSchema,
-    table_rows: int,
+    measure: AnyMeasure, candidate: Candidate, schema: TableSchema, table_rows: int
 ) -> MeasureValue:
     """The exact value, or ``NoAnswer``; footers that were not read prove nothing."""
     if len(candidate.footers) != len(candidate.files):
@@ -41,7 +38,7 @@ def answer(
     match measure:
         case RowCount(where=None, scope=scope):
             return whole(table_rows if scope is Scope.TABLE else candidate.rows)
-        case CountIf(condition=IsNull(of=ref), where=None):
+        case CountIf(condition=IsNull(of=ColumnRef() as ref), where=None):
             nulls = column_range(candidate.footers, _place(ref.name, schema), raw=True).nulls
             if nulls is not None:
                 return nulls

@@ -63,7 +63,7 @@ class ScalarSql(ABC):
                 return f"({chosen} ELSE {self._as(otherwise, kind)} END)"
             case ElementCount(of=of, condition=condition):
                 chosen = self.dialect.elements(self.scalar(of), ELEMENT, self.condition(condition))
-                return self.dialect.call(Function.SIZE, [chosen])
+                return self.dialect.size(chosen, operand_type(of))
 
     def _as(self, operand: Scalar, data_type: str) -> str:
         """The operand's exact value in another type."""
@@ -100,6 +100,9 @@ class ScalarSql(ABC):
             # places are numbers that were read and checked, and engines fix the type by them
             places = [str(int(place.text)) for place in arguments[1:] if isinstance(place, Value)]
             return self._typed(node, [self.scalar(arguments[0]), *places])
+        if function is Function.SIZE:
+            size = self.dialect.size(self.scalar(arguments[0]), operand_type(arguments[0]))
+            return self.dialect.cast(size, node.type)
         if function is Function.DAYS_BETWEEN:
             return self._typed(node, [self._as(argument, "date") for argument in arguments])
         return self._typed(node, [self.scalar(argument) for argument in arguments])

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from lakeguard.gate.comparability import comparable, orderable
-from lakeguard.gate.judgement import RowsJudged, ask
+from lakeguard.gate.judgement import RowsJudged
+from lakeguard.gate.literals import Number
 from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
 from lakeguard.gate.rule import Operator
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.where_tree import OPPOSITES
+from lakeguard.gate.rule_types.failing_rows import failing_rows
+from lakeguard.gate.typed_values import NoSuchValue, Rounding, typed_value
+from lakeguard.gate.written import OPPOSITES
 from lakeguard_sdk.expression import (
     And,
+    Arithmetic,
+    Calculation,
+    Call,
     ColumnRef,
     Compare,
     Comparison,
     Condition,
+    Function,
     IsNan,
     IsNull,
     Not,
     Or,
+    Scalar,
 )
-from lakeguard_sdk.measure import CountIf, RowCount
-from lakeguard_sdk.schema import FLOATS
+from lakeguard_sdk.reckoning import reckoning
+from lakeguard_sdk.schema import FLOATS, is_numeric
+
+_TOLERANT = (Comparison.EQ, Comparison.LE, Comparison.GE)
 
 
 class ColumnOrder(RuleType):
@@ -31,7 +41,12 @@ class ColumnOrder(RuleType):
     nulls = "A row with a NULL on either side passes. NaN on either side fails."
     takes = "two columns of one kind; booleans only with = and <>; no binary, none nested"
     columns = (2, 2)
-    parameters = (ParameterSpec("op", "operator", "the relation, written between the columns"),)
+    parameters = (
+        ParameterSpec("op", "operator", "the relation, written between the columns"),
+        ParameterSpec(
+            "tolerance", "number", "how far numbers may miss the relation; with = <= and >= alone"
+        ),
+    )
     compares = True
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
@@ -46,11 +61,32 @@ class ColumnOrder(RuleType):
             )
         if not orderable(left.type, relation):
             raise read.error("parameter op", f"a {left.type} has no order: use = or <>")
-        failing = _failing(left, right, Compare(op=OPPOSITES[relation], left=left, right=right))
-        return RowsJudged(
-            failed=ask(CountIf(condition=failing, where=columns.where)),
-            scope=ask(RowCount(where=columns.where)),
-        )
+        opposite: Condition = Compare(op=OPPOSITES[relation], left=left, right=right)
+        if read.rule.parameter("tolerance") is not None:
+            beyond = _beyond(read, left, right, relation)
+            opposite = And(items=(opposite, beyond))
+        return failing_rows(_failing(left, right, opposite), columns.where)
+
+
+def _beyond(read: ReadRule, left: ColumnRef, right: ColumnRef, relation: Comparison) -> Condition:
+    """Whether the columns miss the relation by more than the tolerance."""
+    tolerance = read.rule.parameter("tolerance")
+    if relation not in _TOLERANT:
+        raise read.error("parameter tolerance", "a tolerance goes with = <= and >= alone")
+    if not is_numeric(left.type):
+        raise read.error("parameter tolerance", f"there is no tolerance between {left.type} values")
+    if not isinstance(tolerance, Number) or tolerance.value <= 0:
+        raise read.error("parameter tolerance", "a tolerance is greater than 0")
+    sides = (right, left) if relation is Comparison.GE else (left, right)
+    kind = reckoning(Arithmetic.SUBTRACT, sides[0].type, sides[1].type).result
+    distance: Scalar = Calculation(op=Arithmetic.SUBTRACT, left=sides[0], right=sides[1], type=kind)
+    if relation is Comparison.EQ:
+        distance = Call(function=Function.ABS, arguments=(distance,), type=kind)
+    try:
+        limit = typed_value(tolerance, kind, Rounding.DOWN)
+    except NoSuchValue as reason:
+        raise read.error("parameter tolerance", str(reason)) from None
+    return Compare(op=Comparison.GT, left=distance, right=limit)
 
 
 def _failing(left: ColumnRef, right: ColumnRef, opposite: Condition) -> Condition:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from lakeguard.gate.judgement import RowsJudged, ask
+from lakeguard.gate.judgement import RowsJudged
 from lakeguard.gate.literals import Text
 from lakeguard.gate.pattern import check_pattern
 from lakeguard.gate.pattern_error import PatternError
 from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.rule_types.failing_rows import failing_rows
 from lakeguard_sdk.expression import Condition, InSet, Matches, Not
-from lakeguard_sdk.measure import CountIf, RowCount
-
-
-def _rows_without(condition: Condition, where: Condition | None) -> RowsJudged:
-    return RowsJudged(
-        failed=ask(CountIf(condition=Not(item=condition), where=where)),
-        scope=ask(RowCount(where=where)),
-    )
 
 
 class MemberOfSet(RuleType):
@@ -33,7 +26,10 @@ class MemberOfSet(RuleType):
         column = columns.column()
         columns.column_of("a column with values to list", column.type != "binary")
         inside = InSet(of=column, values=columns.values("values", column))
-        return _rows_without(inside, columns.where)
+        return failing_rows(self.failing(inside), columns.where)
+
+    def failing(self, inside: Condition) -> Condition:
+        return Not(item=inside)
 
 
 class FullMatch(RuleType):
@@ -54,7 +50,32 @@ class FullMatch(RuleType):
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
         column = columns.column()
         columns.column_of("a string", column.type == "string")
-        return _rows_without(Matches(of=column, pattern=_pattern(read)), columns.where)
+        matching = Matches(of=column, pattern=_pattern(read))
+        return failing_rows(self.failing(matching), columns.where)
+
+    def failing(self, matching: Condition) -> Condition:
+        return Not(item=matching)
+
+
+class NotMemberOfSet(MemberOfSet):
+    name = "not_in_set"
+    summary = "No value is one of those listed."
+    example = "not_in_set(origin, values=['XXX', '???'])"
+    nulls = "NULL passes, and cannot be listed. NaN passes."
+    parameters = (ParameterSpec("values", "list", "the values that fail", required=True),)
+
+    def failing(self, inside: Condition) -> Condition:
+        return inside
+
+
+class NoMatch(FullMatch):
+    name = "not_regex"
+    summary = "No text as a whole matches the pattern, in the subset that all engines share."
+    example = "not_regex(tail_num, pattern='N0[0-9]*')"
+    parameters = (ParameterSpec("pattern", "text", "the pattern of what fails", required=True),)
+
+    def failing(self, matching: Condition) -> Condition:
+        return matching
 
 
 def _pattern(read: ReadRule) -> str:

@@ -10,13 +10,13 @@ from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
 from lakeguard_sdk.expression import (
-    ColumnRef,
     Compare,
     Comparison,
     Condition,
     IsNan,
     Length,
     Or,
+    Scalar,
     Value,
 )
 from lakeguard_sdk.measure import Aggregate, AggregateFunction, CountIf, RowCount
@@ -34,7 +34,7 @@ def check_bounds(read: ReadRule) -> None:
         raise read.error("parameter max", "max is less than min")
 
 
-def outside(of: ColumnRef | Length, low: Value | None, high: Value | None) -> list[Condition]:
+def outside(of: Scalar, low: Value | None, high: Value | None) -> list[Condition]:
     """The conditions that hold beyond the bounds."""
     found: list[Condition] = []
     if low is not None:

@@ -1,0 +1,62 @@
+"""DuckDB says of every condition what a plain Python oracle says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+import pytest
+
+from lakeguard.gate.functions import EVERY_NAME
+from lakeguard.gate.grammar import parse_rule
+from lakeguard.gate.rule_type import RuleType
+from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from tests.property.measure.engines import by_duckdb, by_python, drawn, every, write
+from tests.property.measure.every_function import EVERY_CONDITION, EVERY_RULE
+from tests.property.measure.expressions import rows
+
+
+def disagreements(seed: int, count: int, folder: Path) -> list[Any]:
+    """Conditions of which DuckDB counts other rows, or raises where Python has a result."""
+    chance = Random(seed)
+    table = rows(chance, 150)
+    file = folder / f"{seed}.parquet"
+    write(file, table)
+    conditions = every() | drawn(chance, count, depth=2)
+    expected = {text: by_python(found, table) for text, found in conditions.items()}
+    plain = [text for text in conditions if expected[text] is not None]
+    found = dict(zip(plain, by_duckdb([conditions[t] for t in plain], file), strict=True))
+    wrong = [(text, found[text], expected[text]) for text in plain if found[text] != expected[text]]
+    for text in conditions.keys() - found.keys():
+        try:
+            (counts,) = by_duckdb([conditions[text]], file)
+            wrong.append((text, counts, "too many digits"))
+        except duckdb.Error:
+            continue
+    return wrong
+
+
+def test_every_function_and_every_row_rule_is_asked() -> None:
+    written = " ".join(EVERY_CONDITION)
+    assert {name for name in EVERY_NAME if f"{name}(" in written} == set(EVERY_NAME)
+    assert {parse_rule(text).rule_type for text in EVERY_RULE} == {
+        rule_type.name for rule_type in RULE_TYPES if _counts_by_a_condition(rule_type)
+    }
+
+
+def _counts_by_a_condition(rule_type: RuleType) -> bool:
+    """Whether each row is judged by itself, whatever else is in the table."""
+    return rule_type.judges == "rows" and not (rule_type.scopes or rule_type.refers)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_conditions_equal_the_oracle(seed: int, tmp_path: Path) -> None:
+    assert disagreements(seed, 120, tmp_path) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(1_000, 1_040))
+def test_conditions_equal_the_oracle_for_long(seed: int, tmp_path: Path) -> None:
+    assert disagreements(seed, 400, tmp_path) == []
