@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Formatter
 
 from lakeguard.cli.error_reference import error_reference
-from lakeguard.cli.ways_out import error_classes
+from lakeguard.cli.error_tree import error_classes
 from lakeguard_sdk.errors import LakeGuardError
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"

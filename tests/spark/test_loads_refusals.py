@@ -22,7 +22,7 @@ def row(k: int | None, n: int | None, v: str | None = "x", **more: object) -> Ro
     return {"k": k, "n": n, "v": v, **more}
 
 
-def refused(table: LoadedTable, code: str = "LG-5004") -> str:
+def refused(table: LoadedTable, code: str = "LG-5010") -> str:
     """Why the next run fails; what was shown is shown still."""
     before = table.by_deltalake()
     result = table.run()

@@ -100,7 +100,7 @@ def test_a_blocked_run_leaves_the_table_as_it_is(runs: PlainRuns) -> None:
     [
         ("id,name\n1\n", "LG-5003", "in/a.csv: line 2 has 1 fields instead of 2"),
         ("id,name\n1.5,x\n", "LG-5003", "column id: '1.5' is not a value of type long"),
-        ("id\n1\n", "LG-5004", "no column 'name'"),
+        ("id\n1\n", "LG-5010", "no column 'name'"),
     ],
 )
 def test_a_run_that_cannot_finish_says_so_in_one_line(
@@ -287,7 +287,7 @@ def test_an_interrupt_stops_spark_at_once_and_leaves_the_session_whole(tmp_path:
         timeout=60,
     )
     assert done.stdout.splitlines() == [
-        "interrupted ['bronze.orders could not be built: it was interrupted']",
+        "interrupted ['the run of bronze.orders was interrupted']",
         "5 None",
         "7 []",
     ], done.stderr[-3000:]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import click
+import pytest
 
 from lakeguard.cli.explaining import Explanation, explain
 from lakeguard.cli.views.why import why_lines
@@ -177,3 +178,27 @@ def test_what_the_run_said_itself_is_told() -> None:
     at = lines.index("Notes")
     assert lines[at + 1 : at + 3] == ["  model   m\\x1b[2J", "  shops   [1, 2]"]
     assert explanation.to_data()["facts"] == ledger.said.to_data()
+
+
+@pytest.mark.parametrize(
+    ("code", "command"),
+    [
+        ("LG-5003", "lakeguard run silver.flights"),
+        ("LG-5009", "lakeguard run silver.flights"),
+        ("LG-5010", "correct the rows, or the load"),
+        ("LG-5011", "lakeguard run silver.flights"),
+        ("LG-5012", "lakeguard doctor"),
+    ],
+)
+def test_the_way_out_of_a_failure_is_that_of_its_code(code: str, command: str) -> None:
+    run = nouns.run_row(RunStatus.FAILED, error_code=code, error_message="it broke")
+    (way,) = explained(Ledger(), run).ways_out
+    assert command in way.command
+
+
+def test_no_run_is_the_way_out_of_what_a_program_publishes() -> None:
+    ledger = Ledger()
+    ledger.build = FromFrame()
+    run = nouns.run_row(RunStatus.FAILED, error_code="LG-5004", error_message="it broke")
+    (way,) = explained(ledger, run).ways_out
+    assert way.command == 'tx.publish("silver.flights", frame)'

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lakeguard_sdk.client import Progress, WorkerClient
-from lakeguard_sdk.errors import BuildFailed, Fenced
+from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
+from lakeguard_sdk.run_errors import Interrupted
 from lakeguard_sdk.words import RunStatus
 from openlaketx.jobs.failures import failure_of
 from openlaketx.jobs.interrupts import StopSign, noticing_interrupts
@@ -94,13 +95,14 @@ class SparkWorker:
         raise KeyboardInterrupt
 
     def _end_interrupted(self, plan: RunPlan) -> None:
-        self._fail(plan, BuildFailed(dataset=plan.dataset, reason="it was interrupted"))
+        self._fail(plan, Interrupted(dataset=plan.dataset))
 
     def _attempt(
         self, plan: RunPlan, frame: DataFrame | None, interrupted: Callable[[], bool]
     ) -> RunResult:
         from openlaketx.engine.runtime import runtime_of
         from openlaketx.engine.session import lent_session
+        from openlaketx.engine.shown_values import keeping_private
         from openlaketx.jobs.compaction import compact_if_needed
         from openlaketx.jobs.delivery import deliver_or_tell
         from openlaketx.jobs.lease import keeping_lease
@@ -114,6 +116,7 @@ class SparkWorker:
         runs, ticket = self._client.runs, plan.ticket
         with (
             noting(),
+            keeping_private(plan.private),
             lent_session(spark) as session,
             runtime.job_group(session, ticket.run_id),
             self._sign.heeded(stop_spark),

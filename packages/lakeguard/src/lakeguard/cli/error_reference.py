@@ -6,15 +6,9 @@ import sys
 from collections.abc import Iterator
 from inspect import cleandoc
 
+from lakeguard.cli.error_tree import error_classes
 from lakeguard.cli.failures import WRONG_CALL
-from lakeguard.cli.ways_out import error_classes
-from lakeguard_sdk import (
-    command_errors,
-    definition_errors,
-    ledger_errors,
-    program_errors,
-    source_errors,
-)
+from lakeguard_sdk.definition_errors import DefinitionError
 from lakeguard_sdk.errors import (
     EngineError,
     LakeGuardError,
@@ -32,12 +26,9 @@ Every error has a stable code, says what happened and names the next command; in
 This page is made from the error tree: `python -m lakeguard.cli.error_reference`.
 """
 
-_BRANCHES = (command_errors, definition_errors, ledger_errors, program_errors, source_errors)
-"""Modules that hold a part of the tree: it is whole only where all of them are imported."""
-
 _FAMILIES: tuple[tuple[str, type[LakeGuardError]], ...] = (
     ("The call is wrong: exit 2, nothing was written", UsageError),
-    ("A definition is wrong: exit 2, nothing was applied", definition_errors.DefinitionError),
+    ("A definition is wrong: exit 2, nothing was applied", DefinitionError),
     ("The control plane says no: exit 3", Refused),
     ("A move did not happen: exit 1", MoveError),
     ("The data plane could not do its work: exit 1", EngineError),

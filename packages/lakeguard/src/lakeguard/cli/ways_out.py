@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from lakeguard.cli.error_tree import error_classes
 from lakeguard_sdk.command_errors import BuiltByProgram
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame
-from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.reading import RunRow, VersionRow
@@ -35,7 +35,9 @@ def ways_out_of(
         return
     if run.status is RunStatus.FAILED:
         failure = Failure(code=run.error_code or "", message=run.error_message or "")
-        yield WayOut(command=next_for_failure(failure, run.dataset), when="To go on")
+        program = isinstance(dataset.build, FromFrame)
+        command = way_to_build(dataset) if program else next_for_failure(failure, run.dataset)
+        yield WayOut(command=command, when="To go on")
         return
     for item in green.inputs if green else ():
         now = current.get(item.dataset)
@@ -66,15 +68,6 @@ def _applied(dataset: DatasetDefinition) -> str:
     if isinstance(dataset.build, FromFrame):
         return "lakeguard apply"
     return f"lakeguard apply && {way_to_build(dataset)}"
-
-
-def error_classes(
-    root: type[LakeGuardError] = LakeGuardError,
-) -> Iterator[type[LakeGuardError]]:
-    """The error tree, parents before their children."""
-    yield root
-    for child in root.__subclasses__():
-        yield from error_classes(child)
 
 
 def next_for_failure(failure: Failure | None, dataset: DatasetName) -> str:

@@ -21,6 +21,7 @@ from pyspark.sql import functions as F
 from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_nested, widens
 from lakeguard_sdk.type_parser import parse_type
 from openlaketx.conform.nested_casts import nested_cast
+from openlaketx.engine.shown_values import refusal, shown
 from openlaketx.engine.spark_types import data_type_of, spark_type
 from openlaketx.engine.try_cast import try_cast
 
@@ -37,7 +38,7 @@ _GUARDS = {
     "timestamp": _DATE + _TIME + _ZONE,
     "timestamp_ntz": _DATE + _TIME,
 }
-_SHOWN = 60
+MISFIT = "is not a value of type"
 
 
 def lossless_cast(value: Column, name: str, found: str, declared: str) -> Column:
@@ -92,9 +93,4 @@ def _from_text(text: Column, name: str, declared: str) -> Column:
 
 
 def _refuse(text: Column, name: str, declared: str) -> Column:
-    shown = F.concat(
-        F.lit(f"column {name}: '"),
-        F.substring(text, 1, _SHOWN),
-        F.lit(f"' is not a value of type {declared}"),
-    )
-    return F.raise_error(shown)
+    return refusal(f"column {name}: ", shown(text, name), f" {MISFIT} {declared}")

@@ -13,6 +13,7 @@ from lakeguard_sdk.run import RunPlan, SourceBuild
 from lakeguard_sdk.watermarks import bound_text, lower_bound, watermark_value
 from lakeguard_sdk.windows import window_bounds
 from lakeguard_sdk.words import LateRows, LoadType, NullWatermark, SourceFormat
+from openlaketx.engine.shown_values import refusal
 from openlaketx.engine.spark_types import quoted_name, spark_type
 
 
@@ -83,8 +84,8 @@ def _without_nulls(frame: DataFrame, load: Load) -> DataFrame:
             return frame
         case NullWatermark.SKIP:
             return frame.filter(value.isNotNull())
-    refusal = F.raise_error(F.lit(f"a row has no {load.watermark}, which is the watermark"))
-    return frame.filter(F.when(value.isNull(), refusal.cast("boolean")).otherwise(F.lit(True)))
+    refused = refusal(f"a row has no {load.watermark}, which is the watermark")
+    return frame.filter(F.when(value.isNull(), refused.cast("boolean")).otherwise(F.lit(True)))
 
 
 def _loads_nulls(load: Load) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
 
-from lakeguard_sdk.errors import BuildFailed
+from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.schema import TableSchema
 from openlaketx.conform.casts import lossless_cast
 from openlaketx.engine.spark_types import quoted_name
@@ -21,7 +21,7 @@ def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset:
     for column in declared.columns:
         found = live.type_of(column.name)
         if found is None:
-            raise BuildFailed(dataset=dataset, reason=f"it has no column {column.name!r}")
+            raise LoadFailed(dataset=dataset, reason=f"it has no column {column.name!r}")
         name = quoted_name(column.name)
         if found == column.type:
             selected.append(name)

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from lakeguard_sdk.schema import TableSchema
 from openlaketx.conform.hashes import content_hash
+from openlaketx.engine.shown_values import refusal, shown
 from openlaketx.engine.spark_types import quoted_name
 
 _RANK, _LOW, _HIGH, _PLACE = "lg_rank", "lg_low", "lg_high", "lg_place"
@@ -32,7 +33,7 @@ def latest(
     told = told.withColumn(_HIGH, F.max(content).over(same_key))
     told = told.withColumn(_PLACE, F.row_number().over(same_key.orderBy(F.lit(0))))
     agree = F.when(F.col(_LOW) == F.col(_HIGH), F.lit(True)).otherwise(
-        F.raise_error(_contradiction(keys, order_by))
+        _contradiction(keys, order_by)
     )
     return told.filter(agree & (F.col(_PLACE) == 1)).drop(_RANK, _LOW, _HIGH, _PLACE)
 
@@ -43,20 +44,18 @@ def refuse_null_keys(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
     for name in keys:
         condition = condition | F.col(quoted_name(name)).isNull()
     message = f"a row has no value in its key ({', '.join(keys)})"
-    return frame.filter(
-        F.when(condition, F.raise_error(F.lit(message)).cast("boolean")).otherwise(F.lit(True))
-    )
+    return frame.filter(F.when(condition, refusal(message).cast("boolean")).otherwise(F.lit(True)))
 
 
 def _contradiction(keys: Sequence[str], order_by: Sequence[str]) -> SparkColumn:
-    shown = [F.coalesce(F.col(quoted_name(name)).cast("string"), F.lit("NULL")) for name in keys]
+    values = [shown(F.col(quoted_name(name)), name) for name in keys]
     way_out = (
         f"and {', '.join(order_by)} does not order them"
         if order_by
         else "and the load names no order_by that would tell which is the last"
     )
-    return F.concat(
-        F.lit(f"several rows of the key ({', '.join(keys)}) = ("),
-        F.substring(F.concat_ws(", ", *shown), 1, 100),
-        F.lit(f") differ, {way_out}"),
+    return refusal(
+        f"several rows of the key ({', '.join(keys)}) = (",
+        F.concat_ws(", ", *values),
+        f") differ, {way_out}",
     )

@@ -15,6 +15,7 @@ from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import join
 from openlaketx.engine.delta_table import Values
 from openlaketx.engine.places import spark_file_address
+from openlaketx.engine.shown_values import refusal
 from openlaketx.engine.spark_types import quoted_name, spark_schema, spark_type
 
 _PLACE, _LACKS, _VALUE = "lg_place", "lg_lacks", "lg_value_"
@@ -36,7 +37,7 @@ def with_log_columns(
     known = F.broadcast(_told(session, location, paths, values, names))
     kept = [name for name in frame.columns if name not in schema.names]
     joined = frame.withColumn(_PLACE, place).join(known, _PLACE, "left")
-    unknown = F.raise_error(F.concat(F.lit("no partition is known of "), F.col(_PLACE)))
+    unknown = refusal("no partition is known of ", F.col(_PLACE))
     chosen = [
         F.when(F.col(_LACKS).isNull(), unknown)
         .when(F.col(_LACKS), F.col(_VALUE + name).cast(spark_type(str(schema.type_of(name)))))

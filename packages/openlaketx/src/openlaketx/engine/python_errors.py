@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from openlaketx.engine.shown_values import foreign_words
 from openlaketx.engine.spark_errors import LONGEST, causes
 
 _LINE = re.compile(r'^\s*File "(.+)", line ([0-9]+), in (\S+)$')
@@ -41,4 +42,5 @@ def _message(lines: list[str]) -> str:
     """The first line after the last stack: what was raised."""
     stack = max(number for number, line in enumerate(lines) if _LINE.match(line))
     after = (line for line in lines[stack + 1 :] if line and not line.startswith(" "))
-    return next(after, "it failed").strip()[:LONGEST]
+    told = next(after, "it failed").strip()
+    return foreign_words(told, told.partition(":")[0])[:LONGEST]

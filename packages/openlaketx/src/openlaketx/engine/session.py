@@ -23,7 +23,8 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.errors import BuildFailed, JarsMissing
+from lakeguard_sdk.errors import JarsMissing
+from lakeguard_sdk.run_errors import SparkNotStarted
 from openlaketx.engine.class_archive import ClassArchive, archive_folder
 from openlaketx.engine.jars import jars_for
 from openlaketx.engine.java import find_java
@@ -180,9 +181,7 @@ def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
         with _own_interrupt():
             session = SparkSession(SparkContext(conf=conf, gateway=gateway))
     except PySparkException as error:
-        raise BuildFailed(
-            dataset="the Spark session", reason=_last_words(output) or str(error)
-        ) from None
+        raise SparkNotStarted(reason=_last_words(output) or str(error)) from None
     if any("[cds" in line for line in _lines(output)):
         archive.reject()
     return session

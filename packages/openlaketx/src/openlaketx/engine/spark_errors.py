@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 
 from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
+
+from openlaketx.engine.shown_values import OURS, foreign_words
 
 _CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)?:\s*")
 _CONDITION = re.compile(r"^\[([A-Z0-9_.]+)\]\s*")
 _STATE = re.compile(r"\s*SQLSTATE:\s*[0-9A-Z]{5}\b")
 _PLACE = re.compile(r"\s*;\s*line ([0-9]+) pos ([0-9]+);?$")
 _SCAFFOLD = ("Job aborted", "Task failed while", "Lost task", "Driver stacktrace")
+_CONDITION_WITHOUT_VALUES = re.compile(r"\[(DIVIDE_BY_ZERO|FAILED_READ_FILE)[].]")
+_ABOUT_FILES = ("java.io.", "java.nio.", "java.lang.OutOfMemoryError")
 LONGEST = 400
 
 SPARK_ERRORS = (PySparkException, Py4JError)
@@ -34,12 +38,15 @@ def _told_by_server(error: BaseException) -> list[str]:
 
 
 def reason(error: BaseException) -> str:
-    """The first meaningful line of the deepest cause that says something; never a stack trace."""
+    """The first meaningful line of the deepest cause that says something; never a stack trace.
+
+    Values of rows in it are short, and none is of a private column.
+    """
     for text in reversed(causes(error)):
         line = _line(text)
         if line and not line.startswith(_SCAFFOLD):
-            return line
-    return _line(str(error)) or type(error).__name__
+            return _told(line, text, error)
+    return _told(_line(str(error)) or type(error).__name__, "", error)
 
 
 def condition(error: BaseException) -> str:
@@ -49,6 +56,28 @@ def condition(error: BaseException) -> str:
         if match:
             return match[1]
     return ""
+
+
+def _told(line: str, text: str, error: BaseException) -> str:
+    """Our own words as they are, and what is about code or files: these hold no value."""
+    if line.startswith(OURS):
+        return line.removeprefix(OURS)
+    if isinstance(error, AnalysisException) or _CONDITION_WITHOUT_VALUES.match(text):
+        return line
+    root = _root_class(error)
+    if root.startswith(_ABOUT_FILES):
+        return line
+    named = _CONDITION.match(text)
+    return foreign_words(line, named[1] if named else root.rpartition(".")[2])
+
+
+def _root_class(error: BaseException) -> str:
+    java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    if java is None:
+        return type(error).__name__
+    while java.getCause() is not None:
+        java = java.getCause()
+    return str(java.getClass().getName())
 
 
 def _line(text: str) -> str:

@@ -26,6 +26,8 @@ class Batch:
     """Raises where the origin changed while it was being read."""
     rejected: int = 0
     """Malformed lines that are not among the rows; they were kept aside."""
+    place_of: Callable[[str, str, str], str] | None = None
+    """Where a value stands, by file, column and text; None where rows are from no files."""
 
 
 def name_problem(names: tuple[str, ...]) -> str | None:

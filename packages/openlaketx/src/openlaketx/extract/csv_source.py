@@ -24,6 +24,7 @@ from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem, first_fau
 from openlaketx.extract.csv_faults import csv_faults
 from openlaketx.extract.manifest import Selection
 from openlaketx.extract.text_files import TextProblem
+from openlaketx.extract.value_places import csv_values, place_of
 
 _LINE_FAULTS = ("MALFORMED", "FAILED_READ_FILE")
 
@@ -53,6 +54,7 @@ def read_csv(
         explain=partial(_explain, selection, dialect),
         confirm=partial(selection.confirm, storage),
         rejected=rejected,
+        place_of=place_of(selection, None if rejected else csv_values(dialect)),
     )
 
 

@@ -12,6 +12,7 @@ from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import join, located
 from lakeguard_sdk.words import LoadType
 from openlaketx.engine.places import spark_file_address, spark_read_path
+from openlaketx.engine.shown_values import refusal
 from openlaketx.engine.spark_errors import reason
 from openlaketx.engine.spark_types import quoted_name, spark_schema
 from openlaketx.extract.batch import Batch
@@ -65,7 +66,7 @@ def _frame(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> D
     place = F.regexp_replace(F.col("_metadata.file_path"), "^file:(//)?", "")
     known = F.broadcast(_values(session, table, fresh))
     joined = frame.withColumn(_FILE, place).join(known, _FILE, "left")
-    unknown = F.raise_error(F.concat(F.lit("no partition is known of "), F.col(_FILE)))
+    unknown = refusal("no partition is known of ", F.col(_FILE))
     return joined.select(
         *(
             F.when(F.col(_KNOWN).isNull(), unknown).otherwise(F.col(quoted_name(name))).alias(name)

@@ -22,6 +22,7 @@ from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem
 from openlaketx.extract.jsonl_lines import JsonLook, json_lines, look_at_json
 from openlaketx.extract.manifest import Selection
 from openlaketx.extract.text_files import TextProblem
+from openlaketx.extract.value_places import json_values, place_of
 
 _OPTIONS = {"mode": "FAILFAST", "lineSep": "\n"}
 _UTF8 = "utf-8"
@@ -62,6 +63,7 @@ def read_jsonl(
         explain=lambda error: selection.unreadable(reason(error)),
         confirm=partial(selection.confirm, storage),
         rejected=rejected,
+        place_of=place_of(selection, None if rejected else json_values(codec)),
     )
 
 

@@ -18,11 +18,15 @@ from lakeguard_sdk.words import LoadType
 from openlaketx.engine.python_errors import worker_error
 from openlaketx.engine.runtime import runtime_of
 from openlaketx.engine.session import settle
+from openlaketx.engine.shown_values import foreign_words
 from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
 from openlaketx.extract.batch import Batch
 from openlaketx.extract.inputs import pinned_frames
 from openlaketx.extract.python_module import loaded_module
 from openlaketx.extract.query import columns_of
+
+_ABOUT_CODE = (NameError, AttributeError, ImportError)
+"""Errors whose messages hold names, and no value of a row."""
 
 
 def read_python(
@@ -139,4 +143,6 @@ def _words(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg}"
     line = next((line for line in str(error).splitlines() if line.strip()), "")
-    return f"{type(error).__name__}: {line}" if line else type(error).__name__
+    kind = type(error).__name__
+    told = f"{kind}: {line}" if line else kind
+    return told if isinstance(error, _ABOUT_CODE) else foreign_words(told, kind)

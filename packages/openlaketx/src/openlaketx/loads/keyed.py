@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.load import IS_DELETED, VALID_FROM
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.storage import Storage
 from lakeguard_sdk.words import Deletes, LoadType
 from openlaketx.engine.spark_types import quoted_name
@@ -88,7 +88,7 @@ def _refuse_empty_snapshot(incoming: Incoming, plan: RunPlan, existing: Existing
     snapshot = plan.load.type is LoadType.SNAPSHOT
     if snapshot and not incoming.rows and existing.rows and not plan.load.allow_empty:
         what = f"all {existing.rows} rows" if plan.window is None else "every row of the window"
-        raise BuildFailed(
+        raise LoadFailed(
             dataset=plan.dataset,
             reason=f"the snapshot is empty, which would delete {what};"
             " if that is meant, say allow_empty: true in its load",

@@ -6,6 +6,7 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import functions as F
 
 from lakeguard_sdk.load import Load
+from openlaketx.engine.shown_values import refusal, shown
 from openlaketx.engine.spark_types import quoted_name
 
 UPSERTS = ("i", "insert", "c", "create", "r", "read", "u", "update", "upsert")
@@ -16,13 +17,11 @@ def deletes_row(load: Load) -> SparkColumn:
     """Whether the row deletes its key; an operation that is neither fails the run."""
     if not load.operation:
         return F.lit(False)
-    said = F.lower(F.trim(F.col(quoted_name(load.operation))))
-    unknown = F.raise_error(
-        F.concat(
-            F.lit(f"{load.operation} is '"),
-            F.coalesce(F.substring(F.col(quoted_name(load.operation)), 1, 60), F.lit("NULL")),
-            F.lit(f"', which is none of {', '.join((*UPSERTS, *DELETIONS))}"),
-        )
+    value = F.col(quoted_name(load.operation))
+    said = F.lower(F.trim(value))
+    known = ", ".join((*UPSERTS, *DELETIONS))
+    unknown = refusal(
+        f"{load.operation} is ", shown(value, load.operation), f", which is none of {known}"
     )
     return (
         F.when(said.isin(*DELETIONS), F.lit(True))

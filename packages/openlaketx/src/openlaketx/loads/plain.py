@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.words import LoadType
 from openlaketx.loads.existing import Existing
 from openlaketx.loads.loaded import Loaded
@@ -37,7 +37,7 @@ def load_plain(staged: Candidate, plan: RunPlan, existing: Existing, late: int) 
 def _replaced(staged: Candidate, plan: RunPlan, existing: Existing) -> set[str]:
     """Files of the partitions that the batch has rows of."""
     if not plan.partition_by:
-        raise BuildFailed(
+        raise LoadFailed(
             dataset=plan.dataset, reason="a PARTITION load needs a table that is partitioned"
         )
     brought = {frozenset(file.partition.items()) for file in staged.files}

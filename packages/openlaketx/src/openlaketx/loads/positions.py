@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.evidence import SourcePosition
 from lakeguard_sdk.run import RunPlan, SourceBuild
+from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.watermarks import watermark_subject, watermark_value
 from lakeguard_sdk.words import LoadType
 from openlaketx.loads.pruning import has_values, staged_range
@@ -39,7 +39,7 @@ def _highest(plan: RunPlan, read: Candidate) -> str | None:
     between = staged_range(read, plan.load.watermark, data_type)
     if between is None:
         if has_values(read, plan.load.watermark):
-            raise BuildFailed(
+            raise LoadFailed(
                 dataset=plan.dataset,
                 reason=f"the highest {plan.load.watermark} cannot be told: it is the watermark, and"
                 " has NaN, or a time outside of the years 1 to 9999",
@@ -47,7 +47,7 @@ def _highest(plan: RunPlan, read: Candidate) -> str | None:
         return plan.watermark
     found = _text(between[1], data_type)
     if data_type == "string" and len(found) > PREFIX:
-        raise BuildFailed(
+        raise LoadFailed(
             dataset=plan.dataset,
             reason=f"the watermark {plan.load.watermark} has a text of over {PREFIX} characters",
         )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from lakeguard_sdk.errors import BuildFailed, LakeGuardError
+from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.run_errors import LoadFailed
 from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
 
 
 def explain_load(plan: RunPlan) -> Callable[[Exception], LakeGuardError]:
     def explain(error: Exception) -> LakeGuardError:
-        return BuildFailed(dataset=plan.dataset, reason=reason(error))
+        return LoadFailed(dataset=plan.dataset, reason=reason(error))
 
     return explain
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.storage import Storage
 from lakeguard_sdk.windows import window_bounds
 from openlaketx.conform.chosen_rows import in_window
@@ -28,7 +28,7 @@ def load_window(
     """
     inside = _rows_inside(session, plan, existing)
     if inside and not staged.rows and plan.window is not None:
-        raise BuildFailed(
+        raise LoadFailed(
             dataset=plan.dataset,
             reason=f"there is no row from {plan.window.start} to {plan.window.end} any more, which"
             f" would delete all {sum(inside.values())} rows that the table has of them",

@@ -13,6 +13,7 @@ from lakeguard_sdk.measure import Aggregate, CountIf, DuplicateRows, RowCount, m
 from lakeguard_sdk.schema import FLOATS, TableSchema
 from lakeguard_sdk.storage import join
 from lakeguard_sdk.words import Scope
+from openlaketx.engine.shown_values import foreign_words
 from openlaketx.measure.condition_sql import ConditionSql, quoted, sql_type
 from openlaketx.measure.duckdb_reader import ENGINE, DuckdbReader, duckdb_reader, file_list
 from openlaketx.measure.duplicates import duplicates_query
@@ -184,4 +185,7 @@ def _empty_rows(schema: TableSchema) -> str:
 
 
 def _reason(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)[:_REASON]
+    """Evidence keeps it: what DuckDB says of a value is told like every message of others."""
+    kind = type(error).__name__
+    line = next(iter(str(error).splitlines()), kind)
+    return (foreign_words(line, kind) if isinstance(error, duckdb.Error) else line)[:_REASON]

@@ -13,6 +13,7 @@ from lakeguard_sdk.database import DatabaseTable
 from lakeguard_sdk.reading import ResolvedDataset
 from lakeguard_sdk.secret_references import resolve_all, without
 from openlaketx.deliver.failing import failed
+from openlaketx.engine.shown_values import foreign_words
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -36,6 +37,8 @@ _SESSION = {
 }
 """The server too notices that a machine is gone, and frees what it held."""
 _SHORT_WAIT = "SELECT set_config('lock_timeout', '30s', true)"
+_ABOUT_VALUES = ("22", "23")
+"""States of PostgreSQL whose messages repeat what could not be written."""
 _HOLD = "SELECT pg_advisory_xact_lock(%s)"
 
 
@@ -52,6 +55,8 @@ def connected(table: DatabaseTable, shown: ResolvedDataset) -> Iterator[Connecti
     except psycopg.Error as error:
         told = without(str(error), secrets.values())
         line = next((line for line in told.splitlines() if line.strip()), type(error).__name__)
+        if (error.sqlstate or "").startswith(_ABOUT_VALUES):
+            line = foreign_words(line, type(error).__name__)
         raise failed(shown, line) from None
 
 

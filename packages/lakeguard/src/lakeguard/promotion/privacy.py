@@ -1,0 +1,60 @@
+"""Columns whose values nobody is to read in the message of a run that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+
+from sqlalchemy import Connection
+
+from lakeguard.gate.policies import parse_policy
+from lakeguard.gate.policy_types.pii import ForbidColumns, ForbidTag
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.store import RegisteredDataset, current_definition
+from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition, PolicyDefinition
+from lakeguard_sdk.schema import field_names
+from lakeguard_sdk.words import PolicyType
+
+PERSONAL = ForbidTag(tag="pii")
+
+Marks = tuple[ForbidTag | ForbidColumns, ...]
+
+
+def private_columns(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    policies: Iterable[PolicyDefinition],
+) -> tuple[str, ...]:
+    """Those that are tagged ``pii``, and those that a PII policy is about, of whatever layer.
+
+    Columns of the parents count too: a build that leaves one out has read it all the same.
+    """
+    marks = (PERSONAL, *_marks(policies))
+    names = set(_marked(dataset.definition, marks))
+    for parent in dataset.definition.parents:
+        found = current_definition(connection, heart.org_id, parent)
+        names |= set(_marked(found.definition, marks)) if found else set()
+    return tuple(sorted(names))
+
+
+def _marks(policies: Iterable[PolicyDefinition]) -> Iterator[ForbidTag | ForbidColumns]:
+    for policy in policies:
+        if policy.type is PolicyType.PII:
+            said = parse_policy(policy.type, policy.expression)
+            if isinstance(said, ForbidTag | ForbidColumns):
+                yield said
+
+
+def _marked(definition: DatasetDefinition, marks: Marks) -> Iterator[str]:
+    for column in definition.columns:
+        if any(_is_marked(column, mark) for mark in marks):
+            yield column.name
+
+
+def _is_marked(column: ColumnDefinition, mark: ForbidTag | ForbidColumns) -> bool:
+    """A field of a struct marks all of the column."""
+    if isinstance(mark, ForbidTag):
+        return mark.tag in (tag.lower() for tag in column.tags)
+    names = (column.name, *field_names(column.type))
+    return any(fnmatchcase(name.lower(), wanted.lower()) for name in names for wanted in mark.names)

@@ -1,0 +1,104 @@
+"""A value that fails a run is named with its place; one of a private column is named by nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk.words import RunStatus
+from tests.worlds.csv_projects import BRONZE, SILVER, CsvProject
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
+
+PRIVATE = "string, tags: [pii]"
+ADA = "ada@example.org"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> CsvProject:
+    return CsvProject(tmp_path)
+
+
+def told(project: CsvProject, name: str = BRONZE) -> str:
+    """What the ledger keeps of the failure."""
+    result = project.run(name)
+    assert result.status is RunStatus.FAILED
+    message = project.client.reader.run(result.run_id).error_message
+    assert message
+    return message
+
+
+def test_a_bad_value_is_told_with_file_and_line(project: CsvProject) -> None:
+    project.bronze("APPEND", {"id": "long", "order_day": "date"})
+    project.apply()
+    project.land("a", "id,Order Day", "1,2026-01-01", "2,2026-01-02")
+    project.land("b", "id,Order Day", "3,2026-01-03", '4,"2026-01-\n0"', "5,2026-01-05")
+    assert "in/b.csv, line 4: column order_day: '2026-01- 0' is not a value of type date" in told(
+        project
+    )
+
+
+def test_a_long_value_is_cut(project: CsvProject) -> None:
+    project.bronze("APPEND", {"id": "long"})
+    project.apply()
+    project.land("a", "id", "1", "x" * 300)
+    message = told(project)
+    assert f"in/a.csv, line 3: column id: '{'x' * 40}…' is not" in message
+    assert "x" * 41 not in message
+
+
+def test_json_lines_are_told_by_line_too(project: CsvProject) -> None:
+    source = project.folder / "definitions/sources/orders.yaml"
+    source.write_text("source: orders\nformat: jsonl\npath: in/*.jsonl\n")
+    project.bronze("FULL", {"id": "long"})
+    project.apply()
+    (project.folder / "in").mkdir()
+    (project.folder / "in" / "a.jsonl").write_text('{"id": 1}\n{"id": 2.5}\n')
+    assert "in/a.jsonl, line 2: column id: '2.5' is not a value of type long" in told(project)
+
+
+def test_a_private_value_is_not_told_though_its_place_is(project: CsvProject) -> None:
+    project.bronze("APPEND", {"id": "long", "born": "date, tags: [pii]"})
+    project.apply()
+    project.land("a", "id,born", f"1,{ADA}")
+    message = told(project)
+    assert "in/a.csv, line 2: column born: a private value is not a value of type date" in message
+    assert ADA not in message
+
+
+def test_a_private_key_is_not_told(project: CsvProject) -> None:
+    columns = {"email": PRIVATE, "shop": "string", "n": "long"}
+    project.bronze("{type: INCREMENTAL, keys: [email, shop]}", columns)
+    project.apply()
+    project.land("a", "email,shop,n", f"{ADA},s1,1", f"{ADA},s1,2")
+    message = told(project)
+    assert "several rows of the key (email, shop) = (a private value, 's1') differ" in message
+    assert ADA not in message
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id, CAST(email AS INT) AS n FROM bronze.orders",
+        "SELECT id, CAST(raise_error(concat('bad: ', email)) AS INT) AS n FROM bronze.orders",
+    ],
+)
+def test_what_spark_says_of_a_private_column_is_not_kept(project: CsvProject, sql: str) -> None:
+    project.bronze("FULL", {"id": "long", "email": PRIVATE})
+    project.silver("FULL", sql, {"id": "long", "n": "integer"})
+    project.apply()
+    project.land("a", "id,email", f"1,{ADA}")
+    assert project.run().version == 1
+    message = told(project, SILVER)
+    assert ADA not in message
+    assert "may hold a value of email, and is not kept" in message
+
+
+def test_what_spark_says_of_others_is_told(project: CsvProject) -> None:
+    project.bronze("FULL", {"id": "long", "name": "string"})
+    project.silver("FULL", "SELECT CAST(name AS INT) AS n FROM bronze.orders", {"n": "integer"})
+    project.apply()
+    project.land("a", "id,name", "1,Ada")
+    assert project.run().version == 1
+    assert "The value 'Ada'" in told(project, SILVER)

@@ -1,0 +1,79 @@
+"""Values of rows in messages: short, and never of a private column."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+from pyspark.errors import AnalysisException
+
+from openlaketx.engine.shown_values import OURS, foreign_words, keeping_private, shown_text
+from openlaketx.engine.spark_errors import reason
+from openlaketx.measure.take import _reason
+from tests.unit.openlaketx.engine.test_spark_errors import Java, Told
+
+SECRET = "ada@example.org"
+CAST = f"[CAST_INVALID_INPUT] The value '{SECRET}' cannot be cast. SQLSTATE: 22018"
+ROW = f"[MALFORMED_RECORD_IN_PARSING] Malformed records are detected: [7,{SECRET},x]."
+
+
+def test_a_value_is_cut_and_stays_on_its_line() -> None:
+    assert shown_text("a\nb", "x") == "'a b'"
+    assert shown_text(None, "x") == "NULL"
+    assert shown_text("y" * 41, "x") == f"'{'y' * 40}…'"
+
+
+def test_a_private_value_is_told_by_nobody() -> None:
+    with keeping_private(["email"]):
+        assert SECRET not in shown_text(SECRET, "email")
+        assert shown_text("7", "n") == "'7'"
+    assert shown_text(SECRET, "email") == f"'{SECRET}'"
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        (CAST, "CAST_INVALID_INPUT"),
+        (ROW, "MALFORMED_RECORD_IN_PARSING"),
+        (f"[USER_RAISED_EXCEPTION] bad {SECRET} SQLSTATE: P0001", "USER_RAISED_EXCEPTION"),
+        (f'For input string: "{SECRET}"', "Odd"),
+    ],
+)
+def test_spark_tells_no_value_where_a_column_is_private(message: str, kind: str) -> None:
+    error = Told(Java("Job aborted due to stage failure", Java(message)))
+    assert SECRET in reason(error)
+    with keeping_private(["email", "name"]):
+        told = reason(error)
+    assert SECRET not in told
+    assert told.startswith(f"{kind}; ")
+    assert "email, name" in told
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Told(Java(f"[USER_RAISED_EXCEPTION] {OURS}column n: 'x' is no number")), "column n: 'x'"),
+        (Told(Java("[DIVIDE_BY_ZERO] Division by zero.")), "Division by zero."),
+        (Told(Java("[FAILED_READ_FILE.NO_HINT] Encountered error while reading a.csv")), "a.csv"),
+        (AnalysisException("[UNRESOLVED_COLUMN] no column `amout`"), "no column `amout`"),
+    ],
+)
+def test_what_holds_no_value_is_told_all_the_same(error: Exception, told: str) -> None:
+    with keeping_private(["email"]):
+        assert told in reason(error)
+
+
+def test_long_values_of_others_are_cut_and_words_are_not() -> None:
+    long = "z" * 90
+    assert foreign_words(f"value '{long}' of \"STRING\"", "X") == (
+        f"value '{'z' * 40}…' of \"STRING\""
+    )
+    plain = "it can't be read, as somebody wrote it otherwise, and so it isn't there"
+    assert foreign_words(plain, "X") == plain
+
+
+def test_evidence_keeps_no_private_value_that_duckdb_names() -> None:
+    with pytest.raises(duckdb.Error) as raised:
+        duckdb.sql(f"SELECT CAST('{SECRET}' AS INTEGER)").fetchall()
+    assert SECRET in _reason(raised.value)
+    with keeping_private(["email"]):
+        assert _reason(raised.value).startswith("ConversionException; ")
