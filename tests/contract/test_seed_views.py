@@ -149,15 +149,17 @@ INGESTION: dict[str, list[tuple[Any, ...]]] = {
          "strict", "WARN", True, "ds_2", "bronze.weather", 1),
     ],
     "source_object_columns": [
-        ("ds_1", "id", 1, "long", False, '["not_null(id)","unique(id)"]', "FAIL", True),
+        ("ds_1", "id", 1, "long", False, '["not_null(id)","unique(id)"]', "FAIL", True,
+         "declared"),
         ("ds_1", "day", 2, "date", True, '["not_null(day) fail_if > 5%","not_null(day)"]',
-         "FAIL", True),
+         "FAIL", True, "declared"),
         ("ds_1", ODD, 3, "decimal(10,2)", True,
-         canonical_json([ODD_RULE]), "WARN", True),
-        ("ds_2", "hour", 1, "timestamp", True, "[]", "WARN", True),
+         canonical_json([ODD_RULE]), "WARN", True, "drift"),
+        ("ds_2", "hour", 1, "timestamp", True, "[]", "WARN", True, "declared"),
     ],
     "schema_compatibility_rules": [
-        ("careful", False, True, False, False, False, "second", True, 2),
+        ("careful", False, True, False, False, False, "second", True, 2, None),
+        ("own", False, True, False, False, False, "", True, 1, '{"WIDEN":"BLOCK"}'),
     ],
     "dq_rule_catalog": [("known", "not_null({column})", "FAIL", "", True, 2)],
     "schema_history": [
@@ -165,9 +167,14 @@ INGESTION: dict[str, list[tuple[Any, ...]]] = {
         for n in (2, 4)
     ],
     "schema_change_log": [
-        ("run_4", "ds_1", 1, "id", "type", "long", "integer", "COMPATIBLE", "CAST", minute(41)),
-        ("run_4", "ds_1", 2, ODD, "added", None, "string", "COMPATIBLE", "LEFT_OUT", minute(41)),
-        ("run_4", "ds_1", 3, "day", "missing", "date", None, "INCOMPATIBLE", "BLOCK", minute(41)),
+        ("run_4", "ds_1", 1, "id", "type", "long", "integer", "COMPATIBLE", "CAST", minute(41),
+         None),
+        ("run_4", "ds_1", 2, ODD, "added", None, "string", "COMPATIBLE", "LEFT_OUT", minute(41),
+         None),
+        ("run_4", "ds_1", 3, "day", "missing", "date", None, "INCOMPATIBLE", "BLOCK", minute(41),
+         None),
+        ("run_4", "ds_1", 4, "hour", "RENAME", "date", "date", "INCOMPATIBLE", "BLOCK", minute(41),
+         "hours"),
     ],
     "data_quality_results": [
         ("run_2", "ds_1", 2, "enough", "row_count(min=1)", "PASS", None, None, "7 rows",

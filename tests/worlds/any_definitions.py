@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from lakeguard.gate.schema_profiles import POSSIBLE
 from lakeguard.registry.builds import Built
 from lakeguard.registry.characters import look_alike
 from lakeguard.registry.kind_invariants import definition_errors, rule_errors
@@ -29,6 +30,7 @@ from lakeguard_sdk.definition import (
 )
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.schema_words import ColumnOrigin, Reaction, SchemaChange
 from lakeguard_sdk.words import (
     Enforcement,
     Layer,
@@ -48,6 +50,7 @@ COLUMNS: tuple[tuple[str, str], ...] = (
     ("Ünit #", "string"), ("range", "integer"), ("no", "boolean"), ("price", "decimal(10,2)"),
     ("- x: [y]", "timestamp"),
 )  # fmt: skip
+LEFT_OUT = ("debug blob", "null", "- y", "Übrig")
 KEYS = ("Format", "path", "delimiter", "detail.x", "config.y", "a b", "transform", "mode")
 WORDS = st.sampled_from(("folder", "raw", "build", "ingest_2", "s3"))
 DETAILS = st.dictionaries(
@@ -70,7 +73,12 @@ def definitions(draw: st.DrawFn) -> Definitions:
     sources = _sources(draw)
     targets = _targets(draw, sources)
     profiles = tuple(
-        ProfileDefinition(profile=name, description=draw(LONG_TEXTS), **_flags(draw))
+        ProfileDefinition(
+            profile=name,
+            description=draw(LONG_TEXTS),
+            reactions=_reactions(draw),
+            **_flags(draw),
+        )
         for name in _some(draw)
     )
     datasets = _datasets(draw, sources, targets, profiles)
@@ -96,6 +104,12 @@ def _some(draw: st.DrawFn, least: int = 0) -> list[str]:
 def _flags(draw: st.DrawFn) -> dict[str, bool]:
     names = ("allow_column_drop", "allow_type_widen", "allow_type_narrow", "auto_add_columns")
     return {name: draw(FLAGS) for name in (*names, "allow_nullable_change", "active")}
+
+
+def _reactions(draw: st.DrawFn) -> dict[SchemaChange, Reaction]:
+    open_to_all = [change for change, possible in POSSIBLE.items() if len(possible) > 1]
+    chosen = draw(st.lists(st.sampled_from(open_to_all), max_size=3, unique=True))
+    return {change: draw(st.sampled_from(POSSIBLE[change])) for change in chosen}
 
 
 def _external(draw: st.DrawFn, count: int) -> list[str]:
@@ -237,6 +251,7 @@ def _datasets(
                 build=build,
                 load=load,
                 profile=draw(st.sampled_from(known)),
+                leave_out=tuple(draw(st.lists(st.sampled_from(LEFT_OUT), unique=True))),
                 target=draw(st.sampled_from((None, *fitting))),
                 columns=columns,
                 rules=_rules(draw, columns),
@@ -293,6 +308,9 @@ def _columns(draw: st.DrawFn) -> tuple[ColumnDefinition, ...]:
             type=kind,
             tags=tuple(draw(st.lists(st.sampled_from(("pii", "money", "x_1")), unique=True))),
             description=draw(LONG_TEXTS),
+            nullable=draw(FLAGS),
+            origin=draw(st.sampled_from(ColumnOrigin)),
+            widened_from=draw(st.sampled_from(("", "", "short", "decimal(4,1)"))),
         )
         for name, kind in chosen
     )

@@ -21,6 +21,7 @@ from lakeguard_sdk.definition import (
 )
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.schema_words import ColumnOrigin
 from lakeguard_sdk.words import HashStrategy, LoadType, SourceFormat
 
 ORG = "default"
@@ -64,7 +65,7 @@ FLIGHTS = DatasetDefinition(
     columns=(
         ColumnDefinition(name="id", type="long"),
         ColumnDefinition(name="day", type="date"),
-        ColumnDefinition(name=ODD, type="decimal(10,2)"),
+        ColumnDefinition(name=ODD, type="decimal(10,2)", origin=ColumnOrigin.DRIFT),
     ),
 )
 WEATHER = FLIGHTS.model_copy(
@@ -273,6 +274,8 @@ def _library(connection: Connection) -> None:
         {**profile, **revised(1), "description": "first"},
         {**profile, **revised(2), "description": "second"},
     )
+    own = {**profile, "profile_name": "own", "description": "", "reactions": '{"WIDEN":"BLOCK"}'}
+    add(connection, t.schema_compatibility_rules_revisions, {**own, **revised(1)})
     add(
         connection,
         t.dq_rule_catalog_revisions,

@@ -13,6 +13,7 @@ from lakeguard_sdk.decision import CheckResult, Ruling
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import Failure, RunResult, SchemaReaction, SchemaVerdict
 from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import CheckKind, Outcome, RunStatus, Verdict
 from tests.worlds.told_definitions import ODD, ORG, add, minute
 
@@ -28,6 +29,14 @@ VERDICT = SchemaVerdict(
         ),
         SchemaReaction(
             column="day", change="missing", found=None, declared="date", reaction="BLOCK"
+        ),
+        SchemaReaction(
+            column="hour",
+            change=SchemaChange.RENAME,
+            found="date",
+            declared="date",
+            reaction=Reaction.BLOCK,
+            other="hours",
         ),
     ),
 )

@@ -70,9 +70,21 @@ def test_each_class_of_difference(given: TableSchema, changes: list[str]) -> Non
     assert found(given) == changes
 
 
-def test_a_key_does_not_widen() -> None:
-    approved = Approved(schema(id="integer"), keys=("id",))
-    assert found(schema(id="long"), approved) == ["KEY_CHANGE id"]
+@pytest.mark.parametrize(
+    ("given", "changes"),
+    [
+        (schema(id="long", day="date"), ["KEY_CHANGE id"]),
+        (schema(day="date"), ["KEY_CHANGE id"]),
+        (schema(ids="integer", day="date"), ["KEY_CHANGE id ids"]),
+        (schema(ID="integer", day="date"), ["CASE_RENAME id ID"]),
+        (schema(id="integer"), ["PARTITION_CHANGE day"]),
+        (schema(id="integer", day="timestamp_ntz"), ["PARTITION_CHANGE day"]),
+        (schema(id="short", day="date"), ["NARROW id"]),
+    ],
+)
+def test_what_a_table_rests_on_stays(given: TableSchema, changes: list[str]) -> None:
+    approved = Approved(schema(id="integer", day="date"), keys=("id",), partition_by=("day",))
+    assert found(given, approved) == changes
 
 
 def test_the_likest_names_are_paired_and_each_once() -> None:

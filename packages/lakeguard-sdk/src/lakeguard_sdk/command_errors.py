@@ -45,6 +45,14 @@ class OtherTable(UsageError):
     next_command = "lakeguard adopt {dataset} {location}"
 
 
+class NothingToApprove(UsageError):
+    """What was seen last is what is declared, or cannot be declared by columns alone."""
+
+    code = "LG-1206"
+    what = "there is nothing to approve in the schema of {dataset}: {reason}"
+    next_command = "lakeguard schema diff {dataset}"
+
+
 class NotAdoptable(Refused):
     """The table stays as it is. Take the way out that is named, or copy its rows."""
 

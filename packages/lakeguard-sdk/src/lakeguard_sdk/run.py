@@ -200,6 +200,8 @@ class SchemaReaction(Noun):
     reaction: Reaction | Literal["LEFT_OUT", "CAST", "BLOCK"]
     other: str = Field(default="", exclude_if=lambda name: not name)
     """What the live schema calls the column, where it is, or may be, another name."""
+    why: str = Field(default="", exclude_if=lambda reason: not reason)
+    """What else than the profile answered so."""
 
 
 class SchemaVerdict(Noun):

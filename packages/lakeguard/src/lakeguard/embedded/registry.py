@@ -9,8 +9,10 @@ from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.errors import SecretReason
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.planning import Applied, Plan
+from lakeguard_sdk.secret_values import holds_secret
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,13 @@ class EmbeddedRegistry:
             current = read_state(connection, self.heart.org_id)
             return make_plan(definitions, current, self.heart.lake)
 
-    def apply(self, plan: Plan) -> Applied:
-        heart = self.heart
+    def apply(self, plan: Plan, reason: str = "") -> Applied:
+        if holds_secret(reason):
+            raise SecretReason()
+        heart, at = self.heart, self.heart.clock()
         with heart.database.write() as connection:
             applied = apply_plan(
-                connection, plan, heart.org_id, heart.actor, heart.clock(), heart.lake
+                connection, plan, heart.org_id, heart.actor, at, heart.lake, reason or None
             )
             reached("apply.written")
         reached("apply.committed")

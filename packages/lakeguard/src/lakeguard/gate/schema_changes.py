@@ -26,6 +26,12 @@ class Approved:
     keys: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
 
+    def bound(self, column: str, change: SchemaChange) -> SchemaChange:
+        """The change, which is one of keys or partitions where the table rests on the column."""
+        if column in self.partition_by:
+            return SchemaChange.PARTITION_CHANGE
+        return SchemaChange.KEY_CHANGE if column in self.keys else change
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -86,11 +92,8 @@ def _type_differences(
     if _read_from_text(old.type, now.type, text_source=text_source):
         return
     for item in type_changes(old.name, old.type, now.type):
-        change = item.change
-        if change is SchemaChange.WIDEN and old.name in approved.partition_by:
-            change = SchemaChange.PARTITION_CHANGE
-        elif change is SchemaChange.WIDEN and old.name in approved.keys:
-            change = SchemaChange.KEY_CHANGE
+        widened = item.change is SchemaChange.WIDEN
+        change = approved.bound(old.name, item.change) if widened else item.change
         yield Difference(item.path, change, item.new, item.old)
 
 
@@ -111,12 +114,13 @@ def _names(
 ) -> Iterator[Difference]:
     renamed = _rename_candidates(gone, new, text_source=text_source)
     for old, now in renamed:
-        yield Difference(old.name, SchemaChange.RENAME, now.type, old.type, now.name)
+        change = approved.bound(old.name, SchemaChange.RENAME)
+        yield Difference(old.name, change, now.type, old.type, now.name)
     old_names = {old.name for old, _ in renamed}
     for old in (column for column in gone if column.name not in old_names):
         required = old.name in approved.required
         change = SchemaChange.DROP_REQUIRED if required else SchemaChange.DROP_NULLABLE
-        yield Difference(old.name, change, None, old.type)
+        yield Difference(old.name, approved.bound(old.name, change), None, old.type)
     new_names = {now.name for _, now in renamed}
     for now in (column for column in new if column.name not in new_names):
         required = now.nullable is False

@@ -25,4 +25,5 @@ def guaranteed(
     """The differences, with BLOCK as the answer to all that one of the modes does not accept."""
     for item in differences:
         breached = any(breaches(mode, (item,)) for mode in modes)
-        yield item.model_copy(update={"reaction": Reaction.BLOCK}) if breached else item
+        blocked = {"reaction": Reaction.BLOCK, "why": ""}
+        yield item.model_copy(update=blocked) if breached else item

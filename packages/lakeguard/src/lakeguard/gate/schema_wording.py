@@ -43,7 +43,11 @@ _CLAUSES = {
 
 
 def change_text(item: SchemaReaction) -> str:
-    """What differs; older decisions keep their words."""
+    """What differs, and what else than the profile answered it; old decisions keep their words."""
+    return f"{_sentence(item)} ({item.why})" if item.why else _sentence(item)
+
+
+def _sentence(item: SchemaReaction) -> str:
     match item.change:
         case "added":
             return _SENTENCES[SchemaChange.ADD_NULLABLE].format(**_words(item))
@@ -61,7 +65,7 @@ def change_text(item: SchemaReaction) -> str:
 def _words(item: SchemaReaction) -> dict[str, str]:
     return {
         "column": item.column,
-        "found": item.found or "none",
+        "found": item.found or ("missing" if item.column else "none"),
         "declared": item.declared or "none",
         "other": item.other,
     }

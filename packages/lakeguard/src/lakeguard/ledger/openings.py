@@ -59,6 +59,14 @@ def opening_of(connection: Connection, org_id: str, run_id: str) -> Opening:
     return Opening(plan, get_document(connection, org_id, row.pinned_hash))
 
 
+def opened_revision(connection: Connection, org_id: str, run_id: str) -> int | None:
+    """The revision of its dataset's definition that a run was opened with."""
+    opened = run_openings.c
+    return connection.scalar(
+        select(opened.dataset_revision).where(opened.org_id == org_id, opened.run_id == run_id)
+    )
+
+
 def record_schema(
     connection: Connection,
     org_id: str,

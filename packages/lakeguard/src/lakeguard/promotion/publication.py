@@ -14,6 +14,7 @@ from lakeguard.ledger.versions import (
     record_version,
 )
 from lakeguard.promotion.deciding import from_layer
+from lakeguard.promotion.drifting import record_drift
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard_sdk.commits import Commit
@@ -45,6 +46,7 @@ def publish_version(
         notes=evidence.notes,
     )
     _point_at(connection, heart, version, intent.kind)
+    record_drift(connection, heart, run)
     layer = from_layer(run.dataset.definition)
     record_promotion(connection, heart.org_id, decision, layer, PromotionState.PROMOTED)
     return end_run(

@@ -9,10 +9,11 @@ from lakeguard.registry.nodes import Block, Node, Scalar
 from lakeguard_sdk.definition import ColumnDefinition
 from lakeguard_sdk.definition_errors import UnknownType
 from lakeguard_sdk.schema import TYPE_WORDS, normal_type
+from lakeguard_sdk.schema_words import ColumnOrigin
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.type_tree import NotAType
 
-KEYS = ("type", "required", "tags", "description", "rules")
+KEYS = ("type", "required", "nullable", "tags", "description", "rules", "origin", "widened_from")
 _SHAPE = "{type: string, required: true}"
 
 
@@ -66,13 +67,24 @@ def _entry(
     data_type = _type(column, column_type)
     tags = _tags(column)
     description = column.text("description", limit=LONGEST_DESCRIPTION) or ""
-    required = column.flag("required", False)
+    required, nullable = column.flag("required", False), column.flag("nullable", True)
+    widened = column.scalar("widened_from")
+    widened_from = None if widened is None else _read_type(column, widened, None)
+    origin = column.choice("origin", ColumnOrigin, ColumnOrigin.DECLARED)
     said = ColumnRules(
         name, node.values.get("required") if required else None, tuple(column.items("rules"))
     )
     if data_type is None:
         return None, said
-    definition = ColumnDefinition(name=name, type=data_type, tags=tags, description=description)
+    definition = ColumnDefinition(
+        name=name,
+        type=data_type,
+        tags=tags,
+        description=description,
+        nullable=nullable,
+        origin=origin or ColumnOrigin.DECLARED,
+        widened_from=widened_from or "",
+    )
     return definition, said
 
 
@@ -96,8 +108,10 @@ def _closed(text: str) -> bool:
 
 def _type(column: Fields, split: str | None) -> str | None:
     scalar = column.scalar("type", required=True)
-    if scalar is None:
-        return None
+    return None if scalar is None else _read_type(column, scalar, split)
+
+
+def _read_type(column: Fields, scalar: Scalar, split: str | None) -> str | None:
     place = column.document.place(scalar)
     if split is not None:
         hint = f'; quote it: "{split}"'

@@ -10,7 +10,7 @@ from lakeguard.registry.findings import Findings
 from lakeguard.registry.load_invariants import load_errors
 from lakeguard.registry.load_said import LoadSaid
 from lakeguard.registry.loads import LoadRead, read_load
-from lakeguard.registry.nodes import Document
+from lakeguard.registry.nodes import Document, Scalar
 from lakeguard.registry.project_files import ProjectFiles
 from lakeguard.registry.rules import read_rules
 from lakeguard.registry.table_places import LONGEST_PLACE
@@ -25,7 +25,8 @@ KEYS = (
     "build", "load", "schema", "target", "columns", "rules", "external_id", "details",
     "location",
 )  # fmt: skip
-SCHEMA_KEYS = ("profile",)
+DEFAULT_PROFILE = "default"
+SCHEMA_KEYS = ("profile", "leave_out")
 
 
 def read_dataset(
@@ -40,7 +41,7 @@ def read_dataset(
     active = fields.flag("active", True)
     parents = _parents(fields)
     build = read_build(fields, files)
-    said, profile = read_load(fields), _profile(fields)
+    said, (profile, leave_out) = read_load(fields), _schema(fields)
     target = fields.word("target", "")
     location = fields.text("location", limit=LONGEST_PLACE) or ""
     details, external_id = read_details(fields, "details"), fields.text("external_id") or ""
@@ -61,6 +62,7 @@ def read_dataset(
         build=build,
         load=load,
         profile=profile,
+        leave_out=leave_out,
         target=target or None,
         location=location,
         external_id=external_id,
@@ -93,18 +95,27 @@ def _parents(fields: Fields) -> tuple[DatasetName, ...]:
     return tuple(parent for parent in found if parent is not None)
 
 
-def _profile(fields: Fields) -> str:
-    """The schema profile, in any case; the default where none is said."""
+def _schema(fields: Fields) -> tuple[str, tuple[str, ...]]:
+    """The schema profile, in any case, and what is left out; the default where none is said."""
     block = fields.block_at("schema", "{profile: BACKWARD}")
     if block is None:
-        return "default"
-    scalar = Fields(fields.document, block, fields.findings, SCHEMA_KEYS).scalar(
-        "profile", required=True
-    )
+        return DEFAULT_PROFILE, ()
+    said = Fields(fields.document, block, fields.findings, SCHEMA_KEYS)
+    names = []
+    for node in said.items("leave_out"):
+        if isinstance(node, Scalar):
+            names.append(node.value)
+        else:
+            said.wrong(node, "leave_out", "name columns")
+    return _profile(said), tuple(names)
+
+
+def _profile(said: Fields) -> str:
+    scalar = said.scalar("profile", required=True)
     if scalar is None:
-        return "default"
+        return DEFAULT_PROFILE
     try:
         return check_word(scalar.value.lower())
     except BadName:
-        fields.add(BadWord(fields.document.place(scalar), name=scalar.value[:LONGEST_TEXT]))
-        return "default"
+        said.add(BadWord(said.document.place(scalar), name=scalar.value[:LONGEST_TEXT]))
+        return DEFAULT_PROFILE

@@ -13,6 +13,7 @@ from lakeguard.registry.fields import LONGEST_TEXT
 from lakeguard.registry.invariants import dataset_errors
 from lakeguard.registry.locating import Locate
 from lakeguard.registry.rules import grammar_hint, rule_error
+from lakeguard.registry.schema_invariants import profile_errors, schema_errors
 from lakeguard.registry.source_invariants import source_errors
 from lakeguard.registry.sql import check_transform
 from lakeguard.registry.table_places import location_problem, own_place_problem
@@ -23,6 +24,7 @@ from lakeguard_sdk.definition import (
     DatasetDefinition,
     Definition,
     PolicyDefinition,
+    ProfileDefinition,
     RuleDefinition,
     SourceDefinition,
     TargetDefinition,
@@ -42,6 +44,7 @@ def definition_errors(definition: Definition, locate: Locate) -> Iterator[Defini
     match definition:
         case DatasetDefinition():
             yield from dataset_errors(definition, locate)
+            yield from schema_errors(definition, locate)
             if problem := own_place_problem(definition.location):
                 place = locate(definition, ("location",))
                 yield WrongValue(place, key="location", problem=problem, hint="", at=["location"])
@@ -51,6 +54,8 @@ def definition_errors(definition: Definition, locate: Locate) -> Iterator[Defini
             yield from _target_errors(definition, locate)
         case PolicyDefinition():
             yield from _policy_errors(definition, locate)
+        case ProfileDefinition():
+            yield from profile_errors(definition, locate)
         case CatalogueRule():
             problem_found = template_problem(definition.expression)
             if problem_found is not None:

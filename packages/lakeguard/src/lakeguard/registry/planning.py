@@ -8,6 +8,7 @@ from typing import NamedTuple
 from lakeguard.registry.changes import changes_between
 from lakeguard.registry.checking import check_definitions
 from lakeguard.registry.current import Entry, RegistryState
+from lakeguard.registry.drift import keeping_drift
 from lakeguard.registry.graph import parents_first
 from lakeguard.registry.kinds import KINDS, every, hash_of, key_of, name_of
 from lakeguard_sdk.definition import DatasetDefinition, Definition, Definitions
@@ -25,9 +26,10 @@ def make_plan(definitions: Definitions, current: RegistryState, lake: str | None
     """The steps, kind by kind: what others refer to comes first, parents before children.
 
     The same input gives the same plan, in whatever order it came. What is registered and not
-    among the definitions is left as it is. InvalidDefinitions if anything does not hold, the
-    registry included.
+    among the definitions is left as it is, columns included that came with the data.
+    InvalidDefinitions if anything does not hold, the registry included.
     """
+    definitions = keeping_drift(definitions, current)
     differences = list(_differences(definitions, current))
     superseded = current.open_all(item.entry for item in differences if item.entry is not None)
     check_definitions(definitions, current, [item.definition for item in differences], lake)

@@ -129,6 +129,12 @@ def dataset_with_id(org_id: str, dataset_id: str) -> Select[Any]:
     return current_datasets(org_id).where(dataset_registry.c.dataset_id == dataset_id)
 
 
+def dataset_revision(dataset_id: str, revision: int) -> Select[Any]:
+    """The definition in one revision of a dataset."""
+    row = dataset_registry_revisions.c
+    return select(row.definition).where(row.dataset_id == dataset_id, row.revision == revision)
+
+
 def dataset_names(org_id: str) -> Select[Any]:
     """The names of all datasets."""
     return select(dataset_registry.c.dataset_name).where(dataset_registry.c.org_id == org_id)

@@ -50,6 +50,7 @@ __all__ = [
     "current_source",
     "current_target",
     "dataset_by_id",
+    "definition_at",
     "job_id_of_dataset",
     "job_of_dataset",
     "read_state",
@@ -78,6 +79,14 @@ def dataset_by_id(connection: Connection, org_id: str, dataset_id: str) -> Regis
     if row is None:
         raise NotRegistered(dataset=dataset_id)
     return _dataset(row)
+
+
+def definition_at(connection: Connection, dataset_id: str, revision: int) -> DatasetDefinition:
+    """What a revision of a dataset said."""
+    text = connection.scalar(statements.dataset_revision(dataset_id, revision))
+    if text is None:
+        raise NotRegistered(dataset=f"{dataset_id}, revision {revision}")
+    return DatasetDefinition.from_json(text)
 
 
 def current_source(connection: Connection, org_id: str, name: str) -> RegisteredSource | None:
@@ -124,6 +133,7 @@ def apply_plan(
     actor: str,
     at: datetime,
     lake: str | None = None,
+    reason: str | None = None,
 ) -> Applied:
     """Add the revisions that the plan's steps say. An empty plan writes nothing.
 
@@ -143,7 +153,7 @@ def apply_plan(
     revisions = Revisions(current, org_id, actor, apply_id, at)
     for step in plan.steps:
         revisions.take(step)
-    _record_apply(connection, plan, revisions)
+    _record_apply(connection, plan, revisions, reason)
     revisions.insert(connection)
     return Applied(
         apply_id=apply_id,
@@ -169,7 +179,9 @@ def _superseded(plan: Plan, current: RegistryState) -> bool:
     )
 
 
-def _record_apply(connection: Connection, plan: Plan, revisions: Revisions) -> None:
+def _record_apply(
+    connection: Connection, plan: Plan, revisions: Revisions, reason: str | None
+) -> None:
     """One row per apply, numbered; of two at the same time, one gets the number."""
     last: int = connection.execute(statements.last_ordinal(revisions.org_id)).scalar_one()
     row = {
@@ -181,6 +193,7 @@ def _record_apply(connection: Connection, plan: Plan, revisions: Revisions) -> N
         "plan_hash": plan.content_hash(),
         "applied_at": revisions.at,
         "applied_by": revisions.actor,
+        "reason": reason,
     }
     try:
         facts.record(connection, registry_applies, [row], revisions.at)

@@ -50,6 +50,12 @@ INGESTION_NOTES: dict[str, TableNote] = {
                 "`is_nullable` is false only where an active rule lets no NULL in.", tests=_TOLD
             ),
             Invariant("`dq_severity` is the hardest of the column's active rules.", tests=_TOLD),
+            Invariant(
+                "`origin` is `drift` where a run found the column and its profile accepted it.",
+                tests=(
+                    "tests/contract/test_schema_drift.py::test_an_addition_is_the_tables_until_a_person_declares_it",
+                ),
+            ),
         ),
         key=("source_object_id", "column_name"),
     ),
@@ -61,8 +67,13 @@ INGESTION_NOTES: dict[str, TableNote] = {
                 "One row per key: the latest revision in `schema_compatibility_rules_revisions`.",
                 tests=_TOLD,
             ),
+            Invariant(
+                "`reactions` is a JSON object of classes of change and the answers to them.",
+                tests=_TOLD,
+            ),
         ),
         key=("org_id", "profile_name"),
+        nullable=("reactions",),
     ),
     "dq_rule_catalog": TableNote(
         Family.INGESTION,
@@ -94,14 +105,16 @@ INGESTION_NOTES: dict[str, TableNote] = {
                 "A difference that blocks is INCOMPATIBLE, every other COMPATIBLE.", tests=_TOLD
             ),
             Invariant(
-                "Every kind of difference has its answer.",
-                tests=(
-                    "tests/unit/gate/test_schema_comparison.py::test_each_difference_and_its_answer",
-                ),
+                "Every class of difference has its answer under every profile.",
+                tests=("tests/unit/gate/test_schema_profiles.py::test_each_cell_of_the_table",),
+            ),
+            Invariant(
+                "A run that is refused has its schema and its differences here, too.",
+                tests=("tests/contract/test_schema_drift.py::test_a_refused_schema_is_kept",),
             ),
         ),
         key=("run_id", "change_ordinal"),
-        nullable=("declared_type", "found_type"),
+        nullable=("declared_type", "found_name", "found_type"),
     ),
     "data_quality_results": TableNote(
         Family.INGESTION,

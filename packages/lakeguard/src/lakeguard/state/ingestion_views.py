@@ -42,6 +42,7 @@ source_object_columns = Table(
     Column("dq_severity", Word),
     Column("active", Boolean),
     Column("org_id", Id),
+    Column("origin", Word),
 )
 
 schema_compatibility_rules = Table(
@@ -57,6 +58,7 @@ schema_compatibility_rules = Table(
     Column("active", Boolean),
     Column("org_id", Id),
     Column("revision", Integer),
+    Column("reactions", Long),
 )
 
 dq_rule_catalog = Table(
@@ -96,6 +98,7 @@ schema_change_log = Table(
     Column("action_taken", Word),
     Column("detected_at", UtcTime),
     Column("org_id", Id),
+    Column("found_name", Name),
 )
 
 data_quality_results = Table(
@@ -173,7 +176,8 @@ def _object_columns(json: JsonSql) -> str:
         f" NOT EXISTS (SELECT 1 FROM {required}) AS is_nullable,"
         f" {json.array_of('q.rule_expression', rules, 'q.position, q.rule_id')} AS dq_rule_set,"
         f" CASE WHEN EXISTS (SELECT 1 FROM {rules} AND q.severity = 'FAIL') THEN 'FAIL'"
-        " ELSE 'WARN' END AS dq_severity, r.active, r.org_id"
+        " ELSE 'WARN' END AS dq_severity, r.active, r.org_id,"
+        f" coalesce({json.item_text('c', 'origin')}, 'declared') AS origin"
         f" FROM dataset_registry r, {json.items('r.definition', 'columns', 'c')}"
         f" WHERE {json.text('r.definition', 'build', 'build')} = 'source'"
     )
@@ -198,7 +202,8 @@ def _changes(json: JsonSql) -> str:
         f" {json.item_text('c', 'declared')} AS declared_type,"
         f" {json.item_text('c', 'found')} AS found_type,"
         f" CASE WHEN {reaction} = 'BLOCK' THEN 'INCOMPATIBLE' ELSE 'COMPATIBLE' END"
-        f" AS compatibility, {reaction} AS action_taken, s.submitted_at AS detected_at, s.org_id"
+        f" AS compatibility, {reaction} AS action_taken, s.submitted_at AS detected_at, s.org_id,"
+        f" {json.item_text('c', 'other')} AS found_name"
         " FROM run_schemas s JOIN run_openings o ON o.run_id = s.run_id"
         " JOIN documents d ON d.org_id = s.org_id AND d.content_hash = s.verdict_hash"
         f" CROSS JOIN {json.items('d.body', 'differences', 'c')}"

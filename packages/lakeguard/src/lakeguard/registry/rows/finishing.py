@@ -15,7 +15,15 @@ from lakeguard_sdk.definition import DatasetDefinition, Definition, TargetDefini
 from lakeguard_sdk.definition_errors import WrongValue
 from lakeguard_sdk.words import LoadType
 
-_COLUMN_FIELDS = ("type", "tags", "description")
+_COLUMN_FIELDS = {
+    "type": "type",
+    "tags": "tags",
+    "description": "description",
+    "promised": "nullable",
+    "origin": "origin",
+    "widened_from": "widened_from",
+}
+"""What rows say of a column, and the field of the noun that it is."""
 
 
 def finished(sheet: Worksheet, draft: Draft) -> Definition | None:
@@ -91,7 +99,7 @@ def _columns(sheet: Worksheet, draft: Draft) -> tuple[list[dict[str, Any]], set[
     order = {column.name: (index, 1) for index, column in enumerate(before, 1)}
     taken: dict[int, str] = {}
     for name, said in rows.items():
-        data = {field: said[field] for field in _COLUMN_FIELDS if field in said}
+        data = {field: said[word] for word, field in _COLUMN_FIELDS.items() if word in said}
         found[name] = {**found.get(name, {"name": name}), **data}
         if (position := said.get("position")) is not None:
             order[name] = (position, 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.rules import define_rule
-from lakeguard.registry.profiles import FLAGS
+from lakeguard.registry.profiles import FLAGS, reaction_problem
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.dataset_names import dataset_of, object_dataset
 from lakeguard.registry.rows.drafts import Draft
@@ -22,6 +22,7 @@ from lakeguard_sdk.clean_names import clean_column
 from lakeguard_sdk.definition import CatalogueRule, RuleDefinition
 from lakeguard_sdk.definition_errors import DuplicateDefinition, UnknownReference, UnknownType
 from lakeguard_sdk.schema import TYPE_WORDS
+from lakeguard_sdk.schema_words import ColumnOrigin
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import (
     HashStrategy,
@@ -76,6 +77,24 @@ def read_profiles(sheet: Worksheet) -> None:
             for flag in (*FLAGS, "active"):
                 sheet.say(draft, cells, (flag,), flag, cells.flag(flag))
             sheet.say_texts(draft, cells, "description")
+            if cells.has("reactions"):
+                sheet.say(draft, cells, ("reactions",), "reactions", _reactions(cells))
+
+
+def _reactions(cells: Cells) -> dict[str, str] | None:
+    """Class of change by class of change, as JSON."""
+    said = cells.json("reactions")
+    if not isinstance(said, dict):
+        cells.wrong("reactions", 'write {"WIDEN": "BLOCK"}')
+        return None
+    found = {}
+    for change, reaction in said.items():
+        problem = reaction_problem(str(change), str(reaction))
+        if problem is not None:
+            cells.wrong("reactions", problem)
+            return None
+        found[str(change).upper()] = str(reaction)
+    return found
 
 
 def read_catalogue(sheet: Worksheet) -> None:
@@ -243,6 +262,11 @@ def _say_column(sheet: Worksheet, draft: Draft, cells: Cells, name: str) -> None
     sheet.say(draft, cells, (*at, "description"), "description", cells.text("description"))
     sheet.say(draft, cells, (*at, "active"), "active", cells.flag("active"))
     sheet.say(draft, cells, (*at, "nullable"), "is_nullable", cells.flag("is_nullable"))
+    sheet.say(draft, cells, (*at, "promised"), "source_nullable", cells.flag("source_nullable"))
+    widened = cells.text("widened_from")
+    sheet.say(draft, cells, (*at, "widened_from"), "widened_from", widened and column_type(widened))
+    origin = cells.choice("origin", ColumnOrigin) if cells.has("origin") else None
+    sheet.say(draft, cells, (*at, "origin"), "origin", origin and origin.value)
 
 
 def _type(cells: Cells) -> str | None:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from lakeguard.gate.where_tree import column_text
+from lakeguard.registry.required import is_required
 from lakeguard.registry.rows.cells import flag_of
 from lakeguard.registry.rows.code_columns import code_row
 from lakeguard.registry.rows.control_rows import (
@@ -70,7 +70,9 @@ def _cell(value: str | int | bool | None) -> str:
 def _all_rows(definitions: Definitions) -> Iterator[tuple[str, Written]]:
     for profile in definitions.profiles:
         table = "schema_compatibility_rules"
-        yield table, {"profile_name": profile.profile, **_rest(profile, table)}
+        answers = {key.value: word.value for key, word in profile.reactions.items()}
+        told: Written = {"reactions": json.dumps(answers) if answers else None}
+        yield table, {"profile_name": profile.profile, **_rest(profile, table), **told}
     for rule in definitions.catalogue:
         table = "dq_rule_catalog"
         said: Written = {"rule_name": rule.rule, "rule_expression": rule.expression}
@@ -232,6 +234,7 @@ def _registry_row(item: DatasetDefinition) -> Written:
         "parents": _list(item.parents),
         "details": json.dumps(item.details, ensure_ascii=False) if item.details else None,
         "load_settings": load_settings_text(item.load),
+        "leave_out": _list(item.leave_out) if item.leave_out else None,
         **_load_words(item),
         **code_row(item),
     }
@@ -267,21 +270,17 @@ def _object_row(item: DatasetDefinition, build: FromSource) -> Written:
 
 
 def _column_row(column: ColumnDefinition, rules: tuple[RuleDefinition, ...]) -> Written:
-    required = any(
-        rule.rule_id == f"not_null.{column.name}"
-        and rule.expression == f"not_null({column_text(column.name)})"
-        and rule.severity is Severity.FAIL
-        and rule.active
-        for rule in rules
-    )
     return {
         "column_name": column.name,
         "clean_name": column.name,
         "data_type": column.type,
-        "is_nullable": not required,
+        "is_nullable": not is_required(column.name, rules),
         "active": True,
         "tags": _list(column.tags),
         "description": column.description,
+        "source_nullable": column.nullable,
+        "origin": column.origin.value,
+        "widened_from": column.widened_from,
     }
 
 

@@ -1,0 +1,107 @@
+"""Approving a schema: the definition is changed in its file, and applied like any other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lakeguard.registry.approving import approved_definition, declarable
+from lakeguard.registry.column_edits import edited_columns
+from lakeguard.registry.exporting import definition_files
+from lakeguard.registry.loading import load_folder
+from lakeguard.registry.locating import file_of
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.command_errors import NothingToApprove
+from lakeguard_sdk.definition import DatasetDefinition, Definitions
+from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.planning import Applied, Plan
+from lakeguard_sdk.reading import ClassedDifference, SchemaDiff
+
+
+@dataclass(frozen=True)
+class Approved:
+    """What was declared, where it was written, and how it was applied."""
+
+    dataset: DatasetName
+    differences: tuple[ClassedDifference, ...]
+    file: str | None
+    """None where the dataset has no file in the project."""
+    plan: Plan
+    applied: Applied
+    reason: str
+
+    def to_data(self) -> dict[str, object]:
+        return {
+            "dataset": self.dataset,
+            "differences": [item.to_data() for item in self.differences],
+            "file": self.file,
+            "plan": self.plan.to_data(),
+            "applied": self.applied.to_data(),
+            "reason": self.reason,
+        }
+
+
+def approve(
+    client: Client, project: Path, asked: DatasetName, columns: tuple[str, ...], reason: str
+) -> Approved:
+    """Nothing is written, and the file is as it was, where the registry would refuse it."""
+    name = client.reader.dataset(asked).dataset_name
+    file = project / "definitions" / name.layer.value / f"{name.name}.yaml"
+    written = _on_disk(project, name) if file.is_file() else None
+    before = written or client.reader.definition(name)
+    diff = client.reader.schema_diff(name, before)
+    chosen = _chosen(name, diff, columns)
+    assert diff is not None  # noqa: S101 - a promise to the type checker: there was something
+    after = approved_definition(before, diff.live, chosen)
+    plan = client.registry.plan(Definitions(datasets=(after,)))
+    old = file.read_bytes() if written else b""
+    if written:
+        file.write_bytes(_edited(project, file, written, after))
+    try:
+        applied = client.registry.apply(plan, reason)
+    except BaseException:
+        if written:
+            file.write_bytes(old)
+        raise
+    place = file_of(after) if written else None
+    return Approved(name, tuple(chosen), place, plan, applied, reason)
+
+
+def _on_disk(project: Path, name: DatasetName) -> DatasetDefinition | None:
+    found = load_folder(project).datasets
+    return next((dataset for dataset in found if dataset.dataset == name), None)
+
+
+def _chosen(
+    name: DatasetName, diff: SchemaDiff | None, columns: tuple[str, ...]
+) -> list[ClassedDifference]:
+    if diff is None:
+        raise NothingToApprove(dataset=name, reason="no run has found one yet")
+    found = declarable(diff.differences)
+    if not found:
+        raise NothingToApprove(dataset=name, reason="what was seen last is what is declared")
+    names = {item.column for item in found} | {item.other for item in found}
+    for column in columns:
+        if column not in names:
+            raise NothingToApprove(dataset=name, reason=f"column {column} does not differ")
+    return [i for i in found if not columns or i.column in columns or i.other in columns]
+
+
+def _edited(
+    project: Path, file: Path, before: DatasetDefinition, after: DatasetDefinition
+) -> bytes:
+    """The file with the new columns; written anew, without its comments, if it must be."""
+    old = file.read_bytes()
+    edited = edited_columns(file_of(before), old, before, after)
+    if edited is not None:
+        file.write_bytes(edited)
+        try:
+            same = _on_disk(project, after.dataset) == after
+        except InvalidDefinitions:
+            same = False
+        finally:
+            file.write_bytes(old)
+        if same:
+            return edited
+    return definition_files(Definitions(datasets=(after,)))[file_of(after)].encode()

@@ -1,0 +1,156 @@
+"""The answer to a live schema: each difference, and the schema that the run goes on with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sqlalchemy import Connection
+
+from lakeguard.gate.case import CaseFacts
+from lakeguard.gate.policies import governs
+from lakeguard.gate.rules import measures_for
+from lakeguard.gate.schema_changes import Approved, Difference, find_changes, reordered
+from lakeguard.gate.schema_comparison import accepted_schema, answered, policy_modes
+from lakeguard.gate.schema_guarantees import guaranteed
+from lakeguard.gate.schema_revisions import revised_differences
+from lakeguard.ledger.openings import opened_revision
+from lakeguard.ledger.versions import require_version
+from lakeguard.promotion.heart import Heart, OpenRun
+from lakeguard.registry.drift import drifted
+from lakeguard.registry.kinds import gathered
+from lakeguard.registry.planning import make_plan
+from lakeguard.registry.store import definition_at, read_state
+from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.load import load_columns
+from lakeguard_sdk.measure import Measure, measure_key
+from lakeguard_sdk.run import SchemaReaction, SchemaVerdict, SourceBuild
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.schema_words import Reaction, SchemaChange
+from lakeguard_sdk.words import TEXT_FORMATS, LoadType
+
+_ADDED = (SchemaChange.ADD_NULLABLE, SchemaChange.ADD_REQUIRED)
+_GROWS = (*_ADDED, SchemaChange.RENAME, SchemaChange.WIDEN)
+
+
+def judge_schema(
+    connection: Connection, heart: Heart, run: OpenRun, facts: CaseFacts, live: TableSchema
+) -> SchemaVerdict:
+    """Every difference with its answer; nothing that a table cannot become is accepted."""
+    policies = tuple(policy for policy in run.pinned.policies if governs(policy, facts))
+    found = [*_found(run, live), *_revised(connection, heart, run)]
+    own = _limited(answered(found, run.pinned.terms.answers), connection, run)
+    modes = policy_modes(policies, run.dataset.name.layer)
+    reactions = tuple(guaranteed(own, modes))
+    accepted = _accepted(reactions)
+    if not accepted:
+        return SchemaVerdict(accepted=False, differences=reactions)
+    declared = accepted_schema(run.plan.declared, live, reactions)
+    if declared == run.plan.declared:
+        return SchemaVerdict(accepted=True, differences=reactions)
+    problem = _problem(connection, heart, run, declared)
+    if problem:
+        return SchemaVerdict(accepted=False, differences=tuple(_refused(reactions, problem)))
+    measures = _measures(run, declared)
+    return SchemaVerdict(accepted=True, differences=reactions, declared=declared, measures=measures)
+
+
+def _measures(run: OpenRun, declared: TableSchema) -> tuple[Measure, ...]:
+    """What rules ask of the types that the columns will have, and all else that was asked."""
+    plan, rules = run.plan, run.pinned.rules
+    columns = declared.columns + load_columns(plan.load)
+    asked = {measure_key(measure): measure for measure in plan.measures}
+    for measure in measures_for(rules, plan.table_schema):
+        asked.pop(measure_key(measure), None)
+    wanted = measures_for(rules, TableSchema(columns=columns))
+    asked |= {measure_key(measure): measure for measure in wanted}
+    return tuple(asked[key] for key in sorted(asked))
+
+
+def _found(run: OpenRun, live: TableSchema) -> Iterator[Difference]:
+    plan, build = run.plan, run.plan.build
+    approved = Approved(
+        schema=plan.batch_schema,
+        required=frozenset({*plan.required, *run.pinned.terms.promised}),
+        promised=frozenset(run.pinned.terms.promised),
+        keys=plan.load.keys,
+        partition_by=plan.partition_by,
+    )
+    text_source = isinstance(build, SourceBuild) and build.format in TEXT_FORMATS
+    yield from find_changes(live, approved, text_source=text_source)
+    moved = reordered(live, plan.batch_schema)
+    if moved is not None:
+        yield moved
+
+
+def _revised(connection: Connection, heart: Heart, run: OpenRun) -> Iterable[Difference]:
+    """What a person changed in the definition since the base, beside names and types."""
+    base, dataset_id = run.plan.base, run.dataset.dataset_id
+    if base is None:
+        return ()
+    made_by = require_version(connection, dataset_id, base.version).run_id
+    then = opened_revision(connection, heart.org_id, made_by)
+    now = opened_revision(connection, heart.org_id, run.plan.ticket.run_id)
+    if then == now or then is None or now is None:
+        return ()
+    before = definition_at(connection, dataset_id, then)
+    after = definition_at(connection, dataset_id, now)
+    rebuilt = run.plan.load.type is LoadType.FULL and run.plan.window is None
+    return revised_differences(before, after, rebuilt=rebuilt)
+
+
+def _limited(
+    reactions: Iterable[SchemaReaction], connection: Connection, run: OpenRun
+) -> Iterator[SchemaReaction]:
+    """Columns that are left out whatever the profile says, and times that Delta takes no more."""
+    taken = {column.name.casefold() for column in load_columns(run.plan.load)}
+    out = {name.casefold() for name in run.pinned.terms.leave_out}
+    local = _takes_local_times(connection, run)
+    for item in reactions:
+        name = item.column.casefold()
+        accepts, added = item.reaction is Reaction.ACCEPT, item.change in _ADDED
+        if added and name in out:
+            yield _with(item, Reaction.LEFT_OUT, "its definition says so")
+        elif added and name in taken and accepts:
+            yield _with(item, Reaction.LEFT_OUT, "the load writes a column of that name")
+        elif accepts and _is_local(item) and not local:
+            yield _with(item, Reaction.BLOCK, "Delta takes no timestamp_ntz later")
+        else:
+            yield item
+
+
+def _takes_local_times(connection: Connection, run: OpenRun) -> bool:
+    """A table takes a time without a zone only where it was created with one."""
+    if run.plan.base is None:
+        return True
+    version = require_version(connection, run.dataset.dataset_id, run.plan.base.version)
+    return version.table_schema.has_local_times
+
+
+def _is_local(item: SchemaReaction) -> bool:
+    grows = item.change in _GROWS or str(item.change).startswith("NESTED_")
+    return grows and "timestamp_ntz" in (item.found or "")
+
+
+def _problem(connection: Connection, heart: Heart, run: OpenRun, declared: TableSchema) -> str:
+    """Why the dataset could not be defined so; empty where it could."""
+    definition = drifted(run.dataset.definition, declared)
+    try:
+        make_plan(gathered([definition]), read_state(connection, heart.org_id), heart.lake)
+    except InvalidDefinitions as error:
+        return str(error.errors[0])
+    return ""
+
+
+def _refused(reactions: Iterable[SchemaReaction], why: str) -> Iterator[SchemaReaction]:
+    for item in reactions:
+        grows = item.change in _GROWS or str(item.change).startswith("NESTED_")
+        refused = grows and item.reaction is Reaction.ACCEPT
+        yield _with(item, Reaction.BLOCK, why) if refused else item
+
+
+def _with(item: SchemaReaction, reaction: Reaction, why: str) -> SchemaReaction:
+    return item.model_copy(update={"reaction": reaction, "why": why})
+
+
+def _accepted(reactions: Iterable[SchemaReaction]) -> bool:
+    return all(item.reaction is not Reaction.BLOCK for item in reactions)

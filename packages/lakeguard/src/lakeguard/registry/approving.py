@@ -1,0 +1,74 @@
+"""A live schema approved: the definition that declares it, and nothing else of the dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition
+from lakeguard_sdk.reading import ClassedDifference
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.schema_words import ColumnOrigin, SchemaChange
+
+_ADDED = (SchemaChange.ADD_NULLABLE, SchemaChange.ADD_REQUIRED)
+_NAMES = (SchemaChange.RENAME, SchemaChange.CASE_RENAME)
+_NOTHING_TO_DECLARE = (SchemaChange.REORDER, SchemaChange.COMMENT, SchemaChange.TAG)
+
+
+def declarable(found: Collection[ClassedDifference]) -> list[ClassedDifference]:
+    """Differences that a definition of columns can take over."""
+    return [item for item in found if item.column and item.change not in _NOTHING_TO_DECLARE]
+
+
+def approved_definition(
+    definition: DatasetDefinition, live: TableSchema, found: Collection[ClassedDifference]
+) -> DatasetDefinition:
+    """The definition with these differences declared; what drifted in is declared with them.
+
+    A column that is gone leaves the definition; one that may have been renamed takes its new name,
+    and keeps what is said of it.
+    """
+    live_columns = {column.name: column for column in live.columns}
+    columns = []
+    for column in definition.columns:
+        own = [item for item in found if _is_of(item, column.name)]
+        columns += _declared(column, own, live_columns)
+    new = {item.column for item in found if item.change in _ADDED}
+    columns += [_added(column) for column in live.columns if column.name in new]
+    return definition.model_copy(update={"columns": tuple(columns)})
+
+
+def _declared(
+    column: ColumnDefinition, own: list[ClassedDifference], live: dict[str, Column]
+) -> list[ColumnDefinition]:
+    if not own:
+        return [column]
+    name = next((item.other for item in own if item.other), column.name)
+    now = live.get(name)
+    if now is None:
+        return []
+    typed = any(item.found and item.change not in _NAMES for item in own)
+    said = {
+        "name": name,
+        "type": now.type if typed else column.type,
+        "nullable": _nullable(column, own),
+        "origin": ColumnOrigin.DECLARED,
+        "widened_from": "",
+    }
+    return [column.model_copy(update=said)]
+
+
+def _nullable(column: ColumnDefinition, own: list[ClassedDifference]) -> bool:
+    changes = {item.change for item in own}
+    if SchemaChange.RELAX_NULLABILITY in changes:
+        return True
+    return column.nullable and SchemaChange.TIGHTEN_NULLABILITY not in changes
+
+
+def _added(column: Column) -> ColumnDefinition:
+    return ColumnDefinition(
+        name=column.name, type=column.type, nullable=column.nullable is not False
+    )
+
+
+def _is_of(item: ClassedDifference, column: str) -> bool:
+    return item.column == column or item.column.startswith((f"{column}.", f"{column}["))

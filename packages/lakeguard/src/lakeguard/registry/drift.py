@@ -1,0 +1,67 @@
+"""Columns that came with the data: in the table, and in no file of definitions.
+
+They are the table's until a person declares them, or says that the dataset leaves them out.
+"""
+
+from __future__ import annotations
+
+from lakeguard.registry.current import RegistryState
+from lakeguard.registry.kinds import hash_of
+from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition, Definitions
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.schema_words import ColumnOrigin
+
+
+def keeping_drift(definitions: Definitions, current: RegistryState) -> Definitions:
+    """The definitions, where datasets keep what drifted into the registered ones."""
+    entries = {
+        dataset.dataset: entry
+        for dataset in definitions.datasets
+        if (entry := current.entries.get(("dataset", dataset.dataset))) is not None
+        and entry.definition_hash != hash_of(dataset)
+    }
+    opened = current.open_all(entries.values())
+    kept = []
+    for dataset in definitions.datasets:
+        entry = entries.get(dataset.dataset)
+        before = opened[entry.kind, entry.name].definition if entry else None
+        kept.append(_kept(dataset, before) if isinstance(before, DatasetDefinition) else dataset)
+    return definitions.model_copy(update={"datasets": tuple(kept)})
+
+
+def drifted(definition: DatasetDefinition, found: TableSchema) -> DatasetDefinition:
+    """The definition with the columns and types that a run accepted."""
+    known = {column.name: column for column in definition.columns}
+    columns = [_widened(column, found.type_of(column.name)) for column in definition.columns]
+    columns += [
+        ColumnDefinition(name=column.name, type=column.type, origin=ColumnOrigin.DRIFT)
+        for column in found.columns
+        if column.name not in known
+    ]
+    return definition.model_copy(update={"columns": tuple(columns)})
+
+
+def _widened(column: ColumnDefinition, found: str | None) -> ColumnDefinition:
+    if found is None or found == column.type:
+        return column
+    said = "" if column.origin is ColumnOrigin.DRIFT else column.widened_from or column.type
+    return column.model_copy(update={"type": found, "widened_from": said})
+
+
+def _kept(dataset: DatasetDefinition, before: DatasetDefinition) -> DatasetDefinition:
+    """What a person wrote counts; where nothing new was written, what drifted does."""
+    registered = {column.name: column for column in before.columns}
+    columns = [_still_wide(column, registered.get(column.name)) for column in dataset.columns]
+    written = {column.name for column in columns} | set(dataset.leave_out)
+    columns += [
+        column
+        for column in before.columns
+        if column.origin is ColumnOrigin.DRIFT and column.name not in written
+    ]
+    return dataset.model_copy(update={"columns": tuple(columns)})
+
+
+def _still_wide(column: ColumnDefinition, before: ColumnDefinition | None) -> ColumnDefinition:
+    if before is None or not before.widened_from or column.type != before.widened_from:
+        return column
+    return column.model_copy(update={"type": before.type, "widened_from": before.widened_from})
