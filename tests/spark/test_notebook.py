@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import openlaketx
 from lakeguard_sdk import DatasetName
+from lakeguard_sdk.call_errors import DescribeFirst, WrongArgument
 from lakeguard_sdk.command_errors import BuiltByProgram
 from lakeguard_sdk.definition import (
     ColumnDefinition,
@@ -22,7 +23,6 @@ from lakeguard_sdk.definition import (
     Definitions,
     FromPython,
 )
-from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.errors import BuildFailed, NotRegistered, UnknownVersion
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import parse_address
@@ -34,7 +34,6 @@ from lakeguard_sdk.program_errors import (
     PathsForbidden,
     PublishBlocked,
     PublishFailed,
-    SparkElsewhere,
     UnknownFrame,
 )
 from lakeguard_sdk.words import LoadType, RunStatus
@@ -194,12 +193,22 @@ def test_what_cannot_be_published_is_refused_before_anything_is_written(
         tx.publish(ORDERS, theirs.sql("SELECT 1 AS n, 2 AS N"))
     with pytest.raises(NotPublishable, match="it is a stream"):
         tx.publish(ORDERS, theirs.readStream.format("rate").load())
-    with pytest.raises(SparkElsewhere, match="a list was given"):
+    with pytest.raises(WrongArgument, match="a list in the place of a DataFrame"):
         tx.publish(ORDERS, [1, 2])  # type: ignore[arg-type]
-    with pytest.raises(SparkElsewhere):
+    with pytest.raises(
+        WrongArgument, match="a SparkSession of pyspark in the place of a DataFrame"
+    ):
+        tx.publish(ORDERS, theirs)  # type: ignore[arg-type]
+    with pytest.raises(WrongArgument, match="None in the place"):
         tx.read(None, ORDERS)  # type: ignore[arg-type]
-    with pytest.raises(InvalidDefinitions):
+    with pytest.raises(WrongArgument, match="in the other order"):
+        tx.run(theirs, ORDERS)  # type: ignore[arg-type]
+    with pytest.raises(DescribeFirst, match=r"gold\.orders is not registered"):
         tx.publish("gold.orders", numbers(theirs, 1))
+    with pytest.raises(
+        NotPublishable, match=r"U\+200B ZERO WIDTH SPACE cannot.*begin or end with a blank"
+    ):
+        tx.publish(ORDERS, theirs.sql("SELECT 1 AS `a\u200b`, 2 AS ` b`"))
     assert tx._client.reader.datasets() == []
     with pytest.raises(NotRegistered):
         tx.run(ORDERS, theirs)

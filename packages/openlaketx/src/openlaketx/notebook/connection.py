@@ -11,16 +11,19 @@ from weakref import WeakKeyDictionary
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.client import connect as connect_client
 from lakeguard_sdk.command_errors import BuiltByProgram
-from lakeguard_sdk.definition import FromFrame
+from lakeguard_sdk.definition import Definitions, FromFrame
+from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.errors import NotRegistered
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.names import DatasetName, parse_address
+from lakeguard_sdk.ports import Registry
 from lakeguard_sdk.program_errors import (
     BuiltByRuns,
     NotPublishable,
     UnknownFrame,
 )
 from lakeguard_sdk.run import RunResult
+from openlaketx.notebook.arguments import check_frame, check_session
 from openlaketx.notebook.person import person
 from openlaketx.notebook.result import PublishResult
 from openlaketx.run import note, noting
@@ -50,6 +53,7 @@ class Connection:
         """
         from openlaketx.notebook.pinned import read_version
 
+        check_session("tx.read", address, spark, name_first=False)
         _require_known(spark)
         resolved = self._client.reader.resolve(parse_address(address))
         frame, version = read_version(spark, resolved)
@@ -76,6 +80,7 @@ class Connection:
         A name that is not registered is registered by the columns of the frame, and the result
         says so. The reason and the notes stay with the version.
         """
+        check_frame("tx.publish", name, frame)
         dataset = DatasetName(name)
         _require_known(frame)
         if frame.isStreaming:
@@ -88,6 +93,7 @@ class Connection:
 
     def run(self, name: str, spark: SparkSession) -> PublishResult:
         """Build the dataset as its definition says, on the given session's Spark."""
+        check_session("tx.run", name, spark)
         dataset = DatasetName(name)
         _require_known(spark)
         if isinstance(self._client.reader.definition(dataset).build, FromFrame):
@@ -115,8 +121,7 @@ class Connection:
         try:
             build = self._client.reader.definition(dataset).build
         except NotRegistered:
-            registry = self._client.registry
-            registry.apply(registry.plan(definitions_of(dataset, frame)))
+            _register(self._client.registry, definitions_of(dataset, frame), dataset)
             return True
         if not isinstance(build, FromFrame):
             origin = {"sql": "SQL", "python": "Python code"}.get(build.build, "a source")
@@ -140,6 +145,15 @@ class Connection:
                 return result
             time.sleep(pause)
             pause *= 2
+
+
+def _register(registry: Registry, found: Definitions, dataset: DatasetName) -> None:
+    """Mistakes are those of a frame here, and no file has them: each is told in the error."""
+    try:
+        registry.apply(registry.plan(found))
+    except InvalidDefinitions as invalid:
+        reason = "; ".join(str(error) for error in invalid.errors)
+        raise NotPublishable(dataset=dataset, reason=reason) from None
 
 
 def _require_known(thing: Any) -> None:
