@@ -85,7 +85,7 @@ def open_state(settings: Settings) -> Database:
 def wire(settings: Settings, database: Database, ticket: RunTicket | None = None) -> Client:
     """All ports over one State; with a ticket, those that a run does not hold refuse."""
     heart = _heart(settings, database)
-    reader = StateReader(database, settings.organisation, settings.lake)
+    reader = StateReader(database, settings.organisation, settings.lake, _now)
     runs = PromotionRuns(heart)
     if ticket is not None:
         holder = f"run {ticket.run_id}"
