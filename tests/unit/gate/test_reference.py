@@ -13,10 +13,17 @@ from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
 from lakeguard.gate.reference import policies_reference, rules_reference
 from lakeguard.gate.rule_type import RuleType
 from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from lakeguard.gate.schema_reference import schema_reference
 from lakeguard_sdk.words import PolicyType
 from tests.unit.gate.cases import rule
 
 DOCS = Path(__file__).parents[3] / "docs"
+
+
+def test_changes_of_schema_are_up_to_date() -> None:
+    written = (DOCS / "schema-changes.md").read_text("utf-8")
+    made_by = "python -m lakeguard.gate.schema_reference > docs/schema-changes.md"
+    assert written == schema_reference(), made_by
 
 
 @pytest.mark.parametrize(

@@ -171,21 +171,10 @@ evidence of then.
 SCHEMA_DIFFERENCES = """\
 ## Differences of schema
 
-Every run compares the columns that it finds with those declared. Their order is free; names are
-compared exactly, so that `Key` beside `key` is one column missing and another added.
-
-| difference | without a policy | with `mode STRICT` |
-|---|---|---|
-| a column that is not declared | left out, with a warning | blocks |
-| a declared column is missing | blocks | blocks |
-| a type that widens without loss (`integer` to `long`, `float` to `double`, …) | cast | blocks |
-| any other type | blocks | blocks |
-
-Nested types are compared part by part, the fields of a struct by name: their order is free, and a
-part may widen; a field more or less blocks.
-
-A text source (CSV) has only strings: there a string is no difference, and what cannot be cast is
-found when the rows are read. No nested column is read out of a string.
+Every run compares the schema that it finds with what is declared, before anything is staged. The
+dataset's profile answers each difference; a `SCHEMA` policy outranks it, and what the policy's mode
+blocks is blocked. [Changes of schema](schema-changes.md) has every class of difference and what
+each profile, and so each mode, says to it.
 """
 
 TRAVELLING_TAGS = """\
