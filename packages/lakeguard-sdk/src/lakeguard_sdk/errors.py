@@ -46,7 +46,8 @@ LakeGuardError
 │   ├── SourceUnavailable  LG-5009, retryable
 │   ├── LoadFailed         LG-5010
 │   ├── Interrupted        LG-5011
-│   └── SparkNotStarted    LG-5012
+│   ├── SparkNotStarted    LG-5012
+│   └── SparkEnded         LG-5013
 └── StateError             the database is not what this version needs
     ├── StateMissing       LG-6001
     ├── StateMismatch      LG-6002
@@ -335,15 +336,6 @@ class StagingFailed(EngineError):
 
     code = "LG-5005"
     what = "staging {dataset} failed: {reason}"
-    next_command = "lakeguard run {dataset}"
-
-
-class DeliveryFailed(EngineError):
-    """The version is published; its files or its live table are not yet. Every next run tries
-    again."""
-
-    code = "LG-5007"
-    what = "v{version} of {dataset} was not delivered: {reason}"
     next_command = "lakeguard run {dataset}"
 
 

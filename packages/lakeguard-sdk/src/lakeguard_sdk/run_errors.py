@@ -27,3 +27,23 @@ class SparkNotStarted(EngineError):
     code = "LG-5012"
     what = "Spark could not be started: {reason}"
     next_command = "lakeguard doctor"
+
+
+class SparkEnded(EngineError):
+    """The JVM below the run is gone; most often its memory was too small for the rows."""
+
+    code = "LG-5013"
+    what = "Spark ended while {dataset} was running: {reason}"
+    next_command = (
+        "give it more memory in lakeguard.toml, [env.NAME.spark] spark.driver.memory;"
+        " then: lakeguard run {dataset}"
+    )
+
+
+class DeliveryFailed(EngineError):
+    """The version is published; its files or its live table are not yet. Every next run tries
+    again."""
+
+    code = "LG-5007"
+    what = "v{version} of {dataset} was not delivered: {reason}"
+    next_command = "lakeguard run {dataset}"

@@ -10,7 +10,7 @@ from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
-from lakeguard_sdk.run_errors import Interrupted
+from lakeguard_sdk.run_errors import Interrupted, SparkEnded
 from lakeguard_sdk.words import RunStatus
 from openlaketx.jobs.failures import failure_of
 from openlaketx.jobs.interrupts import StopSign, noticing_interrupts
@@ -90,7 +90,7 @@ class SparkWorker:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
                 if not interrupted():
-                    return self._fail(plan, error)
+                    return self._fail(plan, _spark_ended(plan) or error)
         self._end_interrupted(plan)
         raise KeyboardInterrupt
 
@@ -137,6 +137,14 @@ class SparkWorker:
             return self._client.runs.fail_run(plan.ticket, failure_of(error))
         except Fenced as fenced:
             return _ended_by_others(plan, fenced)
+
+
+def _spark_ended(plan: RunPlan) -> SparkEnded | None:
+    """Whatever a JVM that is gone made of the run, that is the reason."""
+    from openlaketx.engine.session import engine_ended
+
+    reason = engine_ended()
+    return None if reason is None else SparkEnded(dataset=plan.dataset, reason=reason)
 
 
 def _ended_by_others(plan: RunPlan, error: Fenced) -> RunResult:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -67,6 +68,7 @@ _DELTA = {
 }
 _SERVER = "spark.remote"
 _WORKER_PYTHON = "PYSPARK_PYTHON"
+_TELLING = re.compile(r"Exception|OutOfMemoryError|^Error")
 _jvm_output: list[IO[bytes]] = []
 _starting = threading.Lock()
 
@@ -81,10 +83,28 @@ def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSessi
         require_new_enough()
         if _SERVER in options:
             return _behind_server(options)
+        if engine_ended() is not None:
+            _forget_engine()
         if SparkContext._active_spark_context is not None:
             return SparkSession.builder.getOrCreate()
         archive = _class_archive(find_java())
         return _start(_configuration(options, archive.java_option(), delta=delta), archive)
+
+
+def engine_ended() -> str | None:
+    """The last words of the process's JVM where it is gone; None while it lives."""
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is None or process.poll() is None:
+        return None
+    told = _last_words(_jvm_output[-1]) if _jvm_output else ""
+    return told or f"its process ended with {process.returncode}"
+
+
+def _forget_engine() -> None:
+    """pyspark keeps what it held of a JVM that is gone, and would go on asking it."""
+    SparkContext._active_spark_context = None
+    SparkContext._gateway = SparkContext._jvm = None
+    SparkSession._instantiatedSession = None
 
 
 def run_session(spark: SparkSession) -> SparkSession:
@@ -206,9 +226,9 @@ def _own_interrupt() -> Iterator[None]:
 
 
 def _last_words(output: IO[bytes]) -> str:
-    """The line in which a JVM that did not come up says why."""
+    """The line in which a JVM that did not come up, or is gone, says why."""
     lines = _lines(output)
-    telling = [line for line in lines if "Exception" in line or line.startswith("Error")]
+    telling = [line for line in lines if _TELLING.search(line)]
     return next(iter(telling or lines[-1:]), "")
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from lakeguard_sdk.database import DatabaseTable
-from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.load import KEY_HASH, VALID_FROM, Load
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.reading import ResolvedDataset
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.run_errors import DeliveryFailed
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import HashStrategy, LoadType
 from openlaketx.deliver.postgresql.connecting import Connection, connected, hold, wait_shortly
