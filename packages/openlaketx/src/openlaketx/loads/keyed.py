@@ -20,7 +20,7 @@ from openlaketx.loads.existing import FILE, Existing, path_below, read_existing
 from openlaketx.loads.history import changed_history
 from openlaketx.loads.incoming import Incoming, incoming_schema, look_at_incoming, read_staged
 from openlaketx.loads.loaded import Loaded
-from openlaketx.loads.pruning import files_with_keys
+from openlaketx.loads.pruning import files_with_keys, near_keys
 from openlaketx.loads.rewriting import rewrite
 from openlaketx.loads.troubles import explain_load, explaining
 from openlaketx.stage import Candidate, stage, write_kinds
@@ -107,6 +107,7 @@ def _changed(
     if not paths and plan.load.type in (LoadType.APPEND, LoadType.INCREMENTAL):
         return None
     rows = read_existing(session, plan, existing, paths)
+    rows = near_keys(rows, existing, paths, staged, plan)
     if plan.load.type is LoadType.SCD2:
         return changed_history(incoming, rows, plan)
     return changed_rows(incoming, rows, plan)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
+from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.schema import FLOATS, INTEGERS, TableSchema, decimal_size
 from lakeguard_sdk.storage import join, local_path
+from openlaketx.engine.spark_types import quoted_name
 from openlaketx.loads.existing import Existing, comparable
 from openlaketx.stage import Candidate
 
@@ -21,6 +27,8 @@ _TIMES = ("timestamp", "timestamp_ntz")
 _RANGED = ("string", "date", *_TIMES, *INTEGERS, *FLOATS)
 _LISTED = ("string", "date", *_TIMES, *INTEGERS)
 _MOST_LISTED = 2_000_000
+_COMPARED = ("string", *INTEGERS)
+_MOST_STRETCHES = 16
 
 
 def files_with_keys(
@@ -40,6 +48,36 @@ def files_with_keys(
     return found
 
 
+def near_keys(
+    rows: DataFrame, existing: Existing, files: set[str], batch: Candidate, plan: RunPlan
+) -> DataFrame:
+    """The rows around the batch's keys: readers skip the rest of a file where the keys are near.
+
+    No row that is left out has a key of the batch.
+    """
+    name = plan.load.keys[0]
+    if plan.declared.type_of(name) not in _COMPARED or not _can_list(batch, name):
+        return rows
+    values = staged_values(batch, name)
+    between = [_within(values, existing.ranges[path].get(name)) for path in files]
+    stretches = _merged([found for found in between if found is not None])
+    if not stretches or len(stretches) > _MOST_STRETCHES:
+        return rows
+    column = F.col(quoted_name(name))
+    return rows.filter(reduce(or_, (column.between(low, high) for low, high in stretches)))
+
+
+def _merged(stretches: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """The same values in as few stretches as can be, in order."""
+    merged: list[tuple[Any, Any]] = []
+    for low, high in sorted(stretches):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
+        else:
+            merged.append((low, high))
+    return merged
+
+
 def _can_list(batch: Candidate, column: str) -> bool:
     """Not by a column that partitions, whose range is its value, and not past a reader's dots."""
     few = batch.rows <= _MOST_LISTED and "." not in column
@@ -56,16 +94,15 @@ def staged_values(batch: Candidate, column: str) -> list[Any]:
 
 def _around(existing: Existing, files: set[str], column: str, values: list[Any]) -> set[str]:
     """The batch may lie at both ends of a table and miss all that is between."""
-    found = set()
-    for path in files:
-        low, high = existing.ranges[path].get(column) or (None, None)
-        if low is None:
-            found.add(path)
-            continue
-        first = bisect_left(values, low)
-        if first < len(values) and values[first] <= high:
-            found.add(path)
-    return found
+    return {path for path in files if _within(values, existing.ranges[path].get(column))}
+
+
+def _within(values: list[Any], known: tuple[Any, Any] | None) -> tuple[Any, Any] | None:
+    """The least and the greatest of the values that lie in a range; all where none is known."""
+    first, last = 0, len(values)
+    if known is not None:
+        first, last = bisect_left(values, known[0]), bisect_right(values, known[1])
+    return (values[first], values[last - 1]) if first < last else None
 
 
 def staged_range(batch: Candidate, column: str, data_type: str) -> tuple[Any, Any] | None:

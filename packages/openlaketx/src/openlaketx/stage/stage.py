@@ -25,6 +25,8 @@ _OPTIONS = {
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
 }
 
+_ROWS_TO_REWRITE = 1_000_000
+
 Explain = Callable[[Exception], LakeGuardError]
 
 
@@ -78,7 +80,7 @@ def write_kinds(
     laid_out, folders = _laid_out(frame, plan, kind)
     with runtime_of(frame).counting(laid_out, plan.ticket.run_id) as counted:
         try:
-            _write(counted.frame, local_path(place), folders)
+            _write(counted.frame, local_path(place), folders, _most_rows(plan))
         except SPARK_ERRORS as error:
             raise _explained(error, place, explain, plan) from None
     check_finished(place, plan.dataset, storage)
@@ -115,8 +117,14 @@ def _laid_out(frame: DataFrame, plan: RunPlan, kind: str | None) -> tuple[DataFr
     return frame, folders
 
 
-def _write(frame: DataFrame, folder: str, folders: list[str]) -> None:
+def _most_rows(plan: RunPlan) -> int:
+    """Smaller files where rows are changed by key: each file with a change is written again."""
+    return _ROWS_TO_REWRITE if plan.load.keys else 0
+
+
+def _write(frame: DataFrame, folder: str, folders: list[str], most_rows: int) -> None:
     writer = frame.write.mode("errorifexists").options(**_OPTIONS)
+    writer = writer.option("maxRecordsPerFile", most_rows)
     (writer.partitionBy(*folders) if folders else writer).parquet(folder)
 
 
