@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import statistics
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from pyspark.sql import SparkSession
 from bench.figures import SCRATCH, Figure
 from bench.orders import RULES, write_orders
 from bench.orders_project import DATASET, make_project
+from bench.turns import governed, in_turns, submitted
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.words import RunStatus
 from openlaketx.engine.session import spark_session
 from openlaketx.worker import SparkWorker, create_worker
 
@@ -35,13 +34,7 @@ class Rig:
     spark: SparkSession
 
     def governed(self) -> float:
-        task = self.client.operations.submit(DATASET, "bench")
-        start = time.perf_counter()
-        result = self.worker.run_task(task)
-        seconds = time.perf_counter() - start
-        if result.status is not RunStatus.SUCCESS or result.version is None:
-            raise SystemExit(f"the governed run came to {result.status}: {result.error}")
-        return seconds
+        return governed(self.worker, submitted(self.client, DATASET))
 
     def bare(self, files: list[Path]) -> float:
         start = time.perf_counter()
@@ -51,11 +44,9 @@ class Rig:
 
     def pair(self, files: list[Path], number: int) -> tuple[float, float]:
         """Both sides on the same files, each first in every other round."""
-        sides: list[Callable[[], float]] = [self.governed, lambda: self.bare(files)]
-        first = number % 2
-        times = {first: sides[first](), 1 - first: sides[1 - first]()}
-        print(f"    governed {times[0]:.2f} s, bare {times[1]:.2f} s", flush=True)
-        return times[0], times[1]
+        ours, bare = in_turns(number, self.governed, lambda: self.bare(files))
+        print(f"    governed {ours:.2f} s, bare {bare:.2f} s", flush=True)
+        return ours, bare
 
 
 def append_figures() -> list[Figure]:

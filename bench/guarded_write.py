@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import statistics
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +14,8 @@ from bench.figures import SCRATCH, Figure
 from bench.orders import write_orders
 from bench.orders_project import DATASET, land, make_project
 from bench.stopwatch import Laps
+from bench.turns import governed, in_turns, submitted
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.words import RunStatus
 from openlaketx.engine.session import spark_session
 from openlaketx.worker import SparkWorker, create_worker
 
@@ -47,13 +46,10 @@ class Rig:
 
     def guarded(self) -> float:
         """Seconds of a run, from open to complete."""
-        task = self.client.operations.submit(DATASET, "bench")
+        task = submitted(self.client, DATASET)
         self.laps.start()
-        result = self.worker.run_task(task)
-        seconds = self.laps.stop()
-        if result.status is not RunStatus.SUCCESS or result.version is None:
-            raise SystemExit(f"the guarded run came to {result.status}: {result.error}")
-        return seconds
+        governed(self.worker, task)
+        return self.laps.stop()
 
     def bare(self, file: Path) -> float:
         """Seconds of Spark reading the file and appending it with delta-spark."""
@@ -102,12 +98,10 @@ def _ratios(label: str, rows: int) -> list[Figure]:
 
 def _pair(rig: Rig, file: Path, number: int, label: str) -> tuple[float, float]:
     landed = rig.land(file)
-    sides: list[Callable[[], float]] = [rig.guarded, lambda: rig.bare(landed)]
-    first = number % 2
-    times = {first: sides[first](), 1 - first: sides[1 - first]()}
+    guarded, bare = in_turns(number, rig.guarded, lambda: rig.bare(landed))
     kind = "warm-up" if number < WARM_UP else f"pair {number - WARM_UP + 1}/{PAIRS}"
-    print(f"  {label} {kind}: guarded {times[0]:.2f} s, bare {times[1]:.2f} s", flush=True)
-    return times[0], times[1]
+    print(f"  {label} {kind}: guarded {guarded:.2f} s, bare {bare:.2f} s", flush=True)
+    return guarded, bare
 
 
 def _small() -> list[Figure]:

@@ -22,10 +22,10 @@ from bench.accounts import (
     write_accounts,
 )
 from bench.figures import SCRATCH, Figure
+from bench.turns import governed, in_turns, submitted
 from lakeguard.registry.loading import load_folder
 from lakeguard_sdk import Client, DatasetName, connect
 from lakeguard_sdk.names import parse_address
-from lakeguard_sdk.words import RunStatus
 from openlaketx.engine.delta_table import live_files, open_table
 from openlaketx.engine.session import spark_session
 from openlaketx.worker import create_worker
@@ -57,14 +57,8 @@ class Sides:
         return str(self.folder / "landing" / f"{self.landed:04d}.parquet")
 
     def governed(self) -> float:
-        task = self.client.operations.submit(DATASET, "bench")
         worker = create_worker(self.client.for_worker(), spark_options={})
-        start = time.perf_counter()
-        result = worker.run_task(task)
-        seconds = time.perf_counter() - start
-        if result.status is not RunStatus.SUCCESS or result.version is None:
-            raise SystemExit(f"the governed run came to {result.status}: {result.error}")
-        return seconds
+        return governed(worker, submitted(self.client, DATASET))
 
     def merged(self) -> float:
         start = time.perf_counter()
@@ -144,14 +138,12 @@ def _case(
     for number in range(1, rounds + 2):
         write_accounts(file, ids(rows, number), number)
         sides.land(file)
-        runs: list[Callable[[], float]] = [sides.governed, sides.merged]
-        begins = number % 2
-        times = {begins: runs[begins](), 1 - begins: runs[1 - begins]()}
+        ours, merge = in_turns(number, sides.governed, sides.merged)
         sides.agree()
         kind = "warm-up" if number == 1 else f"round {number - 1}/{rounds}"
-        print(f"    {kind}: governed {times[0]:.1f} s, MERGE {times[1]:.1f} s", flush=True)
+        print(f"    {kind}: governed {ours:.1f} s, MERGE {merge:.1f} s", flush=True)
         if number > 1:
-            ratios.append(times[0] / times[1])
+            ratios.append(ours / merge)
     shutil.rmtree(sides.folder, ignore_errors=True)
     return Figure(label, statistics.median(ratios), "x", bar)
 

@@ -1,0 +1,36 @@
+"""Two sides of one figure: a governed run, and the same done without us, in turns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.words import RunStatus
+from openlaketx.worker import SparkWorker
+
+
+def submitted(client: Client, dataset: DatasetName) -> str:
+    return client.operations.submit(dataset, "bench")
+
+
+def governed(worker: SparkWorker, task: str) -> float:
+    """Seconds of a run, from open to complete; one that publishes nothing ends the benchmark."""
+    start = time.perf_counter()
+    result = worker.run_task(task)
+    seconds = time.perf_counter() - start
+    if result.status is not RunStatus.SUCCESS or result.version is None:
+        raise SystemExit(f"the governed run came to {result.status}: {result.error}")
+    return seconds
+
+
+def in_turns(
+    number: int, ours: Callable[[], float], theirs: Callable[[], float]
+) -> tuple[float, float]:
+    """Seconds of both sides, ours first; each begins in every other round."""
+    if number % 2 == 0:
+        first = ours()
+        return first, theirs()
+    first = theirs()
+    return ours(), first
