@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.schema import TableSchema, decimal_size
 from lakeguard_sdk.storage import LocalStorage
-from openlaketx.measure import Subject
+from openlaketx.measure import Referenced, Subject
 from openlaketx.stage.candidate import SUCCESS, collect
 
+OTHER = DatasetName("silver.other")
 ARROW: dict[str, pa.DataType] = {
     "string": pa.string(),
     "boolean": pa.bool_(),
@@ -67,6 +70,20 @@ def staged(
         write_rows(folder / "runs" / "run_0" / "part-0.parquet", existing, schema)
         shown = (*shown, "runs/run_0/part-0.parquet")
     return Subject(candidate, schema, shown, len(existing) + candidate.rows, proven)
+
+
+def staged_beside(
+    folder: Path,
+    batch: Sequence[dict[str, Any]],
+    existing: Sequence[dict[str, Any]],
+    others: Sequence[dict[str, Any]],
+    schema: TableSchema,
+) -> Subject:
+    """The same beside another dataset, whose keys may be referred to."""
+    subject = staged(folder, batch, existing, schema)
+    file = folder / "other" / "part-0.parquet"
+    write_rows(file, others, schema)
+    return replace(subject, references={OTHER: Referenced((str(file),), schema)})
 
 
 def _array(values: list[Any], data_type: str) -> pa.Array:

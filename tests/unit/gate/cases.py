@@ -80,7 +80,10 @@ def policy(
 
 
 def evidence_of(
-    rules: tuple[RuleDefinition, ...], rows: list[Row], before: list[Row] | None = None
+    rules: tuple[RuleDefinition, ...],
+    rows: list[Row],
+    before: list[Row] | None = None,
+    others: list[Row] | None = None,
 ) -> Evidence:
     """Whole evidence of ``rows`` appended to a table that holds the rows ``before``."""
     table = [*(before or []), *rows]
@@ -94,7 +97,7 @@ def evidence_of(
         files=(StagedFile(path="a.parquet", size=1, rows=len(rows), modified_ms=1, stats="{}"),),
         removes=(),
         base_commit=None,
-        measures={measure_key(m): measured(m, rows, table) for m in measures},
+        measures={measure_key(m): measured(m, rows, table, others) for m in measures},
         inputs=(),
         build_hash="sha256:0",
         engine="oracle",
@@ -119,8 +122,9 @@ def ruling(
     case: CaseFacts | None = None,
     semantics: int = SEMANTICS,
     clock: datetime = CLOCK,
+    history: History | None = None,
 ) -> Ruling:
-    judged = (case or facts(), evidence, rules, policies, History(), clock)
+    judged = (case or facts(), evidence, rules, policies, history or History(), clock)
     return decide(*judged, semantics=semantics)
 
 
@@ -129,10 +133,13 @@ def judged(
     rows: list[Row],
     before: list[Row] | None = None,
     severity: Severity | None = None,
+    others: list[Row] | None = None,
+    history: History | None = None,
 ) -> CheckResult:
     """What one rule comes to over the rows, from its text to its check."""
     rules = (rule(text, severity),)
-    return result_of(rules[0].rule_id, ruling(evidence_of(rules, rows, before), rules))
+    evidence = evidence_of(rules, rows, before, others)
+    return result_of(rules[0].rule_id, ruling(evidence, rules, history=history))
 
 
 def result_of(check_id: str, ruled: Ruling) -> CheckResult:

@@ -3,45 +3,39 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from statistics import stdev
 from typing import Any
 
-from lakeguard_sdk.expression import (
-    And,
-    ColumnRef,
-    Compare,
-    Comparison,
-    Condition,
-    InSet,
-    IsNan,
-    IsNull,
-    Length,
-    Matches,
-    Not,
-    Or,
-    Value,
-)
+from lakeguard_sdk.expression import Condition
 from lakeguard_sdk.measure import (
     Aggregate,
     AggregateFunction,
     CountIf,
     DuplicateRows,
+    GroupBreach,
     Measure,
     MeasureValue,
+    Quantile,
     RowCount,
 )
 from lakeguard_sdk.words import Scope
+from tests.property.measure import sequence_oracle
+from tests.property.measure.literals import EPOCH
+from tests.property.measure.scalar_oracle import truth
 
 Row = dict[str, Any]
 Truth = bool | None
 
 
-def measured(measure: Measure, rows: list[Row], table: list[Row]) -> MeasureValue:
+def measured(
+    measure: Measure, rows: list[Row], table: list[Row], others: list[Row] | None = None
+) -> MeasureValue:
     """The value that evidence would hold for the new rows in a table of ``table`` rows."""
-    seen = table if getattr(measure, "scope", Scope.BATCH) is Scope.TABLE else rows
+    scoped = measure.of if isinstance(measure, GroupBreach) else measure
+    seen = table if getattr(scoped, "scope", Scope.BATCH) is Scope.TABLE else rows
     where = measure.where
     inside = [row for row in seen if where is None or holds(where, row)]
     match measure:
@@ -56,76 +50,36 @@ def measured(measure: Measure, rows: list[Row], table: list[Row]) -> MeasureValu
         case Aggregate(function=function, column=column):
             values = [row[column.name] for row in inside if row[column.name] is not None]
             return _aggregate(function, values, column.type)
+        case Quantile(q=q, column=column):
+            values = [row[column.name] for row in inside if row[column.name] is not None]
+            return _quantile([float(value) for value in values], float(q))
+        case GroupBreach(of=of):
+            return sequence_oracle.breach(measure, inside, lambda group: measured(of, group, group))
+        case _:
+            return sequence_oracle.count(measure, inside, others or [])
+
+
+def _quantile(values: list[float], q: float) -> MeasureValue:
+    if not values:
+        return None
+    if not all(math.isfinite(value) for value in values):
+        return "NaN"
+    values.sort()
+    at = q * (len(values) - 1)
+    low, high = values[math.floor(at)], values[math.ceil(at)]
+    return _told(low + (high - low) * (at - math.floor(at)), "double")
 
 
 def holds(condition: Condition, row: Row) -> Truth:
-    match condition:
-        case And(items=items):
-            return _both([holds(item, row) for item in items])
-        case Or(items=items):
-            return _not(_both([_not(holds(item, row)) for item in items]))
-        case Not(item=item):
-            return _not(holds(item, row))
-        case IsNull(of=ref):
-            return row[ref.name] is None
-        case IsNan(of=ref):
-            value = row[ref.name]
-            return None if value is None else isinstance(value, float) and math.isnan(value)
-        case InSet(of=ref, values=values):
-            found = row[ref.name]
-            return None if found is None else any(_typed(v) == found for v in values)
-        case Matches(of=ref, pattern=pattern):
-            found = row[ref.name]
-            return None if found is None else re.fullmatch(pattern, found, re.ASCII) is not None
-        case Compare(op=op, left=left, right=right):
-            return _compare(op, _operand(left, row), _operand(right, row))
+    return truth(condition, {name: _plain(value) for name, value in row.items()})
 
 
-def _both(truths: list[Truth]) -> Truth:
-    if False in truths:
-        return False
-    return None if None in truths else True
-
-
-def _not(truth: Truth) -> Truth:
-    return None if truth is None else not truth
-
-
-def _operand(operand: ColumnRef | Value | Length, row: Row) -> Any:
-    match operand:
-        case ColumnRef(name=name):
-            return row[name]
-        case Length(of=ref):
-            return None if row[ref.name] is None else len(row[ref.name])
-        case Value():
-            return _typed(operand)
-
-
-def _typed(value: Value) -> Any:
-    if value.type in ("float", "double"):
-        return float(value.text)
-    if value.type == "boolean":
-        return value.text == "true"
-    if value.type == "date":
-        return date.fromisoformat(value.text)
-    if value.type.startswith("timestamp"):
-        return datetime.fromisoformat(value.text)
-    return value.text if value.type == "string" else Decimal(value.text)
-
-
-def _compare(op: Comparison, left: Any, right: Any) -> Truth:
-    if left is None or right is None:
-        return None
-    one, other = _ordered(left), _ordered(right)
-    truths: dict[Comparison, bool] = {
-        Comparison.EQ: one == other,
-        Comparison.NE: one != other,
-        Comparison.LT: one < other,
-        Comparison.LE: one <= other,
-        Comparison.GT: one > other,
-        Comparison.GE: one >= other,
-    }
-    return truths[op]
+def _plain(value: Any) -> Any:
+    """Days and microseconds since 1970 for dates and times."""
+    if isinstance(value, datetime):
+        zoned = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return (zoned - EPOCH) // timedelta(microseconds=1)
+    return (value - EPOCH.date()).days if isinstance(value, date) else value
 
 
 def _ordered(value: Any) -> Any:
@@ -146,6 +100,10 @@ def _aggregate(function: AggregateFunction, values: list[Any], data_type: str) -
         return _told(sum(values), data_type)
     if function is AggregateFunction.MEAN:
         return _told(float(sum(values)) / len(values), "double")
+    if function is AggregateFunction.DEVIATION:
+        if not all(math.isfinite(value) for value in values):
+            return "NaN"
+        return _told(stdev(map(float, values)), "double") if len(values) > 1 else None
     chosen = min if function is AggregateFunction.MIN else max
     return _told(chosen(values, key=_ordered), data_type)
 

@@ -226,7 +226,7 @@ def test_more_failing_rows_than_rows_is_an_error() -> None:
     ("expression", "rule_type", "message"),
     [
         ("uniqe(key)", "UNIQE", "unknown rule type 'uniqe'; did you mean unique?"),
-        ("foreign_key(key, silver.x.y)", "FOREIGN_KEY", "unknown rule type"),
+        ("foreign_key(key, silver.x.y)", "FOREIGN_KEY", "expected"),
         ("not_null(gone)", "NOT_NULL", "there is no column gone"),
         ("not_null(key", "NOT_NULL", "',' or ')' expected"),
         ("unique(key)", "NOT_NULL", "stored as NOT_NULL"),
@@ -259,7 +259,7 @@ def test_an_evaluator_that_breaks_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
         raise ZeroDivisionError("by zero")
 
     rules = (rule("not_null(key)"),)
-    monkeypatch.setattr(evaluate, "_rows", broken)
+    monkeypatch.setattr(evaluate, "judge_rows", broken)
     ruled = ruling(evidence_of(rules, ROWS), rules)
     assert ruled.reasons == (
         "not_null.key: the rule could not be judged: ZeroDivisionError: by zero",

@@ -44,7 +44,7 @@ def check_thresholds(rule_type: RuleType, read: ReadRule) -> None:
         threshold: Threshold | None = getattr(read.rule, clause)
         if threshold is None:
             continue
-        problem = _of_rows(threshold) if rule_type.judges == "rows" else _of_value(threshold)
+        problem = _PROBLEMS[rule_type.judges_of(read.rule)](threshold)
         if problem:
             raise read.error(clause, problem)
     warn, fail = read.rule.warn_if, read.rule.fail_if
@@ -67,6 +67,13 @@ def _of_rows(threshold: Threshold) -> str:
 
 def _of_value(threshold: Threshold) -> str:
     return "a value has no per cent: write the number alone" if threshold.percent else ""
+
+
+def _of_share(threshold: Threshold) -> str:
+    return "" if threshold.percent else "a share is held against per cent: write the number with %"
+
+
+_PROBLEMS = {"rows": _of_rows, "value": _of_value, "share": _of_share}
 
 
 def _covers(fail: Threshold, warn: Threshold) -> bool:

@@ -1,6 +1,8 @@
 """Measuring exactly the files that would be published, cheapest source first."""
 
+from openlaketx.measure.how import How, how_to_measure
 from openlaketx.measure.measured import Measured
-from openlaketx.measure.take import Subject, take_measures
+from openlaketx.measure.subject import Referenced, Subject
+from openlaketx.measure.take import take_measures
 
-__all__ = ["Measured", "Subject", "take_measures"]
+__all__ = ["How", "Measured", "Referenced", "Subject", "how_to_measure", "take_measures"]

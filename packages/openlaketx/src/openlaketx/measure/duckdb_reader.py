@@ -28,6 +28,14 @@ class DuckdbReader:
         found = self._connection.execute(query, dict(parameters)).fetchall()
         return tuple(found[0]) if found else ()
 
+    def rows(self, query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """All rows of the answer, in memory."""
+        return self._connection.execute(query, dict(parameters)).fetchall()
+
+    def stop(self) -> None:
+        """From any thread: the question that is being answered ends with an error."""
+        self._connection.interrupt()
+
     def batches(
         self, query: str, parameters: Mapping[str, Any], rows: int
     ) -> Iterator[pa.RecordBatch]:

@@ -35,6 +35,7 @@ from openlaketx.measure.measured import Measured
 from openlaketx.measure.questions import Question, ask
 from openlaketx.measure.samples import sample_query
 from openlaketx.measure.sequences import sequence_query
+from openlaketx.measure.watch import TooLate, Watch
 
 RowMeasure = RowCount | CountIf | Aggregate | Quantile
 
@@ -70,6 +71,10 @@ class MeasuringEngine(ABC):
         """Another dataset at its pinned version; ValueError where none is pinned."""
 
     @abstractmethod
+    def stop(self) -> None:
+        """From any thread: what is being asked ends, with one of the failures."""
+
+    @abstractmethod
     def reason(self, error: Exception) -> str:
         """One line for the evidence."""
 
@@ -77,9 +82,10 @@ class MeasuringEngine(ABC):
 class Measuring:
     """Asks everything, and keeps a value or a reason for each measure."""
 
-    def __init__(self, engine: MeasuringEngine, measured: Measured) -> None:
+    def __init__(self, engine: MeasuringEngine, measured: Measured, watch: Watch) -> None:
         self._engine = engine
         self._measured = measured
+        self._watch = watch
 
     def take(self, measures: Sequence[AnyMeasure]) -> None:
         """One pass over the batch, one over the table for counts of it, one query per key."""
@@ -111,7 +117,7 @@ class Measuring:
                 self._unmeasured(measure, error)
         try:
             self._ask_all(questions, sql, scope)
-        except self._engine.failures as error:
+        except self._failures as error:
             if len(measures) == 1:
                 self._unmeasured(measures[0], error)
                 return
@@ -125,7 +131,7 @@ class Measuring:
         expressions = list(dict.fromkeys(text for ask in questions for text in ask.expressions))
         origin = self._engine.origin(scope)
         query = f"SELECT {', '.join(expressions)} FROM {origin.text}"  # noqa: S608 - bound
-        row = self._engine.rows(query, {**sql.parameters, **origin.parameters})[0]
+        row = self._rows(query, sql, origin)[0]
         found = dict(zip(expressions, row, strict=True))
         for question in questions:
             try:
@@ -191,11 +197,16 @@ class Measuring:
         bound = {**sql.parameters}
         for relation in relations:
             bound.update({} if relation is None else relation.parameters)
-        return self._engine.rows(query, bound)
+        self._watch.check()
+        try:
+            return self._engine.rows(query, bound)
+        except self._engine.failures:
+            self._watch.check()
+            raise
 
     @property
     def _failures(self) -> tuple[type[Exception], ...]:
-        return (*self._engine.failures, ValueError, OverflowError)
+        return (*self._engine.failures, ValueError, OverflowError, TooLate)
 
     def _sql(self) -> ConditionSql:
         return ConditionSql(self._engine.forms.dialect)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lakeguard_sdk.expression import Condition
+from lakeguard_sdk.expression import ColumnRef, Condition
 from lakeguard_sdk.measure import (
     Aggregate,
     AggregateFunction,
     CountIf,
     MeasureValue,
+    Quantile,
     RowCount,
     measure_key,
 )
-from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size
-from openlaketx.measure.condition_sql import WIDEST, ConditionSql, quoted
+from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_numeric
+from openlaketx.measure.condition_sql import WIDEST, ConditionSql
+from openlaketx.measure.forms import Forms
 from openlaketx.measure.value_text import (
     day,
     double,
@@ -40,67 +43,123 @@ class Question:
     finish: Finish
 
 
-def ask(measure: RowCount | CountIf | Aggregate, sql: ConditionSql) -> Question:
+def ask(
+    measure: RowCount | CountIf | Aggregate | Quantile, sql: ConditionSql, forms: Forms
+) -> Question:
     """ValueError where the measure has no exact form."""
     match measure:
         case RowCount(where=where):
-            return _count(measure, _filter(sql, where))
+            return _count(measure, chosen_rows(sql, where))
         case CountIf(condition=condition, where=where):
-            return _count(measure, _filter(sql, where, condition))
-        case Aggregate(function=function, column=column, where=where):
-            name = quoted(column.name)
-            expressions, finish = _aggregate(function, name, column.type, _filter(sql, where))
+            return _count(measure, chosen_rows(sql, where, condition))
+        case Quantile(column=column, q=q, where=where):
+            expressions, finish = _quantile(column, q, chosen_rows(sql, where), forms)
             return Question(measure_key(measure), expressions, finish)
+        case Aggregate(function=function, column=column, where=where):
+            chosen = chosen_rows(sql, where)
+            expressions, finish = _aggregate(function, column, chosen, forms)
+            return Question(measure_key(measure), expressions, finish)
+
+
+def chosen_rows(sql: ConditionSql, *conditions: Condition | None) -> str:
+    """The filter of an aggregate; rows are never left out before it. DuckDB would leave out whole
+    row groups by their statistics, which know nothing of NaN."""
+    written = [sql.condition(condition) for condition in conditions if condition is not None]
+    return f" FILTER (WHERE {' AND '.join(written)})" if written else ""
 
 
 def _count(measure: RowCount | CountIf, chosen: str) -> Question:
     return Question(measure_key(measure), (f"count(*){chosen}",), lambda row: whole(row[0]))
 
 
-def _filter(sql: ConditionSql, *conditions: Condition | None) -> str:
-    written = [sql.condition(condition) for condition in conditions if condition is not None]
-    return f" FILTER (WHERE {' AND '.join(written)})" if written else ""
-
-
 def _aggregate(
-    function: AggregateFunction, name: str, data_type: str, chosen: str
+    function: AggregateFunction, column: ColumnRef, chosen: str, forms: Forms
 ) -> tuple[tuple[str, ...], Finish]:
+    name, data_type = forms.quoted(column.name), column.type
     if function in (AggregateFunction.MIN, AggregateFunction.MAX):
-        return _extreme(function.value, name, data_type, chosen)
+        return _extreme(function.value, column, chosen, forms)
+    if function is AggregateFunction.DEVIATION:
+        return _deviation(column, chosen, forms)
     if data_type in FLOATS:
         value = f"CAST({name} AS DOUBLE)"
-        plain, careful = f"sum({value}){chosen}", f"fsum({value}){chosen}"
+        plain, careful = f"sum({value}){chosen}", f"{forms.careful_sum(value)}{chosen}"
         if function is AggregateFunction.SUM:
             return (plain, careful), lambda row: rounded(_double_sum(*row))
         count = f"count({name}){chosen}"
         return (plain, careful, count), lambda row: _double_mean(*row)
-    if data_type not in INTEGERS and decimal_size(data_type) is None:
-        raise ValueError(f"there is no {function.value} of {data_type}")
     size = decimal_size(data_type)
-    value = f"CAST({name} AS DECIMAL({WIDEST},{size[1]}))" if size else name
-    total, count = f"sum({value}){chosen}", f"count({name}){chosen}"
+    if data_type not in INTEGERS and size is None:
+        raise ValueError(f"there is no {function.value} of {data_type}")
+    total = f"sum(CAST({name} AS DECIMAL({WIDEST},{size[1]})))" if size else forms.whole_sum(name)
+    total, count = f"{total}{chosen}", f"count({name}){chosen}"
     if function is AggregateFunction.MEAN:
         return (total, count), lambda row: mean(row[0], row[1])
     return (total,), lambda row: exact(row[0]) if size else whole(row[0])
 
 
-def _extreme(word: str, name: str, data_type: str, chosen: str) -> tuple[tuple[str, ...], Finish]:
+def _deviation(column: ColumnRef, chosen: str, forms: Forms) -> tuple[tuple[str, ...], Finish]:
+    value, odd = _doubles(column, chosen, forms, "deviation")
+    expressions = (f"stddev_samp({value}){chosen}", odd)
+    return expressions, lambda row: _finite(row[0], row[1])
+
+
+def _quantile(
+    column: ColumnRef, q: str, chosen: str, forms: Forms
+) -> tuple[tuple[str, ...], Finish]:
+    value, odd = _doubles(column, chosen, forms, "quantile")
+    expressions = (f"{forms.quantile(value, q)}{chosen}", odd)
+    return expressions, lambda row: _finite(row[0], row[1])
+
+
+def _doubles(column: ColumnRef, chosen: str, forms: Forms, what: str) -> tuple[str, str]:
+    """The finite values as doubles, and how many are not: engines do not treat those alike."""
+    if not is_numeric(column.type):
+        raise ValueError(f"there is no {what} of {column.type}")
+    value = f"CAST({forms.quoted(column.name)} AS DOUBLE)"
+    if column.type not in FLOATS:
+        return value, "0"
+    odd = f"({forms.dialect.is_nan(value)} OR {forms.is_infinite(value)})"
+    return f"CASE WHEN NOT {odd} THEN {value} END", f"count(CASE WHEN {odd} THEN 1 END){chosen}"
+
+
+def _finite(value: float | None, odd: int) -> MeasureValue:
+    if odd:
+        return "NaN"
+    if value is not None and not math.isfinite(value):
+        raise OverflowError("the value is beyond what a double can hold")
+    return rounded(value)
+
+
+def _extreme(
+    word: str, column: ColumnRef, chosen: str, forms: Forms
+) -> tuple[tuple[str, ...], Finish]:
     """Minimum or maximum; -0.0 is 0.0 and NaN is above everything."""
+    expression, tell = plain_value(column, forms, lambda value: f"{word}({value}){chosen}")
+    return (expression,), lambda row: tell(row[0])
+
+
+def plain_value(
+    column: ColumnRef, forms: Forms, inside: Callable[[str], str] = str
+) -> tuple[str, Callable[[Any], MeasureValue]]:
+    """A value of the column in a form that every engine hands over alike, and how to tell it."""
+    name, data_type = forms.quoted(column.name), column.type
     if data_type in FLOATS:
-        return (f"{word}(CAST({name} AS DOUBLE) + 0e0){chosen}",), lambda row: double(row[0])
+        return inside(f"CAST({name} AS DOUBLE) + 0e0"), double
     if data_type in INTEGERS:
-        return (f"{word}({name}){chosen}",), lambda row: whole(row[0])
+        return inside(name), whole
     if decimal_size(data_type):
-        return (f"{word}({name}){chosen}",), lambda row: exact(row[0])
+        return inside(name), exact
     if data_type == "date":
-        days = f"date_diff('day', DATE '1970-01-01', {word}({name}){chosen})"
-        return (days,), lambda row: day(row[0])
+        return forms.days(inside(name)), day
     if data_type in ("timestamp", "timestamp_ntz"):
-        tell = instant if data_type == "timestamp" else local_instant
-        return (f"epoch_us({word}({name}){chosen})",), lambda row: tell(row[0])
+        return forms.micros(inside(name)), instant if data_type == "timestamp" else local_instant
     if data_type == "binary":
-        return (f"hex({word}({name}){chosen})",), lambda row: row[0]
-    return (f"CAST({word}({name}){chosen} AS VARCHAR)",), lambda row: row[0]
+        return f"hex({inside(name)})", _as_it_is
+    return forms.text(inside(name)), _as_it_is
+
+
+def _as_it_is(value: str | None) -> MeasureValue:
+    return value
 
 
 def _double_sum(plain: float | None, careful: float | None) -> float | None:

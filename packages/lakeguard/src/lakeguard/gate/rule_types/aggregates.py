@@ -1,35 +1,30 @@
-"""``row_count``, ``mean``, ``min``, ``max`` and ``sum``: one value against bounds."""
+"""``row_count``, ``mean``, ``min``, ``max``, ``sum``, ``deviation``: one value held to bounds."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import ClassVar
 
-from lakeguard.gate.judgement import Bounds, Scalar, ValueJudged, ask
+from lakeguard.gate.judgement import Bounds, GroupsJudged, Scalar, ValueJudged, ask
 from lakeguard.gate.literals import Number
 from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.rule_types.value_limits import (
+    NUMBERS,
+    PAST,
+    by_groups,
+    check_limits,
+    has_past,
+    past_of,
+    refuse_past,
+)
 from lakeguard.gate.rule_types.value_range import TIMES
 from lakeguard_sdk.measure import Aggregate, AggregateFunction, RowCount
 from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_numeric
+from lakeguard_sdk.words import Scope
 
 _NO_VALUES = "NULLs are left out; with no value at all the rule fails. A NaN makes the value NaN, "
-
-
-def check_limits(read: ReadRule) -> None:
-    """Bounds or thresholds, not both: there is one truth about the value."""
-    rule = read.rule
-    low, high = rule.parameter("min"), rule.parameter("max")
-    thresholds = rule.warn_if is not None or rule.fail_if is not None
-    bounds = low is not None or high is not None
-    if thresholds and bounds:
-        clause = "fail_if" if rule.fail_if else "warn_if"
-        raise read.error(clause, "give min and max, or warn_if and fail_if, not both")
-    if not (thresholds or bounds):
-        raise read.error("type", f"{rule.rule_type} needs min, max, warn_if or fail_if")
-    if isinstance(low, Number) and isinstance(high, Number) and low.value > high.value:
-        raise read.error("parameter max", "max is less than min")
 
 
 class NumberOfRows(RuleType):
@@ -42,20 +37,26 @@ class NumberOfRows(RuleType):
     parameters = (
         ParameterSpec("min", "whole", "the fewest rows that pass"),
         ParameterSpec("max", "whole", "the most rows that pass"),
+        *PAST,
     )
     judges = "value"
+    groups = True
+    scopes = (Scope.BATCH, Scope.TABLE)
 
     def check(self, read: ReadRule) -> None:
         check_limits(read)
-        if read.rule.parameter("max") is None and read.rule.parameter("min") == Number(
-            value=Decimal(0)
-        ):
+        if not has_past(read.rule) and read.rule.parameter("max") is None and _is_zero(read):
             raise read.error("parameter min", "there are always at least 0 rows")
 
-    def compile(self, read: ReadRule, columns: Resolver) -> ValueJudged:
+    def compile(self, read: ReadRule, columns: Resolver) -> ValueJudged | GroupsJudged:
         low, high = (_number(read, name) for name in ("min", "max"))
-        measure = RowCount(where=columns.where)
-        return ValueJudged("new row", ask(measure), Bounds("long", low, high))
+        scope = read.rule.scope or Scope.BATCH
+        measure = RowCount(scope=scope, where=columns.where)
+        bounds = Bounds("long", low, high)
+        if read.rule.by:
+            return by_groups("number of rows", measure, bounds, columns)
+        noun = "table row" if scope is Scope.TABLE else "new row"
+        return ValueJudged(noun, ask(measure), bounds, past_of(read.rule))
 
 
 class AggregateRule(RuleType):
@@ -66,19 +67,24 @@ class AggregateRule(RuleType):
     parameters = (
         ParameterSpec("min", "bound", "the least value that passes"),
         ParameterSpec("max", "bound", "the greatest value that passes"),
+        *PAST,
     )
+    groups = True
 
     def check(self, read: ReadRule) -> None:
         check_limits(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> ValueJudged:
+    def compile(self, read: ReadRule, columns: Resolver) -> ValueJudged | GroupsJudged:
         column = columns.column()
         ordered = self.function in (AggregateFunction.MIN, AggregateFunction.MAX)
         accepted = is_numeric(column.type) or (ordered and column.type in TIMES)
         columns.column_of("numbers, dates or timestamps" if ordered else "numbers", accepted)
         measure = Aggregate(function=self.function, column=column, where=columns.where)
         bounds = self._bounds(read, columns, column.type)
-        return ValueJudged(f"{self.function} of {column.name}", ask(measure), bounds)
+        subject = f"{self.function} of {column.name}"
+        if read.rule.by:
+            return by_groups(subject, measure, bounds, columns)
+        return ValueJudged(subject, ask(measure), bounds, past_of(read.rule))
 
     def _bounds(self, read: ReadRule, columns: Resolver, data_type: str) -> Bounds:
         if data_type in TIMES:
@@ -86,6 +92,7 @@ class AggregateRule(RuleType):
                 if getattr(read.rule, clause) is not None:
                     message = f"values of type {data_type} are held against min= and max="
                     raise read.error(clause, message)
+            refuse_past(read, f"values of type {data_type} have no history")
             return columns.bounds(data_type)[2]
         for name in ("min", "max"):
             bound = read.rule.parameter(name)
@@ -94,12 +101,12 @@ class AggregateRule(RuleType):
                     f"parameter {name}", f"values of type {data_type} are held against a number"
                 )
         low, high = (_number(read, name) for name in ("min", "max"))
-        summed = self.function in (AggregateFunction.SUM, AggregateFunction.MEAN)
+        summed = self.function not in (AggregateFunction.MIN, AggregateFunction.MAX)
         return Bounds(self._value_type(data_type), low, high, summed)
 
     def _value_type(self, data_type: str) -> str:
         total = self.function is AggregateFunction.SUM
-        if self.function is AggregateFunction.MEAN or (total and data_type in FLOATS):
+        if self.function in _DOUBLES or (total and data_type in FLOATS):
             return "double"
         if total:
             scale = 0 if data_type in INTEGERS else (decimal_size(data_type) or (0, 0))[1]
@@ -107,10 +114,7 @@ class AggregateRule(RuleType):
         return data_type
 
 
-_NUMBERS = (
-    ParameterSpec("min", "number", "the least value that passes"),
-    ParameterSpec("max", "number", "the greatest value that passes"),
-)
+_DOUBLES = (AggregateFunction.MEAN, AggregateFunction.DEVIATION)
 
 
 class Mean(AggregateRule):
@@ -119,7 +123,7 @@ class Mean(AggregateRule):
     example = "mean(dep_delay, min=5, max=30)"
     nulls = _NO_VALUES + "which fails."
     takes = "numbers"
-    parameters = _NUMBERS
+    parameters = NUMBERS
     function = AggregateFunction.MEAN
 
 
@@ -147,10 +151,27 @@ class Total(AggregateRule):
     example = "sum(seats, min=1)"
     nulls = _NO_VALUES + "which fails."
     takes = "numbers"
-    parameters = _NUMBERS
+    parameters = NUMBERS
     function = AggregateFunction.SUM
+
+
+class Deviation(AggregateRule):
+    name = "deviation"
+    summary = "The standard deviation of the column, as of a sample, lies between the bounds."
+    example = "deviation(dep_delay, max=60)"
+    nulls = (
+        "NULLs are left out; with fewer than two values the rule fails. NaN and infinities make"
+        " the value NaN, which fails."
+    )
+    takes = "numbers"
+    parameters = NUMBERS
+    function = AggregateFunction.DEVIATION
 
 
 def _number(read: ReadRule, name: str) -> Scalar | None:
     bound = read.rule.parameter(name)
     return bound.value if isinstance(bound, Number) else None
+
+
+def _is_zero(read: ReadRule) -> bool:
+    return read.rule.parameter("min") == Number(value=Decimal(0))

@@ -3,10 +3,40 @@
 from __future__ import annotations
 
 from lakeguard.gate.rule_type import RuleTypes
-from lakeguard.gate.rule_types.aggregates import Greatest, Least, Mean, NumberOfRows, Total
+from lakeguard.gate.rule_types.aggregates import (
+    Deviation,
+    Greatest,
+    Least,
+    Mean,
+    NumberOfRows,
+    Total,
+)
+from lakeguard.gate.rule_types.arrays import ArrayElements, ArraySize
 from lakeguard.gate.rule_types.column_order import ColumnOrder
-from lakeguard.gate.rule_types.membership import FullMatch, MemberOfSet
+from lakeguard.gate.rule_types.comparisons import COMPARISONS
+from lakeguard.gate.rule_types.freshness import Freshness
+from lakeguard.gate.rule_types.membership import (
+    FullMatch,
+    MemberOfSet,
+    NoMatch,
+    NotMemberOfSet,
+)
 from lakeguard.gate.rule_types.not_null import NotNull
+from lakeguard.gate.rule_types.not_range import OutsideRange
+from lakeguard.gate.rule_types.null import MustBeNull
+from lakeguard.gate.rule_types.references import ForeignKey, NotInReference
+from lakeguard.gate.rule_types.sequences import (
+    Decreasing,
+    Increasing,
+    NoGaps,
+    NoIntervalGap,
+    NoOverlap,
+)
+from lakeguard.gate.rule_types.set_drift import SetDrift
+from lakeguard.gate.rule_types.shares import Completeness, Distinct, DistinctRatio
+from lakeguard.gate.rule_types.spread import QuantileValue
+from lakeguard.gate.rule_types.sql_row import RowCondition
+from lakeguard.gate.rule_types.text_forms import Castable, Like, WrittenDate
 from lakeguard.gate.rule_types.uniqueness import Unique
 from lakeguard.gate.rule_types.value_range import TextLength, ValueRange
 
@@ -18,11 +48,36 @@ RULE_TYPES = RuleTypes(
         MemberOfSet(),
         FullMatch(),
         ColumnOrder(),
+        MustBeNull(),
+        *COMPARISONS,
+        OutsideRange(),
+        NotMemberOfSet(),
+        NoMatch(),
+        Like(),
+        Castable(),
+        WrittenDate(),
+        ArraySize(),
+        ArrayElements(),
+        RowCondition(),
         Unique(),
+        Distinct(),
+        DistinctRatio(),
+        Completeness(),
+        ForeignKey(),
+        NotInReference(),
         NumberOfRows(),
         Mean(),
         Least(),
         Greatest(),
         Total(),
+        Deviation(),
+        QuantileValue(),
+        Freshness(),
+        NoGaps(),
+        Increasing(),
+        Decreasing(),
+        NoOverlap(),
+        NoIntervalGap(),
+        SetDrift(),
     )
 )

@@ -1,0 +1,167 @@
+"""What a rule about a value is held against: bounds, thresholds, or earlier versions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import get_args
+
+from lakeguard.gate.judgement import BandKind, Bounds, GroupsJudged, Past, Scalar, ask
+from lakeguard.gate.literals import Number, Text, number_text
+from lakeguard.gate.reading import ReadRule
+from lakeguard.gate.resolution import Resolver
+from lakeguard.gate.rule import Percent, Rule
+from lakeguard.gate.rule_type import ParameterSpec
+from lakeguard.gate.scalars import at_evidence_precision
+from lakeguard_sdk.canonical import format_instant
+from lakeguard_sdk.measure import Aggregate, GroupBreach, GroupPart, Quantile, RowCount
+from lakeguard_sdk.schema import FLOATS
+
+PAST = (
+    ParameterSpec(
+        "change", "percent", "how far the value may be from that of the last published version"
+    ),
+    ParameterSpec(
+        "band",
+        "text",
+        "`'mad'`: within `k` spreads of the median of the last 30 published versions;"
+        " `'weekday'` or `'hour'`: of those of the last 100 on the same day of the week, or in the"
+        " same hour of the day, in UTC",
+    ),
+    ParameterSpec("k", "number", "how many spreads of 1.4826 median deviations; 3 if not given"),
+    ParameterSpec("least", "whole", "how many earlier values a band needs; 8 if not given"),
+)
+NUMBERS = (
+    ParameterSpec("min", "number", "the least value that passes"),
+    ParameterSpec("max", "number", "the greatest value that passes"),
+    *PAST,
+)
+PERCENTS = (
+    ParameterSpec("min", "percent", "the least share that passes"),
+    ParameterSpec("max", "percent", "the greatest share that passes"),
+    *PAST,
+)
+_BANDS = tuple(word for word in get_args(BandKind) if word != "last")
+_LEAST, _K = 8, Decimal(3)
+_RECENT, _SEASONAL = 30, 100
+
+
+def check_limits(read: ReadRule) -> None:
+    """Bounds or thresholds, not both: there is one truth about the value. Groups need bounds,
+    and their thresholds are about rows. Bounds beside a band hold until there is one."""
+    rule = read.rule
+    low, high = rule.parameter("min"), rule.parameter("max")
+    thresholds = rule.warn_if is not None or rule.fail_if is not None
+    bounds = low is not None or high is not None
+    past = has_past(rule)
+    if rule.by:
+        if not bounds:
+            raise read.error("type", f"{rule.rule_type} of groups needs min, max or both")
+        refuse_past(read, "groups have no history")
+    elif thresholds and (bounds or past):
+        clause = "fail_if" if rule.fail_if else "warn_if"
+        raise read.error(clause, "give min and max, or warn_if and fail_if, not both")
+    elif not (thresholds or bounds or past):
+        raise read.error("type", f"{rule.rule_type} needs min, max, warn_if or fail_if")
+    if _is_greater(low, high):
+        raise read.error("parameter max", "max is less than min")
+    _check_past(read)
+
+
+def _is_greater(low: object, high: object) -> bool:
+    if isinstance(low, Number) and isinstance(high, Number):
+        return low.value > high.value
+    return isinstance(low, Percent) and isinstance(high, Percent) and low.value > high.value
+
+
+def _check_past(read: ReadRule) -> None:
+    rule = read.rule
+    band = rule.parameter("band")
+    if band is None:
+        for name in ("k", "least"):
+            if rule.parameter(name) is not None:
+                raise read.error(f"parameter {name}", f"{name} is said of a band")
+        return
+    if rule.parameter("change") is not None:
+        raise read.error("parameter band", "give change or a band, not both")
+    if not isinstance(band, Text) or band.value not in _BANDS:
+        raise read.error("parameter band", f"a band is one of {', '.join(_BANDS)}")
+    k, least = rule.parameter("k"), rule.parameter("least")
+    if isinstance(k, Number) and k.value <= 0:
+        raise read.error("parameter k", "a band is wider than nothing")
+    if isinstance(least, Number) and not 2 <= least.value <= _RECENT:
+        raise read.error("parameter least", f"a band needs 2 to {_RECENT} earlier values")
+
+
+def has_past(rule: Rule) -> bool:
+    return any(rule.parameter(name) is not None for name in ("change", "band"))
+
+
+def refuse_past(read: ReadRule, reason: str) -> None:
+    for spec in PAST:
+        if read.rule.parameter(spec.name) is not None:
+            raise read.error(f"parameter {spec.name}", reason)
+
+
+def past_of(rule: Rule) -> Past | None:
+    """What the rule says about earlier versions."""
+    change, band = rule.parameter("change"), rule.parameter("band")
+    if isinstance(change, Percent):
+        return Past("last", change=change.value)
+    if not isinstance(band, Text):
+        return None
+    k, least = rule.parameter("k"), rule.parameter("least")
+    kind: BandKind = next(word for word in get_args(BandKind) if word == band.value)
+    return Past(
+        kind,
+        k=k.value if isinstance(k, Number) else _K,
+        least=int(least.value) if isinstance(least, Number) else _LEAST,
+        over=_RECENT if kind == "mad" else _SEASONAL,
+    )
+
+
+def percent_bounds(rule: Rule) -> Bounds:
+    """``min`` and ``max`` of a share, in per cent."""
+    low, high = rule.parameter("min"), rule.parameter("max")
+    return Bounds(
+        "decimal(38,18)",
+        low.value if isinstance(low, Percent) else None,
+        high.value if isinstance(high, Percent) else None,
+    )
+
+
+def by_groups(
+    subject: str, value: RowCount | Aggregate | Quantile, bounds: Bounds, columns: Resolver
+) -> GroupsJudged:
+    """The value of each group against the bounds."""
+    failed, groups, worst = (
+        ask(
+            GroupBreach(
+                part=part,
+                of=value,
+                by=columns.by,
+                low=_told(bounds.low, bounds),
+                high=_told(bounds.high, bounds),
+            )
+        )
+        for part in (GroupPart.ROWS, GroupPart.GROUPS, GroupPart.WORST)
+    )
+    scope = value.scope if isinstance(value, RowCount) else RowCount().scope
+    rows = ask(RowCount(scope=scope, where=columns.where))
+    return GroupsJudged(subject, failed, rows, groups, worst, bounds)
+
+
+def _told(bound: Scalar | None, bounds: Bounds) -> str | None:
+    """A bound as evidence spells values, so that the two can be compared."""
+    match bound:
+        case None:
+            return None
+        case Decimal() if bounds.data_type in FLOATS:
+            return number_text(at_evidence_precision(bound, bounds.data_type, summed=bounds.summed))
+        case Decimal():
+            return number_text(bound)
+        case datetime():
+            told = format_instant(bound)
+            return told.removesuffix("Z") if bounds.data_type == "timestamp_ntz" else told
+        case _:
+            return bound.isoformat()

@@ -1,0 +1,72 @@
+"""DuckDB over the files of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import duckdb
+
+from lakeguard_sdk.measure import DuplicateRows, measure_key
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.schema import FLOATS, TableSchema
+from lakeguard_sdk.words import Scope
+from openlaketx.engine.shown_values import foreign_words
+from openlaketx.measure.duckdb_forms import DUCKDB_FORMS
+from openlaketx.measure.duckdb_reader import ENGINE, DuckdbReader, file_list
+from openlaketx.measure.measuring import MeasuringEngine, Relation
+from openlaketx.measure.subject import Subject, empty_rows
+
+_REASON = 300
+_TOUCHED = "read_parquet($touched, hive_partitioning = false)"
+_REFERENCE = "read_parquet($reference, hive_partitioning = false, union_by_name = true)"
+
+
+class DuckdbEngine(MeasuringEngine):
+    """Reads the files by name, and each only as often as it is asked."""
+
+    name = ENGINE
+    forms = DUCKDB_FORMS
+    failures = (duckdb.Error,)
+
+    def __init__(self, subject: Subject, reader: DuckdbReader) -> None:
+        self._subject = subject
+        self._reader = reader
+
+    def rows(self, query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        return self._reader.rows(query, parameters)
+
+    def origin(self, scope: Scope) -> Relation:
+        return Relation(*self._subject.origin(scope))
+
+    def touched(self, measure: DuplicateRows) -> Relation | None:
+        if not _only_new_keys_matter(measure, self._subject):
+            return None
+        return Relation(_TOUCHED, {"touched": self._subject.files(Scope.BATCH)})
+
+    def reference(self, dataset: DatasetName) -> tuple[Relation, TableSchema]:
+        pinned = self._subject.reference(dataset)
+        if not pinned.files:
+            return Relation(empty_rows(pinned.schema), {}), pinned.schema
+        files = {"reference": file_list(pinned.files)}
+        return Relation(_REFERENCE, files), pinned.schema
+
+    def stop(self) -> None:
+        self._reader.stop()
+
+    def reason(self, error: Exception) -> str:
+        """Evidence keeps it: what DuckDB says of a value is told like every message of others."""
+        kind = type(error).__name__
+        line = next(iter(str(error).splitlines()), kind)
+        return (foreign_words(line, kind) if isinstance(error, duckdb.Error) else line)[:_REASON]
+
+
+def _only_new_keys_matter(measure: DuplicateRows, subject: Subject) -> bool:
+    """Whether a key that the run does not bring cannot have duplicates, and is not worth a look.
+
+    Not for floats: statistics by which row groups are left out know nothing of NaN.
+    """
+    if measure.scope is not Scope.TABLE or measure_key(measure) not in subject.proven:
+        return False
+    exact = all(column.type not in FLOATS for column in measure.columns)
+    return exact and 0 < subject.batch.rows < subject.table_rows

@@ -1,0 +1,44 @@
+"""Aggregates that engines spell in their own way."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from openlaketx.measure.dialect import Dialect
+
+
+class Forms(ABC):
+    """The implementer's promise: every form comes to the same value in every engine, in UTC, with
+    ANSI arithmetic."""
+
+    dialect: Dialect
+
+    @abstractmethod
+    def days(self, value: str) -> str:
+        """Days from 1970 to a date."""
+
+    @abstractmethod
+    def micros(self, value: str) -> str:
+        """Microseconds from 1970 to a time; one without a zone is UTC."""
+
+    @abstractmethod
+    def whole_sum(self, value: str) -> str:
+        """The sum of integers, however large."""
+
+    @abstractmethod
+    def careful_sum(self, value: str) -> str:
+        """The sum of doubles, as near to the true one as the engine can."""
+
+    @abstractmethod
+    def quantile(self, value: str, q: str) -> str:
+        """Of doubles, between two of them where it must."""
+
+    @abstractmethod
+    def is_infinite(self, value: str) -> str:
+        """Of a double."""
+
+    def text(self, value: str) -> str:
+        return self.dialect.cast(value, "string")
+
+    def quoted(self, name: str) -> str:
+        return self.dialect.quoted(name)

@@ -1,0 +1,74 @@
+"""What is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.storage import join
+from lakeguard_sdk.words import Scope
+from openlaketx.measure.condition_sql import quoted, sql_type
+from openlaketx.measure.duckdb_reader import file_list
+from openlaketx.measure.log_columns import rows_with_log_columns
+from openlaketx.stage import Candidate
+
+_FILES = "read_parquet($files, hive_partitioning = false, union_by_name = true)"
+"""By name, because files that are older than a column do not have it."""
+
+
+@dataclass(frozen=True)
+class Referenced:
+    """The rows of a dataset that keys refer to: where its files lie, and its columns."""
+
+    files: tuple[str, ...]
+    schema: TableSchema
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is measured: the rows that a run brings, and the table as it would be with them."""
+
+    batch: Candidate
+    schema: TableSchema
+    table: tuple[str, ...]
+    """Every file that the table would show, below its root."""
+    table_rows: int
+    proven: tuple[str, ...] = ()
+    """Measures of duplicates that the table had none of before."""
+    lacking: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    """Files of the table that may lack columns, with what its log says of those."""
+    references: Mapping[DatasetName, Referenced] = field(default_factory=dict)
+    table_bytes: int = 0
+    """Of all those files; what is not known counts as nothing."""
+
+    def origin(self, scope: Scope) -> tuple[str, dict[str, Any]]:
+        """The rows to ask; without a file, none, under the same names and types."""
+        paths = self._paths(scope)
+        if any(path in self.lacking for path in paths):
+            return rows_with_log_columns(self.batch.location, self.schema, paths, self.lacking)
+        files = self.files(scope)
+        return (_FILES, {"files": files}) if files else (empty_rows(self.schema), {})
+
+    def files(self, scope: Scope) -> list[str]:
+        return file_list(self.locations(scope))
+
+    def locations(self, scope: Scope) -> list[str]:
+        return [join(self.batch.location, path) for path in self._paths(scope)]
+
+    def _paths(self, scope: Scope) -> tuple[str, ...]:
+        staged = tuple(file.path for file in self.batch.files)
+        return self.table if scope is Scope.TABLE else staged
+
+    def reference(self, dataset: DatasetName) -> Referenced:
+        found = self.references.get(dataset)
+        if found is None:
+            raise ValueError(f"no version of {dataset} is pinned to refer to")
+        return found
+
+
+def empty_rows(schema: TableSchema) -> str:
+    columns = [f"CAST(NULL AS {sql_type(c.type)}) AS {quoted(c.name)}" for c in schema.columns]
+    return f"(SELECT {', '.join(columns)} WHERE FALSE)"
