@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lakeguard.cli.ways_out import WayOut, ways_out_of
+from lakeguard.cli.ways_out import WayOut, schema_ways, ways_out_of
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.names import DatasetName
@@ -59,7 +59,10 @@ def explain(reader: Reader, run: RunRow) -> Explanation:
         published=published.get(run.dataset),
         green=green,
         differences=tuple(_differences(reader, decision, green, read)),
-        ways_out=tuple(ways_out_of(run, green, current, reader.definition(run.dataset))),
+        ways_out=(
+            *schema_ways(decision),
+            *ways_out_of(run, green, current, reader.definition(run.dataset)),
+        ),
         facts=reader.facts(run.run_id),
     )
 

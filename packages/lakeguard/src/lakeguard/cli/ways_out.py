@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from lakeguard.cli.error_tree import error_classes
 from lakeguard_sdk.command_errors import BuiltByProgram
+from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.reading import RunRow, VersionRow
 from lakeguard_sdk.run import Failure
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
 
 
 class WayOut(Noun):
@@ -54,6 +55,25 @@ def ways_out_of(
         command=_applied(dataset),
         when="A rule was wrong and is changed in its definition",
     )
+
+
+def schema_ways(decision: Decision | None) -> Iterator[WayOut]:
+    """Where differences of schema blocked a run: they may be right, and the definition old."""
+    checks = decision.ruling.checks if decision else ()
+    if decision and any(
+        check.kind is CheckKind.SCHEMA
+        and check.outcome is Outcome.FAIL
+        and check.check_id.startswith("schema.")
+        for check in checks
+    ):
+        yield WayOut(
+            command=f"lakeguard schema diff {decision.dataset}",
+            when="To see what differs, and what every profile says to it",
+        )
+        yield WayOut(
+            command=f'lakeguard schema approve {decision.dataset} --reason "…"',
+            when="The schema is right, and what is declared is not",
+        )
 
 
 def way_to_build(dataset: DatasetDefinition) -> str:

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 
 from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_nested, widens
 from lakeguard_sdk.type_parser import parse_type
-from openlaketx.conform.nested_casts import nested_cast
+from openlaketx.conform.nested_casts import nested_cast, part_by_part
 from openlaketx.engine.shown_values import refusal, shown
 from openlaketx.engine.spark_types import data_type_of, spark_type
 from openlaketx.engine.try_cast import try_cast
@@ -77,9 +77,10 @@ def is_sound(text: Column, declared: str) -> Column:
 
 
 def _nested(value: Column, name: str, found: str, declared: str) -> Column:
-    """Part by part where the type widens; else only NULL has a meaning in both."""
-    if widens(found, declared):
-        return nested_cast(value, parse_type(found), parse_type(declared))
+    """Part by part where no part loses a value; else only NULL has a meaning in both."""
+    old, new = parse_type(found), parse_type(declared)
+    if part_by_part(old, new):
+        return nested_cast(value, old, new)
     told = _refuse(value.cast("string"), name, declared)
     return F.when(value.isNull(), F.lit(None)).otherwise(told).cast(data_type_of(declared))
 

@@ -1,18 +1,20 @@
-"""Widening inside nested values: part by part, because Spark casts structs by position."""
+"""Casts inside nested values: part by part, because Spark casts structs by position."""
 
 from __future__ import annotations
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf
-from openlaketx.engine.spark_types import spark_type
+from lakeguard_sdk.plain_types import plain_widens
+from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf, parts_of, type_text
+from openlaketx.engine.spark_types import data_type_of, spark_type
 
 
 def nested_cast(value: Column, found: ColumnType, declared: ColumnType) -> Column:
-    """``value`` as the wider type: fields by name, in the declared order; NULL stays NULL.
+    """``value`` as the declared type: fields by name, in the declared order; NULL stays NULL.
 
-    ValueError where the one type does not widen to the other.
+    A field that is not there is NULL, and one that is not declared is left out. ValueError where
+    the one type is not ``part_by_part`` the other.
     """
     if found == declared:
         return value
@@ -28,13 +30,36 @@ def nested_cast(value: Column, found: ColumnType, declared: ColumnType) -> Colum
     raise ValueError(f"{found} is not part by part {declared}")
 
 
+def part_by_part(found: ColumnType, declared: ColumnType) -> bool:
+    """Whether every part that both types have keeps its values in the declared one."""
+    match found, declared:
+        case str(), str():
+            return plain_widens(found, declared) or (found, declared) == ("date", "timestamp_ntz")
+        case StructOf(), StructOf():
+            both = ((_field(found, name), new) for name, new in declared.fields)
+            return all(old is None or part_by_part(old[1], new) for old, new in both)
+        case (ArrayOf(), ArrayOf()) | (MapOf(), MapOf()):
+            pairs = zip(parts_of(found), parts_of(declared), strict=True)
+            return all(part_by_part(one, other) for one, other in pairs)
+    return False
+
+
 def _struct(value: Column, found: StructOf, declared: StructOf) -> Column:
-    old = dict(found.fields)
-    fields = [
-        nested_cast(value.getField(name), old[name], new).alias(name)
-        for name, new in declared.fields
-    ]
+    fields = [_part(value, found, name, new).alias(name) for name, new in declared.fields]
     return F.when(value.isNotNull(), F.struct(*fields))
+
+
+def _part(value: Column, found: StructOf, name: str, new: ColumnType) -> Column:
+    old = _field(found, name)
+    if old is None:
+        return F.lit(None).cast(data_type_of(type_text(new)))
+    return nested_cast(value.getField(old[0]), old[1], new)
+
+
+def _field(found: StructOf, name: str) -> tuple[str, ColumnType] | None:
+    """The field of this name, else the one whose name differs in case alone."""
+    alike = [field for field in found.fields if field[0].casefold() == name.casefold()]
+    return next((field for field in alike if field[0] == name), alike[0] if alike else None)
 
 
 def _map(value: Column, found: MapOf, declared: MapOf) -> Column:

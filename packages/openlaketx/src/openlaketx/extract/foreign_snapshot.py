@@ -44,7 +44,7 @@ def _unreadable(build: SourceBuild, dataset: str, why: str) -> SourceUnreadable:
 def open_snapshot(build: SourceBuild, dataset: str, location: str) -> ForeignSnapshot:
     try:
         found = open_table(location)
-        live = schema_of(found)
+        live = _with_nullability(schema_of(found), found)
         names = live_files(found)
     except (DeltaError, TableNotFoundError, ValueError) as error:
         told = next(iter(str(error).splitlines()), type(error).__name__)
@@ -62,6 +62,13 @@ def open_snapshot(build: SourceBuild, dataset: str, location: str) -> ForeignSna
     partitions = tuple(found.metadata().partition_columns)
     values = _partition_values(found, partitions)
     return ForeignSnapshot(build, dataset, location, live, partitions, values, files)
+
+
+def _with_nullability(live: TableSchema, table: DeltaTable) -> TableSchema:
+    """What the table says of NULL is part of its schema."""
+    told = {field.name: field.nullable for field in table.schema().fields}
+    columns = [column.model_copy(update={"nullable": told[column.name]}) for column in live.columns]
+    return TableSchema(columns=tuple(columns))
 
 
 def _partition_values(table: DeltaTable, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:

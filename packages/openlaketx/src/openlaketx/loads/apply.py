@@ -16,6 +16,7 @@ from openlaketx.conform.hashes import with_hashes
 from openlaketx.conform.latest import latest, refuse_null_keys
 from openlaketx.engine.spark_types import quoted_name
 from openlaketx.extract import Batch
+from openlaketx.extract.file_order import with_places
 from openlaketx.loads.existing import Existing, existing_table, read_existing
 from openlaketx.loads.growing import has_grown, with_new_columns
 from openlaketx.loads.keyed import load_by_key
@@ -37,7 +38,7 @@ def apply_load(frame: DataFrame, batch: Batch, plan: RunPlan, storage: Storage) 
     else:
         loaded = _load_plain(frame, batch, plan, existing, storage, late)
     if _keeps_files(plan) and has_grown(plan, existing):
-        loaded = with_new_columns(loaded, plan, existing, storage)
+        loaded = with_new_columns(loaded, frame.sparkSession, plan, existing, storage)
     return replace(loaded, lacking=_lacking(loaded, existing))
 
 
@@ -81,6 +82,8 @@ def _load_plain(
     late: int,
 ) -> Loaded:
     inserts_by_key = plan.load.type is LoadType.APPEND and bool(plan.load.keys)
+    if batch.order:
+        frame = with_places(frame, batch.order)
     if inserts_by_key or (plan.load.keys and plan.load.order_by):
         frame = refuse_null_keys(frame, plan.load.keys)
         frame = latest(frame, plan.table_schema, plan.load.keys, plan.load.order_by)

@@ -16,12 +16,19 @@ from pyspark.sql import functions as F
 from lakeguard_sdk.commits import written_whole
 from lakeguard_sdk.errors import BaseMoved, ForeignTable
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import join, local_path
-from openlaketx.engine.delta_table import LiveFile, live_files, open_table, protocol_problem
+from openlaketx.conform.casts import lossless_cast
+from openlaketx.engine.delta_table import (
+    LiveFile,
+    live_files,
+    open_table,
+    protocol_problem,
+    schema_of,
+)
 from openlaketx.engine.log_columns import with_log_columns
 from openlaketx.engine.places import spark_read_path
-from openlaketx.engine.spark_types import spark_schema
+from openlaketx.engine.spark_types import quoted_name, spark_schema
 
 FILE = "lg_file"
 """Names the column with the path, below the table's root, of the file that a row came from."""
@@ -80,25 +87,49 @@ def existing_table(plan: RunPlan) -> Existing:
                 found=f"none for {file.path}",
             )
     ranges, partitions = _known(table, _ranged(plan))
-    names = set(table.schema().to_arrow().names)
-    had = tuple(column for column in plan.table_schema.columns if column.name in names)
-    return Existing(plan.location, TableSchema(columns=had), files, ranges, partitions)
+    own = schema_of(table)
+    kept = [own.only({name}).columns for name in plan.table_schema.names]
+    had = TableSchema(columns=tuple(column for found in kept for column in found))
+    return Existing(plan.location, had, files, ranges, partitions)
 
 
 def read_existing(
     session: SparkSession, plan: RunPlan, existing: Existing, paths: Iterable[str]
 ) -> DataFrame:
-    """The rows of these files under the table's columns, each with the file that it is in."""
-    schema = spark_schema(plan.table_schema)
+    """The rows of these files as the run's columns, each with the file that it is in."""
+    held = _held(plan, existing)
+    schema = spark_schema(held)
     chosen = sorted(paths)
     if not chosen:
-        return session.createDataFrame([], schema).withColumn(FILE, F.lit(None).cast("string"))
+        empty = session.createDataFrame([], spark_schema(plan.table_schema))
+        return empty.withColumn(FILE, F.lit(None).cast("string"))
     locations = [spark_read_path(join(existing.location, path)) for path in chosen]
     frame = session.read.schema(schema).parquet(*locations)
     frame = frame.withColumn(FILE, F.col("_metadata.file_path"))
     values = {path: existing.partitions[path] for path in chosen if not written_whole(path)}
     values = {path: told for path, told in values.items() if told}
-    return with_log_columns(frame, session, plan.table_schema, existing.location, chosen, values)
+    frame = with_log_columns(frame, session, held, existing.location, chosen, values)
+    return _as_planned(frame, held, plan)
+
+
+def _held(plan: RunPlan, existing: Existing) -> TableSchema:
+    """The run's columns with the types that the files have."""
+    types = {column.name: column.type for column in existing.schema.columns}
+    columns = plan.table_schema.columns
+    return TableSchema(
+        columns=tuple(Column(name=c.name, type=types.get(c.name, c.type)) for c in columns)
+    )
+
+
+def _as_planned(frame: DataFrame, held: TableSchema, plan: RunPlan) -> DataFrame:
+    """Values of a narrower type, as they are in the wider one."""
+    if held == plan.table_schema:
+        return frame
+    selected = [
+        lossless_cast(frame[quoted_name(c.name)], c.name, old.type, c.type).alias(c.name)
+        for old, c in zip(held.columns, plan.table_schema.columns, strict=True)
+    ]
+    return frame.select(*selected, FILE)
 
 
 def path_below(existing: Existing, uri: str) -> str:

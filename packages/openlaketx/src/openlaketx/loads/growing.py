@@ -1,7 +1,8 @@
-"""A table that gains columns: its files get new names, and the commit a new schema.
+"""A table that gains columns, or wider types: the commit has a new schema.
 
-Only a commit that replaces every file can bring a schema. The files are not written again: each
-gets a second name in the run's folder, and readers see NULL in the columns that it lacks.
+Only a commit that replaces every file can bring one. For columns the files are not written again:
+each gets a second name in the run's folder, and readers see NULL in the columns that it lacks. For
+a wider type they are, because no reader need take a narrow value for a wide one.
 """
 
 from __future__ import annotations
@@ -9,27 +10,38 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
 
 from lakeguard_sdk.commits import second_name
+from lakeguard_sdk.errors import StagingFailed
 from lakeguard_sdk.evidence import Changes, StagedFile
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import Storage, join, local_path
-from openlaketx.loads.existing import Existing
+from openlaketx.loads.existing import FILE, Existing, read_existing
 from openlaketx.loads.loaded import Loaded
-from openlaketx.stage import Candidate
+from openlaketx.loads.troubles import explain_load
+from openlaketx.stage import Candidate, write_files
 from openlaketx.stage.file_stats import delta_stats
+
+WIDENED = "widened"
 
 
 def has_grown(plan: RunPlan, existing: Existing) -> bool:
-    return plan.base is not None and existing.schema.names != plan.table_schema.names
+    return plan.base is not None and existing.schema.columns != plan.table_schema.columns
 
 
-def with_new_columns(loaded: Loaded, plan: RunPlan, existing: Existing, storage: Storage) -> Loaded:
-    """The same rows, in a commit that removes every live file and adds it under a new name."""
-    linked = [_linked(file.path, plan, existing, storage) for file in loaded.stays]
-    files = tuple(staged for staged, _ in linked)
-    kept = Candidate(plan.location, files, tuple(footer for _, footer in linked))
+def with_new_columns(
+    loaded: Loaded, session: SparkSession, plan: RunPlan, existing: Existing, storage: Storage
+) -> Loaded:
+    """The same rows, in a commit that removes every live file and adds it again."""
+    wider = not set(existing.schema.columns) <= set(plan.table_schema.columns)
+    if wider and loaded.stays:
+        kept = _rewritten(loaded, session, plan, existing, storage)
+    else:
+        linked = [_linked(file.path, plan, existing, storage) for file in loaded.stays]
+        files = tuple(staged for staged, _ in linked)
+        kept = Candidate(plan.location, files, tuple(footer for _, footer in linked))
     return replace(
         loaded,
         candidate=loaded.candidate.joined(kept),
@@ -37,6 +49,21 @@ def with_new_columns(loaded: Loaded, plan: RunPlan, existing: Existing, storage:
         stays=(),
         changes=loaded.changes or Changes(inserted=loaded.rows),
     )
+
+
+def _rewritten(
+    loaded: Loaded, session: SparkSession, plan: RunPlan, existing: Existing, storage: Storage
+) -> Candidate:
+    rows = read_existing(session, plan, existing, (file.path for file in loaded.stays)).drop(FILE)
+    explain = explain_load(plan)
+    written = write_files(rows, plan, plan.table_schema, explain, storage, folder=WIDENED)
+    wanted = sum(file.rows or 0 for file in loaded.stays)
+    if written.rows != wanted:
+        raise StagingFailed(
+            dataset=plan.dataset,
+            reason=f"widened files hold {written.rows} rows instead of {wanted}",
+        )
+    return written
 
 
 def _linked(

@@ -1,0 +1,100 @@
+"""The batch as the verdict on its schema lets it in: names, missing columns, rows kept aside.
+
+Rows with a value that no declared type can hold are kept as they came, with the reason, below the
+lake: ``quarantine/<layer>/<name>/execution_id=<run>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import reduce
+from operator import and_
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.run import RunPlan, SchemaReaction, SchemaVerdict
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.schema_words import Reaction, SchemaChange
+from lakeguard_sdk.storage import join, local_path
+from openlaketx.conform.castable import is_castable
+from openlaketx.engine.spark_errors import SPARK_ERRORS
+from openlaketx.engine.spark_types import data_type_of, quoted_name
+from openlaketx.extract import Batch
+from openlaketx.extract.file_order import ROW_FILE
+
+QUARANTINE = "quarantine"
+REASON = "lg_reason"
+
+_MISSING = (SchemaChange.DROP_NULLABLE, SchemaChange.DROP_REQUIRED, SchemaChange.RENAME)
+
+
+def as_accepted(batch: Batch, verdict: SchemaVerdict, plan: RunPlan, lake: str) -> Batch:
+    """The batch under declared names; rows that cannot be cast are counted as rejected."""
+    taken = [item for item in verdict.differences if item.reaction is Reaction.ACCEPT]
+    batch = _renamed(batch, taken)
+    batch = _filled(batch, taken)
+    aside = [item for item in verdict.differences if item.reaction is Reaction.QUARANTINE_ROW]
+    return _sifted(batch, aside, plan, lake) if aside else batch
+
+
+def _renamed(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
+    """Names that differ in case alone become the declared ones."""
+    names = {item.other: item.column for item in taken if item.change is SchemaChange.CASE_RENAME}
+    if not names:
+        return batch
+    both = [(column, names.get(column.name, column.name)) for column in batch.live.columns]
+    selected = [batch.frame[quoted_name(column.name)].alias(name) for column, name in both]
+    frame = batch.frame.select(*selected, *_file_of(batch.frame))
+    columns = tuple(column.model_copy(update={"name": name}) for column, name in both)
+    return replace(batch, frame=frame, live=TableSchema(columns=columns))
+
+
+def _filled(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
+    """Columns that the batch has no more are NULL in it."""
+    gone = [item for item in taken if item.change in _MISSING]
+    if not gone:
+        return batch
+    empty = {item.column: str(item.declared) for item in gone}
+    nulls = [F.lit(None).cast(data_type_of(t)).alias(name) for name, t in empty.items()]
+    columns = tuple(Column(name=name, type=data_type) for name, data_type in empty.items())
+    live = TableSchema(columns=batch.live.columns + columns)
+    return replace(batch, frame=batch.frame.select("*", *nulls), live=live)
+
+
+def _sifted(batch: Batch, aside: list[SchemaReaction], plan: RunPlan, lake: str) -> Batch:
+    """The rows that fit; the others are written down first, so that none is lost between."""
+    columns = [column for column in plan.batch_schema.columns if _is_in(column.name, aside)]
+    fits = [(column, _fits(batch, column)) for column in columns]
+    good = reduce(and_, (fit for _, fit in fits))
+    reasons = [F.when(~fit, F.lit(f"{c.name} is no {c.type}")) for c, fit in fits]
+    bad = batch.frame.filter(~good).withColumn(REASON, F.concat_ws("; ", *reasons))
+    try:
+        rejected = bad.count()
+        if rejected:
+            bad.drop(ROW_FILE).write.mode("errorifexists").json(_place(plan, lake))
+    except SPARK_ERRORS as error:
+        raise batch.explain(error) from None
+    return replace(batch, frame=batch.frame.filter(good), rejected=batch.rejected + rejected)
+
+
+def _fits(batch: Batch, column: Column) -> SparkColumn:
+    value = batch.frame[quoted_name(column.name)]
+    return is_castable(value, str(batch.live.type_of(column.name)), column.type)
+
+
+def _is_in(column: str, aside: Iterable[SchemaReaction]) -> bool:
+    """Whether a part of the column, or all of it, is what may not be cast."""
+    inside = (f"{column}.", f"{column}[")
+    return any(item.column == column or item.column.startswith(inside) for item in aside)
+
+
+def _file_of(frame: DataFrame) -> list[str]:
+    return [ROW_FILE] if ROW_FILE in frame.columns else []
+
+
+def _place(plan: RunPlan, lake: str) -> str:
+    run = f"execution_id={plan.ticket.run_id}"
+    return local_path(join(lake, QUARANTINE, plan.dataset.layer.value, plan.dataset.name, run))

@@ -1,0 +1,386 @@
+"""Every class of schema change on real runs: what a profile lets in, and what it keeps out."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable, Field, Schema, write_deltalake
+from deltalake.schema import PrimitiveType
+
+from lakeguard_sdk import Client, DatasetName
+from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.schema_words import Reaction, SchemaChange
+from lakeguard_sdk.words import RunStatus
+from tests.worlds.applied_folders import applied, apply_again, published, run
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
+
+NAME = DatasetName("bronze.things")
+SOURCE = "source: things\nformat: parquet\npath: in/*.parquet\n"
+WHO = pa.struct([("a", pa.int32()), ("b", pa.string()), ("C", pa.string())])
+NEW_WHO = pa.struct([("a", pa.int64()), ("c", pa.string()), ("d", pa.string())])
+MONEY, FINE = pa.decimal128(9, 2), pa.decimal128(9, 4)
+LOCAL, ZONED = pa.timestamp("us"), pa.timestamp("us", tz="UTC")
+
+local = datetime.fromisoformat
+
+DECLARED = {
+    "id": "long",
+    "gone": "string",
+    "promised": "string, nullable: false",
+    "amount": '"decimal(9,2)"',
+    "Kind": "string",
+    "small": "integer",
+    "wide": "long",
+    "price": '"decimal(9,2)"',
+    "at": "timestamp_ntz",
+    "day": "date",
+    "code": "long",
+    "who": '"struct<a:integer,b:string,C:string>"',
+    "sizes": '"array<integer>"',
+    "marks": '"map<string,long>"',
+    "odd": '"struct<x:long>"',
+}
+
+BEFORE = pa.schema(
+    [
+        ("id", pa.int64()), ("gone", pa.string()), ("promised", pa.string()), ("amount", MONEY),
+        ("Kind", pa.string()), ("small", pa.int32()), ("wide", pa.int64()), ("price", MONEY),
+        ("at", LOCAL), ("day", pa.date32()), ("code", pa.int64()), ("who", WHO),
+        ("sizes", pa.list_(pa.int32())), ("marks", pa.map_(pa.string(), pa.int64())),
+        ("odd", pa.struct([("x", pa.int64())])),
+    ]
+)  # fmt: skip
+AFTER = pa.schema(
+    [
+        ("small", pa.int64()), ("id", pa.int64()), ("net_amount", MONEY), ("kind", pa.string()),
+        ("wide", pa.int32()), ("price", FINE), ("at", ZONED), ("day", LOCAL), ("code", pa.string()),
+        ("who", NEW_WHO), ("sizes", pa.list_(pa.int64())),
+        ("marks", pa.map_(pa.string(), pa.int32())), ("odd", pa.struct([("x", pa.string())])),
+        ("extra", pa.string()),
+    ]
+)  # fmt: skip
+
+CHANGES = {
+    "DROP_NULLABLE gone", "DROP_REQUIRED promised", "RENAME amount", "CASE_RENAME Kind",
+    "WIDEN small", "WIDEN day", "NARROW wide", "DECIMAL_SIZE price", "TIMEZONE at",
+    "INCOMPATIBLE_TYPE code", "NESTED_WIDEN who.a", "NESTED_DROP who.b",
+    "NESTED_CASE_RENAME who.C", "NESTED_ADD who.d", "NESTED_WIDEN sizes[]",
+    "NESTED_NARROW marks.value", "NESTED_TYPE odd.x", "ADD_NULLABLE extra", "REORDER small",
+}  # fmt: skip
+FIRST = {
+    "id": 1, "gone": "g", "promised": "p", "amount": Decimal("1.10"), "Kind": "k", "small": 7,
+    "wide": 2**40, "price": Decimal("2.20"), "at": local("2026-01-01T08:00"),
+    "day": date(2026, 1, 1), "code": 11, "who": {"a": 1, "b": "b", "C": "C"}, "sizes": [1, None],
+    "marks": [("x", 5)], "odd": {"x": 1},
+}  # fmt: skip
+SECOND = {
+    "id": 2, "net_amount": Decimal("3.30"), "kind": "K", "small": 2**40, "wide": 9,
+    "price": Decimal("4.4000"), "at": datetime(2026, 1, 2, 8, tzinfo=UTC),
+    "day": local("2026-01-02T09:00"), "code": "12", "who": {"a": 2**40, "c": "cc", "d": "dd"},
+    "sizes": [2**40], "marks": [("y", 6)], "odd": None, "extra": "more",
+}  # fmt: skip
+MISFITS = [
+    {**SECOND, "id": 3, "code": "twelve"},
+    {**SECOND, "id": 4, "price": Decimal("4.4444")},
+    {**SECOND, "id": 5, "odd": {"x": "1"}},
+]
+
+
+class Things:
+    """One bronze dataset over files of Parquet."""
+
+    def __init__(self, folder: Path, columns: dict[str, str], **said: str) -> None:
+        self.folder, self.landed = folder, 0
+        self.columns, self.said = columns, said
+        (folder / "in").mkdir(parents=True)
+        self.client: Client = applied(folder, self._files())
+
+    def _files(self) -> dict[str, str | bytes]:
+        listed = "".join(f"  {name}: {{type: {kind}}}\n" for name, kind in self.columns.items())
+        rest = "".join(f"{key}: {value}\n" for key, value in self.said.items())
+        head = f"dataset: {NAME}\nowner: tests\ndomain: shop\nsource: things\n"
+        return {
+            "definitions/sources/things.yaml": SOURCE,
+            "definitions/bronze/things.yaml": f"{head}{rest}columns:\n{listed}",
+        }
+
+    def say(self, **said: str) -> None:
+        self.said |= said
+        for file, text in self._files().items():
+            (self.folder / file).write_text(str(text))
+        apply_again(self.client, self.folder)
+
+    def land(self, schema: pa.Schema, *rows: dict[str, Any]) -> None:
+        for old in (self.folder / "in").glob("*.parquet"):
+            old.unlink()
+        table = pa.Table.from_pylist(list(rows), schema=schema)
+        self.landed += 1
+        pq.write_table(table, self.folder / "in" / f"{self.landed}.parquet")
+
+    def run(self) -> RunResult:
+        return run(self.client, NAME)
+
+    def rows(self) -> dict[int, dict[str, Any]]:
+        """What a reader of the table sees, by id."""
+        table = DeltaTable(str(self.folder / "bronze" / "things")).to_pyarrow_table()
+        return {row["id"]: row for row in table.to_pylist()}
+
+    def answers(self) -> dict[str, str]:
+        seen = self.client.reader.schemas(NAME)[0]
+        return {f"{item.change} {item.column}": str(item.reaction) for item in seen.differences}
+
+
+@pytest.fixture
+def things(tmp_path: Path) -> Things:
+    """A table with one row, exactly as declared."""
+    made = Things(tmp_path, DECLARED, load="{type: APPEND}", schema="{profile: STRICT}")
+    made.land(BEFORE, FIRST)
+    result = made.run()
+    assert result.status is RunStatus.SUCCESS, result.error or result.decision
+    assert made.answers() == {}
+    return made
+
+
+def test_strict_keeps_every_change_out_but_the_order(things: Things) -> None:
+    things.land(AFTER, SECOND)
+    result = things.run()
+    assert result.status is RunStatus.BLOCKED
+    answers = things.answers()
+    assert set(answers) == CHANGES
+    assert {name for name, answer in answers.items() if answer != "BLOCK"} == {"REORDER small"}
+    assert list(things.rows()) == [1]
+    assert things.client.reader.replay(result.run_id).identical
+
+
+def test_permissive_takes_in_what_it_can_and_keeps_the_rest_aside(things: Things) -> None:
+    things.say(schema="{profile: PERMISSIVE}")
+    things.land(AFTER, SECOND, *MISFITS)
+    result = things.run()
+    assert result.status is RunStatus.SUCCESS, result.error or result.decision
+    answers = things.answers()
+    assert set(answers) == CHANGES
+    assert {name for name, answer in answers.items() if answer == "QUARANTINE_ROW"} == {
+        "DECIMAL_SIZE price", "INCOMPATIBLE_TYPE code", "NESTED_TYPE odd.x",
+    }  # fmt: skip
+    rows = things.rows()
+    assert rows[1] == {
+        **FIRST,
+        "who": {"a": 1, "b": "b", "C": "C", "d": None},
+        "day": local("2026-01-01"),
+        "net_amount": None,
+        "extra": None,
+    }
+    assert rows[2] == {
+        "id": 2, "gone": None, "promised": None, "amount": None, "Kind": "K", "small": 2**40,
+        "wide": 9, "price": Decimal("4.40"), "at": local("2026-01-02T08:00"),
+        "day": local("2026-01-02T09:00"), "code": 12,
+        "who": {"a": 2**40, "b": None, "C": "cc", "d": "dd"}, "sizes": [2**40],
+        "marks": [("y", 6)], "odd": None, "net_amount": Decimal("3.30"), "extra": "more",
+    }  # fmt: skip
+    assert set(rows) == {1, 2}
+    _aside_is_told(things, result)
+    assert things.client.reader.replay(result.run_id).identical
+
+
+def _aside_is_told(things: Things, result: RunResult) -> None:
+    place = things.folder / "quarantine/bronze/things" / f"execution_id={result.run_id}"
+    lines = [
+        json.loads(line) for file in place.glob("*.json") for line in file.read_text().splitlines()
+    ]
+    assert {line["id"]: line["lg_reason"] for line in lines} == {
+        3: "code is no long",
+        4: "price is no decimal(9,2)",
+        5: "odd is no struct<x:long>",
+    }
+    facts = things.client.reader.facts(result.run_id)
+    assert facts is not None
+    assert facts.rejected == 3
+
+
+def test_the_next_run_finds_the_table_as_it_became(things: Things) -> None:
+    things.say(schema="{profile: PERMISSIVE}")
+    things.land(AFTER, SECOND)
+    assert things.run().version == 2
+    declared = things.client.reader.definition(NAME).declared
+    assert declared.type_of("small") == "long"
+    assert declared.type_of("who") == "struct<a:long,b:string,C:string,d:string>"
+    assert declared.names[-2:] == ("net_amount", "extra")
+    things.land(BEFORE, {**FIRST, "id": 6})
+    assert things.run().version == 3
+    assert things.rows()[6]["small"] == 7
+    assert things.rows()[6]["extra"] is None
+
+
+ONE = {"id": "long", "n": "integer", "s": "string"}
+ONE_FILE = pa.schema([("id", pa.int64()), ("n", pa.int32()), ("s", pa.string())])
+
+
+def one(folder: Path, load: str, profile: str) -> Things:
+    made = Things(folder, ONE, load=load, schema=f"{{profile: {profile}}}")
+    made.land(ONE_FILE, {"id": 1, "n": 1, "s": "a"}, {"id": 2, "n": 2, "s": "b"})
+    assert made.run().version == 1
+    return made
+
+
+WIDE_FILE = ONE_FILE.set(1, pa.field("n", pa.int64())).append(pa.field("more", pa.string()))
+
+
+@pytest.mark.parametrize(
+    ("load", "expected"),
+    [
+        ("{type: APPEND}", {1: (1, None), 2: (2, None), 3: (2**40, "x")}),
+        ("{type: FULL}", {2: (2**41, "y"), 3: (2**40, "x")}),
+        ("{type: INCREMENTAL, keys: [id]}", {1: (1, None), 2: (2**41, "y"), 3: (2**40, "x")}),
+        ("{type: SNAPSHOT, keys: [id]}", {2: (2**41, "y"), 3: (2**40, "x")}),
+        (
+            "{type: INCREMENTAL, keys: [id], hash: ROW_HASH, partition_by: [s]}",
+            {1: (1, None), 2: (2**41, "y"), 3: (2**40, "x")},
+        ),
+        ("{type: PARTITION, partition_by: [s]}", {1: (1, None), 2: (2**41, "y"), 3: (2**40, "x")}),
+    ],
+)
+def test_every_load_widens_and_grows_its_table(
+    tmp_path: Path, load: str, expected: dict[int, tuple[int, str | None]]
+) -> None:
+    things = one(tmp_path, load, "BACKWARD")
+    rows = [
+        {"id": 2, "n": 2**41, "s": "b", "more": "y"},
+        {"id": 3, "n": 2**40, "s": "c", "more": "x"},
+    ]
+    things.land(WIDE_FILE, *(rows[1:] if "APPEND" in load else rows))
+    result = things.run()
+    assert result.status is RunStatus.SUCCESS, result.error or result.decision
+    assert {key: (row["n"], row["more"]) for key, row in things.rows().items()} == expected
+    assert sorted(published(things.client, NAME, "id")) == sorted(expected)
+
+
+def test_a_history_keeps_every_state_in_the_wider_type(tmp_path: Path) -> None:
+    things = one(tmp_path, "{type: SCD2, keys: [id]}", "BACKWARD")
+    things.land(WIDE_FILE, {"id": 2, "n": 2**41, "s": "b", "more": "y"})
+    assert things.run().version == 2
+    table = DeltaTable(str(tmp_path / "bronze" / "things")).to_pyarrow_table()
+    states = {(row["id"], row["n"], row["is_current"]) for row in table.to_pylist()}
+    assert states == {(1, 1, True), (2, 2, False), (2, 2**41, True)}
+
+
+def test_a_person_widens_a_table_by_declaring_it(tmp_path: Path) -> None:
+    things = one(tmp_path, "{type: APPEND}", "DEFAULT")
+    things.columns = {**ONE, "n": "long"}
+    things.say()
+    things.land(ONE_FILE, {"id": 3, "n": 3, "s": "c"})
+    result = things.run()
+    assert result.status is RunStatus.SUCCESS, result.error or result.decision
+    table = DeltaTable(str(tmp_path / "bronze" / "things"))
+    assert table.to_pyarrow_table().schema.field("n").type == pa.int64()
+    assert set(things.rows()) == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("profile", "file", "accepted"),
+    [
+        ("ADDITIVE", ONE_FILE.append(pa.field("more", pa.string())), True),
+        ("ADDITIVE", ONE_FILE.set(1, pa.field("n", pa.int64())), False),
+        ("BACKWARD", ONE_FILE.remove(2), True),
+        ("BACKWARD", ONE_FILE.set(1, pa.field("n", pa.int16())), False),
+        ("FORWARD", ONE_FILE.set(1, pa.field("n", pa.int16())), True),
+        ("FORWARD", ONE_FILE.set(1, pa.field("n", pa.int64())), False),
+        ("FULL", ONE_FILE.remove(2).append(pa.field("other", pa.date32())), True),
+        ("FULL", ONE_FILE.set(1, pa.field("n", pa.int64())), False),
+        ("DEFAULT", ONE_FILE.append(pa.field("more", pa.string())), True),
+        ("DEFAULT", ONE_FILE.remove(2), False),
+    ],
+)
+def test_what_each_profile_lets_in_and_keeps_out(
+    tmp_path: Path, profile: str, file: pa.Schema, accepted: bool
+) -> None:
+    things = one(tmp_path, "{type: APPEND}", profile)
+    things.land(file, {"id": 3, "n": 3})
+    result = things.run()
+    assert result.status is (RunStatus.SUCCESS if accepted else RunStatus.BLOCKED), result
+    assert (3 in things.rows()) is accepted
+
+
+def test_a_required_column_that_is_gone_fails_its_rule(tmp_path: Path) -> None:
+    """BACKWARD lets the schema in; the rule on the column does not let the rows in."""
+    columns = {**ONE, "s": "string, required: true"}
+    things = Things(tmp_path, columns, load="APPEND", schema="{profile: BACKWARD}")
+    things.land(ONE_FILE.remove(2), {"id": 1, "n": 1})
+    result = things.run()
+    assert result.status is RunStatus.BLOCKED
+    assert things.answers() == {"DROP_REQUIRED s": "ACCEPT"}
+    assert result.decision is not None
+    assert any("not_null" in reason for reason in result.decision.ruling.reasons)
+
+
+@pytest.mark.parametrize("file", [ONE_FILE.remove(0).append(pa.field("ids", pa.int64())), None])
+def test_keys_and_partitions_stay(tmp_path: Path, file: pa.Schema | None) -> None:
+    load = "{type: INCREMENTAL, keys: [id], partition_by: [n]}"
+    things = one(tmp_path, load, "PERMISSIVE")
+    wide = ONE_FILE.set(1, pa.field("n", pa.int64()))
+    things.land(file or wide, {"id": 3, "ids": 3, "n": 3, "s": "c"})
+    assert things.run().status is RunStatus.BLOCKED
+    changed = "KEY_CHANGE id" if file else "PARTITION_CHANGE n"
+    assert {name for name, answer in things.answers().items() if answer == "BLOCK"} == {changed}
+
+
+def test_notes_of_a_definition_are_told_once(tmp_path: Path) -> None:
+    things = one(tmp_path, "{type: APPEND}", "STRICT")
+    things.columns = {**ONE, "s": "string, tags: [pii], description: A name."}
+    things.say()
+    things.land(ONE_FILE, {"id": 3, "n": 3, "s": "c"})
+    assert things.run().version == 2
+    assert things.answers() == {"COMMENT s": "ACCEPT", "TAG s": "ACCEPT"}
+    things.land(ONE_FILE, {"id": 4, "n": 3, "s": "c"})
+    assert things.run().version == 3
+    assert things.answers() == {}
+
+
+def delta(folder: Path, **nullable: bool) -> None:
+    """A Delta table of others, whose columns say whether they can be NULL."""
+    fields = [Field(name, PrimitiveType("long"), nullable=may) for name, may in nullable.items()]
+    schema = Schema(fields)
+    DeltaTable.create(str(folder / "table"), schema, mode="overwrite")
+    types = pa.schema([pa.field(name, pa.int64(), nullable=may) for name, may in nullable.items()])
+    rows = pa.Table.from_pylist([dict.fromkeys(nullable, 1)], schema=types)
+    write_deltalake(str(folder / "table"), rows, mode="append")
+
+
+@pytest.mark.parametrize(
+    ("profile", "answers"),
+    [
+        ("DEFAULT", ("ACCEPT", "ACCEPT", "LEFT_OUT")),
+        ("BACKWARD", ("ACCEPT", "BLOCK", "BLOCK")),
+        ("FORWARD", ("BLOCK", "ACCEPT", "ACCEPT")),
+        ("PERMISSIVE", ("ACCEPT", "ACCEPT", "ACCEPT")),
+    ],
+)
+def test_what_a_source_says_of_null(
+    tmp_path: Path, profile: str, answers: tuple[str, str, str]
+) -> None:
+    delta(tmp_path, a=True, b=False, c=False)
+    files: dict[str, str | bytes] = {
+        "definitions/sources/things.yaml": "source: things\nformat: delta\npath: table\n",
+        "definitions/bronze/things.yaml": f"dataset: {NAME}\nowner: tests\ndomain: shop\n"
+        f"source: things\nschema: {{profile: {profile}}}\ncolumns:\n"
+        "  a: {type: long, nullable: false}\n  b: {type: long}\n",
+    }
+    client = applied(tmp_path, files)
+    result = run(client, NAME)
+    seen = client.reader.schemas(NAME)[0]
+    told = {item.change: item.reaction for item in seen.differences}
+    relax, tighten, added = map(Reaction, answers)
+    assert told == {
+        SchemaChange.RELAX_NULLABILITY: relax,
+        SchemaChange.TIGHTEN_NULLABILITY: tighten,
+        SchemaChange.ADD_REQUIRED: added,
+    }
+    blocked = Reaction.BLOCK in told.values()
+    assert (result.status is RunStatus.BLOCKED) is blocked, result
