@@ -48,7 +48,7 @@ def refuse_null_keys(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
 
 
 def _contradiction(keys: Sequence[str], order_by: Sequence[str]) -> SparkColumn:
-    values = [shown(F.col(quoted_name(name)), name) for name in keys]
+    values = [shown(F.col(quoted_name(name)), name, quote="") for name in keys]
     way_out = (
         f"and {', '.join(order_by)} does not order them"
         if order_by

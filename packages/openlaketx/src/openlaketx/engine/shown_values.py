@@ -40,13 +40,13 @@ def refusal(*parts: Column | str) -> Column:
     return F.raise_error(F.concat(F.lit(OURS), *texts))
 
 
-def shown(value: Column, name: str) -> Column:
+def shown(value: Column, name: str, quote: str = "'") -> Column:
     """The column's value for a message: in quotes, on one line, cut; NULL without quotes."""
     if name in _private.get():
         return F.lit(_PRIVATE)
     text = F.translate(value.cast("string"), "\r\n", "  ")
     cut = F.when(F.length(text) > LONGEST, F.concat(F.substring(text, 1, LONGEST), F.lit("…")))
-    quoted = F.concat(F.lit("'"), F.coalesce(cut, text), F.lit("'"))
+    quoted = F.concat(F.lit(quote), F.coalesce(cut, text), F.lit(quote))
     return F.coalesce(quoted, F.lit("NULL"))
 
 
