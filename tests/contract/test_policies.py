@@ -22,6 +22,7 @@ from lakeguard_sdk.definition import (
 )
 from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.errors import RollbackBlocked
+from lakeguard_sdk.measure import SampleMatches, measure_key
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.schema import Column, TableSchema
@@ -348,3 +349,23 @@ def test_hostile_texts_are_refused_when_they_are_applied(tmp_path: Path, express
     with pytest.raises(InvalidDefinitions):
         revise(client, policies=(promise(PolicyType.PII, expression),))
     assert client.reader.policies() == []
+
+
+def test_maintenance_removes_at_once_what_may_not_be_kept(tmp_path: Path) -> None:
+    client = world(tmp_path, numbers())
+    run_by_hand(client, [1])
+    note = ColumnDefinition(name="note", type="string")
+    policy = promise(PolicyType.PII, "forbid pattern '[0-9]{3}' in samples")
+    revise(client, numbers(columns=(*numbers().columns, note)), policies=(policy,))
+    plan = opened(client)
+    client.runs.submit_schema(plan.ticket, plan.declared)
+    evidence = evidence_of(DeltaLake(), plan, [2])
+    found = {measure_key(m): 1 for m in plan.measures if isinstance(m, SampleMatches)}
+    measured = evidence.model_copy(update={"measures": {**evidence.measures, **found}})
+    decision = client.runs.submit_evidence(plan.ticket, measured)
+    assert (decision.allowed, decision.ruling.discard) == (False, True)
+    staged = tmp_path / "bronze" / "numbers" / plan.staging
+    assert staged.exists(), "the data plane died before it could delete them"
+    (removal,) = client.operations.maintain(NUMBERS).removals
+    assert removal.runs == (plan.ticket.run_id,)
+    assert not staged.exists()

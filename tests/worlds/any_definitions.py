@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
 from lakeguard.gate.schema_profiles import POSSIBLE
 from lakeguard.registry.builds import Built
 from lakeguard.registry.characters import look_alike
@@ -34,7 +35,6 @@ from lakeguard_sdk.schema_words import ColumnOrigin, Reaction, SchemaChange
 from lakeguard_sdk.words import (
     Enforcement,
     Layer,
-    PolicyType,
     Severity,
     SourceFormat,
     TargetFormat,
@@ -199,14 +199,18 @@ def _catalogue(draw: st.DrawFn) -> tuple[CatalogueRule, ...]:
 
 
 def _policies(draw: st.DrawFn) -> tuple[PolicyDefinition, ...]:
-    said = st.sampled_from(((PolicyType.PII, "forbid tag:pii"), (PolicyType.SCHEMA, "mode STRICT")))
+    said = st.sampled_from(
+        [(kind.type, form.example) for kind in POLICY_KINDS.values() for form in kind.forms]
+    )
     found = []
     for name in _some(draw):
         kind, text = draw(said)
         found.append(
             PolicyDefinition(
                 policy=name,
-                applies_to_layer=draw(st.sampled_from(Layer)),
+                applies_to_layer=draw(st.none() | st.sampled_from(Layer)),
+                applies_to_domain=draw(st.sampled_from(("", "finance", "Air & sea"))),
+                applies_to_tag=draw(st.sampled_from(("", "pii"))),
                 type=kind,
                 expression=text,
                 enforcement=draw(st.sampled_from(Enforcement)),

@@ -6,7 +6,8 @@ import click
 
 from lakeguard.cli.views.status import Badge, Health, badge_of, status_lines, worst_first
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.reading import Breach
+from lakeguard_sdk.words import Enforcement, RunStatus
 from tests.unit.cli import nouns
 
 GOLD = DatasetName("gold.daily")
@@ -51,6 +52,27 @@ def test_lines() -> None:
         "3 datasets, 1 blocked or failed",
         "Next: lakeguard why silver.flights",
     ]
+
+
+def test_what_is_late_is_told_below_the_list() -> None:
+    breach = Breach(
+        policy="daily",
+        expression="freshness <= 24h",
+        enforcement=Enforcement.ALERT,
+        message="last promoted 1 d 6 h ago, limit 24h",
+    )
+    late = nouns.status().model_copy(update={"breaches": (breach,)})
+    assert badge_of(late) is Badge.LATE
+    blocked = nouns.status(GOLD, last_run=nouns.run_row()).model_copy(
+        update={"breaches": (breach,)}
+    )
+    assert badge_of(blocked) is Badge.BLOCKED, "the worst of what is known"
+    told = [click.unstyle(line) for line in status_lines([Health(late)], nouns.NOW)]
+    assert told[1].startswith("◷ LATE")
+    assert told[3] == (
+        "late: silver.flights  last promoted 1 d 6 h ago, limit 24h"
+        "  (policy daily: freshness <= 24h)"
+    )
 
 
 def test_an_empty_registry_says_what_to_do() -> None:

@@ -76,7 +76,16 @@ SOURCES = [
 POLICIES = [
     Case("unknown key", POLICY, "applies_to", "«applies»", "LG-2002", "did you mean applies_to?"),
     Case("unknown layer", POLICY, "gold", "«platinum»", "LG-2004", "bronze, silver or gold"),
-    Case("later type", POLICY, "PII", "«SLA»", "LG-2004", "not available yet"),
+    Case(
+        "another type",
+        POLICY,
+        "type: PII\nexpression: forbid",
+        "type: SLA\nexpression: «forbid»",
+        "LG-2017",
+        "freshness",
+    ),
+    Case("domain", POLICY, "type:", "domain: «[a]»\ntype:", "LG-2004", "a single value"),
+    Case("tag", POLICY, "type:", "tag: «No Word»\ntype:", "LG-2020", "is not a valid name"),
     Case("unknown type", POLICY, "PII", "«PI»", "LG-2004", "did you mean PII?"),
     Case("bad expression", POLICY, "forbid tag:pii", "«forbd» tag:pii", "LG-2017", ""),
     Case("unknown enforcement", POLICY, "", "enforcement: «WARN»\n", "LG-2004", "BLOCK or ALERT"),

@@ -42,6 +42,7 @@ def test_what_the_ports_offer() -> None:
             "runs",
             "status",
             "versions",
+            "waivers",
         ],
         "Runs": [
             "begin_move",
@@ -64,9 +65,11 @@ def test_what_the_ports_offer() -> None:
             "maintain",
             "reap",
             "requeue",
+            "revoke_waiver",
             "rollback",
             "submit",
             "submit_adoption",
             "submit_compaction",
+            "waive",
         ],
     }
