@@ -140,8 +140,9 @@ def test_odd_names_of_files_and_columns(session: SparkSession, tmp_path: Path) -
         ({"x": "a,b\n1,2\n  \n"}, "in/x.csv: line 3 has 1 fields instead of 2"),
         ({"x": 'a,b\n"1",2\n"3\n'}, "in/x.csv: line"),
         ({"x": 'a,b\n"1"2,3\n'}, "in/x.csv: line 2"),
-        ({"x": "a,b\n1,2\n", "y": "b,a\n1,2\n"}, "in/y.csv has another header than in/x.csv"),
-        ({"x": "a,b\n", "y": "a,b,c\n"}, "3 columns instead of 2"),
+        ({"x": "a,b\n1,2\n", "y": "a,bb\n1,2\n"}, "in/y.csv has no column 'b', which in/x.csv has"),
+        ({"x": "a,b\n1,2\n", "y": "a,bb\n1,2\n"}, "but 'bb', which is not declared"),
+        ({"x": "a,b\n1,2\n", "y": "a,b\n1,2\n", "z": "b\n1\n2,3\n"}, "in/z.csv: line 3"),
         ({"x": "a,a\n1,2\n"}, "in/x.csv: column 'a' stands there twice"),
         ({"x": "a,A\n1,2\n"}, "differ in case only"),
         ({"x": "a,\n1,2\n"}, "no name"),
@@ -198,6 +199,62 @@ def test_the_second_file_is_held_to_the_header_too(session: SparkSession, tmp_pa
     batch = extract(plan(tmp_path, build, AB), session, str(tmp_path), LocalStorage())
     assert batch is not None
     assert rows(batch) == [("1", "2")]
+
+
+def test_files_under_different_headers_are_read_by_name(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    """Each as it is written: with quotes or without, and its columns in whatever order."""
+    write_files(
+        tmp_path,
+        u="a,b\n1,2\n",
+        v='b,a\n"4\n",3\n"",5\n',
+        w="a\n6\n",
+        x='a\n"7"\n',
+        y="b,c,a\n9,ignored,8\n",
+    )
+    batch = read(session, tmp_path)
+    assert batch.live.names == ("a", "b", "c")
+    assert rows(batch) == sorted(
+        [
+            ("1", "2", None),
+            ("3", "4\n", None),
+            ("5", "", None),
+            ("6", None, None),
+            ("7", None, None),
+            ("8", "9", "ignored"),
+        ],
+        key=str,
+    )
+
+
+def test_one_name_may_be_spelt_in_two_ways(session: SparkSession, tmp_path: Path) -> None:
+    write_files(tmp_path, x="Unit Price#,b\n1,2\n", y="b,unit_price\n4,3\n")
+    declared = schema(unit_price="long", b="long")
+    batch = extract(plan(tmp_path, csv(), declared), session, str(tmp_path), LocalStorage())
+    assert batch is not None
+    assert batch.live.names == ("unit_price", "b")
+    assert rows(batch) == [("1", "2"), ("3", "4")]
+
+
+@pytest.mark.parametrize("required", [(), ("b",)])
+def test_a_column_that_must_have_a_value_is_in_every_file(
+    session: SparkSession, tmp_path: Path, required: tuple[str, ...]
+) -> None:
+    write_files(tmp_path, x="a,b\n1,2\n", y="a\n3\n")
+    made = plan(tmp_path, csv(), AB, required=required)
+    if required:
+        with pytest.raises(SourceUnreadable, match=r"in/y.csv has no column 'b', which in/x"):
+            extract(made, session, str(tmp_path), LocalStorage())
+        return
+    batch = extract(made, session, str(tmp_path), LocalStorage())
+    assert batch is not None
+    assert rows(batch) == [("1", "2"), ("3", None)]
+
+
+def test_what_no_file_has_is_not_there(session: SparkSession, tmp_path: Path) -> None:
+    write_files(tmp_path, x="a\n1\n", y="a\n2\n")
+    assert read(session, tmp_path).live.names == ("a",)
 
 
 def test_an_unknown_option_is_refused(session: SparkSession, tmp_path: Path) -> None:

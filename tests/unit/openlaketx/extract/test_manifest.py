@@ -12,6 +12,7 @@ from lakeguard_sdk.evidence import SourcePosition
 from lakeguard_sdk.load import NEW_ROWS_ONLY
 from lakeguard_sdk.storage import FileFacts, LocalStorage
 from lakeguard_sdk.words import LoadType
+from openlaketx.extract.file_order import by_name
 from openlaketx.extract.manifest import Selection, select_files
 
 FULL, APPEND = LoadType.FULL, LoadType.APPEND
@@ -240,3 +241,22 @@ def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None
     os.remove(tmp_path / "in" / "a.csv")
     with pytest.raises(SourceUnreadable, match="disappeared while"):
         chosen.confirm(LocalStorage())
+
+
+def test_numbers_in_names_count_as_numbers() -> None:
+    told = [
+        "in/2.csv",
+        "in/10.csv",
+        "in/9.csv",
+        "in/a.csv",
+        "in/01.csv",
+        "in/1.csv",
+        "in/9b.csv",
+        "in/²",
+    ]
+    assert sorted(told, key=by_name) == [
+        "in/01.csv", "in/1.csv", "in/2.csv", "in/9.csv", "in/9b.csv", "in/10.csv", "in/a.csv",
+        "in/²",
+    ]  # fmt: skip
+    dated = ["day=2024-10-1/x", "day=2024-9-30/x", "day=2024-10-01/part-00002", "x"]
+    assert sorted(dated, key=by_name) == [dated[1], dated[2], dated[0], dated[3]]

@@ -8,12 +8,14 @@ from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.schema import TableSchema
 from openlaketx.conform.casts import lossless_cast
 from openlaketx.engine.spark_types import quoted_name
+from openlaketx.extract.file_order import ROW_FILE
 
 
 def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset: str) -> DataFrame:
     """Every value is what it was, in the declared type; one that cannot be fails the run.
 
-    Columns that are not declared are left out: the verdict on the schema allowed it.
+    Columns that are not declared are left out: the verdict on the schema allowed it. Which file a
+    row is from stays known.
     """
     if live.columns == declared.columns:
         return frame
@@ -28,4 +30,6 @@ def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset:
             continue
         cast = lossless_cast(frame[name], column.name, found, column.type)
         selected.append(cast.alias(column.name))
+    if ROW_FILE in frame.columns:
+        selected.append(ROW_FILE)
     return frame.select(*selected)

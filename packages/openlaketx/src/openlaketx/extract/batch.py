@@ -28,6 +28,10 @@ class Batch:
     """Malformed lines that are not among the rows; they were kept aside."""
     place_of: Callable[[str, str, str], str] | None = None
     """Where a value stands, by file, column and text; None where rows are from no files."""
+    order: tuple[str, ...] = ()
+    """The files, the latest last, where that tells which row of a key counts.
+
+    The frame then has a column more, which names each row's file."""
 
 
 def name_problem(names: tuple[str, ...]) -> str | None:

@@ -10,6 +10,7 @@ from lakeguard_sdk.run import SourceBuild
 from lakeguard_sdk.schema import Column, TableSchema
 from openlaketx.engine.spark_types import quoted_name
 from openlaketx.extract.batch import Batch
+from openlaketx.extract.file_order import ROW_FILE
 
 
 class SameName(ValueError):
@@ -39,7 +40,8 @@ def with_clean_names(
         return batch
     both = list(zip(batch.live.columns, names, strict=True))
     frame = batch.frame.select(
-        *(batch.frame[quoted_name(column.name)].alias(name) for column, name in both)
+        *(batch.frame[quoted_name(column.name)].alias(name) for column, name in both),
+        *([ROW_FILE] if batch.order else []),
     )
     live = TableSchema(columns=tuple(Column(name=name, type=column.type) for column, name in both))
     return replace(batch, frame=frame, live=live)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 
+from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
@@ -19,9 +20,12 @@ from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_errors import condition, reason
 from openlaketx.engine.spark_types import quoted_name
 from openlaketx.extract.aside import Writing, keep_aside
-from openlaketx.extract.batch import Batch, name_problem
-from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem, first_fault, look_at
+from openlaketx.extract.batch import Batch
+from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem, first_fault
 from openlaketx.extract.csv_faults import csv_faults
+from openlaketx.extract.csv_headers import HeaderGroup, Headers, look_at_headers
+from openlaketx.extract.file_columns import Declared
+from openlaketx.extract.file_order import ROW_FILE, file_order, with_row_file
 from openlaketx.extract.manifest import Selection
 from openlaketx.extract.text_files import TextProblem
 from openlaketx.extract.value_places import csv_values, place_of
@@ -35,8 +39,9 @@ def read_csv(
     selection: Selection,
     storage: Storage,
     folder: Path,
+    declared: Declared,
 ) -> Batch:
-    """Strings only, every file under the same header.
+    """Strings only, every file under its own header.
 
     A line that does not fit fails the run, or, where the source says so, is kept in ``folder``.
     """
@@ -45,15 +50,16 @@ def read_csv(
     except DialectProblem as problem:
         raise selection.unreadable(str(problem)) from None
     selection, rejected = _without_faults(selection, dialect, build, folder, storage)
-    names, by_lines = _header(selection, dialect, build.header)
+    headers = look_at_headers(selection, dialect, build.header, declared)
     return Batch(
-        frame=_frame(session, selection, dialect, names, by_lines=by_lines),
-        live=TableSchema(columns=tuple(Column(name=name, type="string") for name in names)),
+        frame=_frame(session, selection, dialect, headers),
+        live=TableSchema(columns=tuple(Column(name=name, type="string") for name in headers.names)),
         inputs=(),
         position=selection.position,
         explain=partial(_explain, selection, dialect),
         confirm=partial(selection.confirm, storage),
         rejected=rejected,
+        order=file_order(selection),
         place_of=place_of(selection, None if rejected else csv_values(dialect)),
     )
 
@@ -78,61 +84,39 @@ def _without_faults(
     return keep_aside(selection, faults, writing, folder, storage)
 
 
-def _header(
-    selection: Selection, dialect: CsvDialect, expected: tuple[str, ...]
-) -> tuple[tuple[str, ...], bool]:
-    """The one header of all files, which is the expected one where there is one."""
-    header: tuple[str, ...] = ()
-    first, by_lines = "", True
-    for file in selection.files:
-        try:
-            look = look_at(local_path(selection.location(file)), dialect)
-        except TextProblem as problem:
-            raise selection.unreadable(f"{file.path}: {problem}") from None
-        by_lines = by_lines and look.by_lines
-        if look.header is None:
-            raise selection.unreadable(f"{file.path} is empty: not even a header is there")
-        if expected and look.header != expected:
-            raise selection.unreadable(
-                f"{file.path} has not the header of the definition:"
-                f" {_difference(look.header, expected)}"
-            )
-        if not header:
-            header, first = look.header, file.path
-            if problem_text := name_problem(header):
-                raise selection.unreadable(f"{file.path}: {problem_text}")
-        elif look.header != header:
-            raise selection.unreadable(
-                f"{file.path} has another header than {first}: {_difference(look.header, header)}"
-            )
-    return header, by_lines
-
-
-def _difference(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
-    for place, (name, other) in enumerate(zip(found, wanted, strict=False), start=1):
-        if name != other:
-            return f"column {place} is {name!r} instead of {other!r}"
-    return f"{len(found)} columns instead of {len(wanted)}"
-
-
 def _frame(
-    session: SparkSession,
-    selection: Selection,
-    dialect: CsvDialect,
-    names: tuple[str, ...],
-    *,
-    by_lines: bool,
+    session: SparkSession, selection: Selection, dialect: CsvDialect, headers: Headers
 ) -> DataFrame:
-    schema = StructType([StructField(name, StringType()) for name in names])
-    paths = [spark_read_path(location) for location in selection.locations]
+    """All rows; a column that a file lacks is NULL there."""
+    parts = [_read(session, selection, dialect, group) for group in headers.groups]
+    own = [ROW_FILE] if selection.ordered else []
+    filled = (
+        part.select(*(_value(name, group) for name in headers.names), *own)
+        for part, group in zip(parts, headers.groups, strict=True)
+    )
+    return reduce(DataFrame.union, filled)
+
+
+def _value(name: str, group: HeaderGroup) -> SparkColumn:
+    if name in group.names:
+        return F.col(quoted_name(name))
+    return F.lit(None).cast(StringType()).alias(name)
+
+
+def _read(
+    session: SparkSession, selection: Selection, dialect: CsvDialect, group: HeaderGroup
+) -> DataFrame:
+    schema = StructType([StructField(name, StringType()) for name in group.names])
+    paths = [spark_read_path(selection.location(file)) for file in group.files]
     empty = secrets.token_hex(16)
-    options = dialect.spark_options(multiline=not by_lines, empty=empty)
-    frame = session.read.schema(schema).options(**options).csv(paths)
-    if by_lines:
+    options = dialect.spark_options(multiline=not group.by_lines, empty=empty)
+    frame = with_row_file(session.read.schema(schema).options(**options).csv(paths), selection)
+    if group.by_lines:
         return frame
-    texts = [(name, frame[quoted_name(name)]) for name in names]
+    texts = [(name, frame[quoted_name(name)]) for name in group.names]
     return frame.select(
-        *(F.when(text == empty, "").otherwise(text).alias(name) for name, text in texts)
+        *(F.when(text == empty, "").otherwise(text).alias(name) for name, text in texts),
+        *([ROW_FILE] if selection.ordered else []),
     )
 
 

@@ -18,7 +18,10 @@ from openlaketx.engine.runtime import require_spark
 from openlaketx.engine.spark_errors import reason
 from openlaketx.extract.aside import Writing, keep_aside
 from openlaketx.extract.batch import Batch, name_problem
+from openlaketx.extract.clean_names import SameName, clean_names
 from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem
+from openlaketx.extract.file_columns import Declared, with_absent_keys
+from openlaketx.extract.file_order import file_order, with_row_file
 from openlaketx.extract.jsonl_lines import JsonLook, json_lines, look_at_json
 from openlaketx.extract.manifest import Selection
 from openlaketx.extract.text_files import TextProblem
@@ -35,18 +38,18 @@ def read_jsonl(
     selection: Selection,
     storage: Storage,
     folder: Path,
+    declared: Declared,
 ) -> Batch:
     """The keys of all lines as columns; a key that a line lacks is NULL there.
 
-    Numbers and nested values keep the very text that they have in the file. A line that is no
-    object fails the run, or, where the source says so, is kept in ``folder``.
+    Numbers and nested values keep the very text that they have in the file, and a Spark that cannot
+    do that is refused. A line that is no object fails the run, or, where the source says so, is
+    kept in ``folder``.
     """
     require_spark(session.version, _KEEPS_TEXTS, "a source of JSON lines")
     codec = _codec(build, selection)
     looks = {file.path: _look(selection, file, codec) for file in selection.files}
-    names = tuple(dict.fromkeys(name for look in looks.values() for name in look.names))
-    if problem := name_problem(names):
-        raise selection.unreadable(problem)
+    names = _names(selection, looks, declared)
     if build.malformed is Malformed.REFUSE:
         _refuse_first(selection, looks)
     faults = {path: look.faults for path, look in looks.items()}
@@ -55,16 +58,29 @@ def read_jsonl(
     selection, rejected = keep_aside(selection, faults, writing, folder, storage)
     schema = StructType([StructField(name, StringType()) for name in names])
     paths = [spark_read_path(location) for location in selection.locations]
+    frame = session.read.schema(schema).options(**_OPTIONS).json(paths)
     return Batch(
-        frame=session.read.schema(schema).options(**_OPTIONS).json(paths),
+        frame=with_row_file(frame, selection),
         live=TableSchema(columns=tuple(Column(name=name, type="string") for name in names)),
         inputs=(),
         position=selection.position,
         explain=lambda error: selection.unreadable(reason(error)),
         confirm=partial(selection.confirm, storage),
         rejected=rejected,
+        order=file_order(selection),
         place_of=place_of(selection, None if rejected else json_values(codec)),
     )
+
+
+def _names(selection: Selection, looks: dict[str, JsonLook], declared: Declared) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(name for look in looks.values() for name in look.names))
+    if problem := name_problem(found):
+        raise selection.unreadable(problem)
+    try:
+        known = clean_names(found, declared.names)
+    except SameName as twice:
+        raise selection.unreadable(str(twice)) from None
+    return (*found, *with_absent_keys(known, declared)[len(known) :])
 
 
 def _codec(build: SourceBuild, selection: Selection) -> str:

@@ -32,6 +32,8 @@ class Selection:
     """Where a file is read, by path, if not where it was found."""
     landed: bool = False
     """Whether copies of our own are read, so that nobody can change them meanwhile."""
+    ordered: bool = False
+    """Whether it matters which of the files is the later one."""
 
     def location(self, file: SourceFile) -> str:
         return self.places.get(file.path) or self.origin(file)

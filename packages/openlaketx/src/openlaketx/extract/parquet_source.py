@@ -8,51 +8,80 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.evidence import SourceFile
 from lakeguard_sdk.run import SourceBuild
-from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import Storage, local_path
 from openlaketx.engine.parquet_types import UnsupportedColumn, table_schema
 from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_errors import reason
 from openlaketx.engine.spark_types import spark_schema
 from openlaketx.extract.batch import Batch, name_problem
+from openlaketx.extract.clean_names import SameName, clean_names
+from openlaketx.extract.file_columns import Declared, Misfit, joint_columns
+from openlaketx.extract.file_order import file_order, with_row_file
 from openlaketx.extract.manifest import Selection
 
 
 def read_parquet(
-    session: SparkSession, build: SourceBuild, selection: Selection, storage: Storage
+    session: SparkSession,
+    build: SourceBuild,
+    selection: Selection,
+    storage: Storage,
+    declared: Declared,
 ) -> Batch:
-    """Every file has the same columns; types that no column has are refused by name."""
+    """A column has one type in all files; types that no column has are refused by name."""
     if build.options:
         raise selection.unreadable(f"Parquet has no option {min(build.options)!r}")
-    live = _live_schema(selection)
+    live = _live_schema(selection, declared)
     paths = [spark_read_path(location) for location in selection.locations]
+    frame = session.read.schema(spark_schema(live)).parquet(*paths)
     return Batch(
-        frame=session.read.schema(spark_schema(live)).parquet(*paths),
+        frame=with_row_file(frame, selection),
         live=live,
         inputs=(),
         position=selection.position,
         explain=lambda error: selection.unreadable(reason(error)),
         confirm=partial(selection.confirm, storage),
+        order=file_order(selection),
     )
 
 
-def _live_schema(selection: Selection) -> TableSchema:
-    live: TableSchema | None = None
-    for file in selection.files:
-        try:
-            found = table_schema(pq.read_metadata(local_path(selection.location(file))))
-        except (UnsupportedColumn, pa.ArrowException, OSError) as error:
-            raise selection.unreadable(f"{file.path}: {error}") from None
-        if live is None:
-            live = found
-            if problem := name_problem(live.names):
-                raise selection.unreadable(f"{file.path}: {problem}")
-        elif set(found.columns) != set(live.columns):
-            odd = min(column.name for column in {*found.columns} ^ {*live.columns})
-            raise selection.unreadable(
-                f"{file.path} has other columns than {selection.files[0].path}: look at {odd!r}"
-            )
-    if live is None:
-        raise selection.unreadable("no file to read")
-    return live
+def _live_schema(selection: Selection, declared: Declared) -> TableSchema:
+    """Every column of every file; in a file that lacks one, Spark reads NULL."""
+    schemas = {file.path: _schema(selection, file) for file in selection.files}
+    known: dict[str, Column] = {}
+    for path, schema in schemas.items():
+        for column in schema.columns:
+            if known.setdefault(column.name, column) != column:
+                raise selection.unreadable(
+                    f"{path} has other columns than {selection.files[0].path}:"
+                    f" look at {column.name!r}"
+                )
+    cleaned = {path: _clean(selection, path, schema, declared) for path, schema in schemas.items()}
+    try:
+        joint_columns(cleaned, declared)
+    except Misfit as problem:
+        raise selection.unreadable(str(problem)) from None
+    if problem_text := name_problem(tuple(known)):
+        raise selection.unreadable(problem_text)
+    return TableSchema(columns=tuple(known.values()))
+
+
+def _schema(selection: Selection, file: SourceFile) -> TableSchema:
+    try:
+        found = table_schema(pq.read_metadata(local_path(selection.location(file))))
+    except (UnsupportedColumn, pa.ArrowException, OSError) as error:
+        raise selection.unreadable(f"{file.path}: {error}") from None
+    if problem := name_problem(found.names):
+        raise selection.unreadable(f"{file.path}: {problem}")
+    return found
+
+
+def _clean(
+    selection: Selection, path: str, schema: TableSchema, declared: Declared
+) -> tuple[str, ...]:
+    try:
+        return clean_names(schema.names, declared.names)
+    except SameName as problem:
+        raise selection.unreadable(f"{path}: {problem}") from None

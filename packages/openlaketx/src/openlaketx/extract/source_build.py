@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.evidence import SourcePosition
+from lakeguard_sdk.load import KEYED_LOADS
 from lakeguard_sdk.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage import Storage
 from lakeguard_sdk.words import LoadType, SourceFormat
@@ -14,6 +17,7 @@ from openlaketx.extract.clean_names import with_clean_names
 from openlaketx.extract.csv_source import read_csv
 from openlaketx.extract.delta_source import read_delta
 from openlaketx.extract.downloaded_file import land_download
+from openlaketx.extract.file_columns import Declared
 from openlaketx.extract.jdbc_source import read_jdbc
 from openlaketx.extract.jsonl_source import read_jsonl
 from openlaketx.extract.landed_files import land_files
@@ -41,14 +45,26 @@ def read_source(
     selection = _selected(plan, build, lake, storage)
     if selection is None:
         return None
+    selection = replace(selection, ordered=len(selection.files) > 1 and _asks_for_order(plan))
     folder = run_folder(plan, build.source, lake)
     if build.format is SourceFormat.CSV:
-        batch = read_csv(session, build, selection, storage, folder)
+        batch = read_csv(session, build, selection, storage, folder, Declared.of(plan))
     elif build.format is SourceFormat.JSONL:
-        batch = read_jsonl(session, build, selection, storage, folder)
+        batch = read_jsonl(session, build, selection, storage, folder, Declared.of(plan))
     else:
-        batch = read_parquet(session, build, selection, storage)
+        batch = read_parquet(session, build, selection, storage, Declared.of(plan))
     return with_clean_names(batch, build, plan.batch_schema, plan.dataset)
+
+
+def _asks_for_order(plan: RunPlan) -> bool:
+    """Whether one row of each key counts, and a later file may tell which.
+
+    A snapshot is one state of everything, whose files are of one time.
+    """
+    load = plan.load
+    if load.type is LoadType.APPEND:
+        return bool(load.keys)
+    return load.type in KEYED_LOADS and load.type is not LoadType.SNAPSHOT
 
 
 def _refuse_blind_append(plan: RunPlan, build: SourceBuild) -> None:

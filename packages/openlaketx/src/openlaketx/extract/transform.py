@@ -8,6 +8,7 @@ from lakeguard_sdk.errors import BuildFailed, LakeGuardError
 from lakeguard_sdk.run import RunPlan
 from openlaketx.engine.spark_errors import condition, reason
 from openlaketx.extract.batch import Batch
+from openlaketx.extract.file_order import ROW_FILE
 from openlaketx.extract.query import columns_of, query
 
 BATCH = "batch"
@@ -18,12 +19,13 @@ _NOT_OF_THE_TRANSFORM = ("FAILED_READ_FILE", "MALFORMED", "USER_RAISED_EXCEPTION
 def transform(batch: Batch, plan: RunPlan) -> Batch:
     """The batch as it will be judged and written; without a transform, as it came.
 
-    The session has no view but ``batch`` by then, so that the text can read nothing else.
+    The session has no view but ``batch`` by then, so that the text can read nothing else. Which
+    file a row is from is not known any more.
     """
     if not plan.transform:
         return batch
     session = batch.frame.sparkSession
-    batch.frame.createOrReplaceTempView(BATCH)
+    batch.frame.drop(ROW_FILE).createOrReplaceTempView(BATCH)
     frame = query(session, plan.transform, plan.dataset, _OURS)
     session.catalog.dropTempView(BATCH)
 
@@ -33,4 +35,5 @@ def transform(batch: Batch, plan: RunPlan) -> Batch:
         told = f"{_OURS}{reason(error)}"
         return BuildFailed(dataset=plan.dataset, reason=told)
 
-    return replace(batch, frame=frame, live=columns_of(frame, plan.dataset), explain=explain)
+    live = columns_of(frame, plan.dataset)
+    return replace(batch, frame=frame, live=live, explain=explain, order=())
