@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk.load import Load
+from lakeguard_sdk.run import Window
 from lakeguard_sdk.words import Deletes, HashStrategy, LoadType, RunStatus
 from tests.worlds.loaded_tables import LoadedTable, Row
 
@@ -167,3 +168,81 @@ def test_a_delete_of_a_key_that_never_was_keeps_older_events_out(tmp_path: Path)
     assert table.run().version is None
     (row,) = table.by_deltalake()
     assert (row["k"], row["at"], row["is_deleted"]) == (1, 4, True)
+
+
+LATER: dict[str, Load] = {
+    "INCREMENTAL": Load(type=LoadType.INCREMENTAL, keys=("k",)),
+    "hashed": Load(type=LoadType.INCREMENTAL, keys=("k",), hash=HashStrategy.ROW_HASH),
+    "parts": Load(type=LoadType.INCREMENTAL, keys=("k",), partition_by=("v",)),
+    "ordered": Load(type=LoadType.INCREMENTAL, keys=("k",), order_by=("n",)),
+    "APPEND": Load(type=LoadType.APPEND, keys=("k",)),
+    "CDC": Load(type=LoadType.CDC, keys=("k",), order_by=("n",), operation="op"),
+    "SCD2": Load(type=LoadType.SCD2, keys=("k",)),
+}
+
+
+@pytest.mark.parametrize("load", LATER.values(), ids=LATER)
+def test_the_later_file_counts_where_nothing_orders_rows(tmp_path: Path, load: Load) -> None:
+    """What the files would come to one after the other, and not a run that fails for ever."""
+    columns = {**COLUMNS, "extra": "string"}
+    table = LoadedTable(tmp_path / "project", load, columns)
+    for v in ("old", "mid", "new"):
+        table.land([{**event(1, 1, v=v), "extra": None}, {**event(1, 1, v=v), "extra": None}])
+    table.land([{**event(2, 1), "extra": "e"}])
+    assert table.run().version == 1
+    assert {(row["k"], row["v"], row["extra"]) for row in table.by_deltalake()} == {
+        (1, "new", None), (2, "x", "e"),
+    }  # fmt: skip
+    assert len(table.by_deltalake()) == 2
+    assert counts(table, "inserted", "duplicates") == (2, 5)
+    assert table.run().version is None
+
+
+def test_an_order_counts_before_the_file(tmp_path: Path) -> None:
+    load = LATER["ordered"]
+    table = LoadedTable(tmp_path / "project", load, COLUMNS)
+    table.land([event(1, 9, v="highest"), event(2, 5, v="old")])
+    table.land([event(1, 3, v="later file"), event(2, 5, v="new")])
+    table.run()
+    assert {(row["k"], row["v"]) for row in table.by_deltalake()} == {(1, "highest"), (2, "new")}
+
+
+def test_rows_that_contradict_each_other_in_one_file_fail_all_the_same(tmp_path: Path) -> None:
+    table = LoadedTable(tmp_path / "project", LATER["INCREMENTAL"], COLUMNS)
+    table.land([event(1, 1, v="old"), event(2, 1)])
+    table.land([event(1, 1, v="x"), event(1, 1, v="y")])
+    failed = table.run()
+    assert failed.error is not None
+    assert "several rows of the key (k) = (1) differ in one file" in failed.error.message
+    table.land([event(1, 1, v="settled")])
+    assert table.run().version == 1, "a later file has the last word"
+    assert {(row["k"], row["v"]) for row in table.by_deltalake()} == {(1, "settled"), (2, "x")}
+
+
+def test_files_of_a_snapshot_are_of_one_time(tmp_path: Path) -> None:
+    table = LoadedTable(tmp_path / "project", Load(type=LoadType.SNAPSHOT, keys=("k",)), COLUMNS)
+    table.land([event(1, 1, v="x")])
+    table.land([event(1, 1, v="y")])
+    failed = table.run()
+    assert failed.error is not None
+    assert "several rows of the key (k) = (1) differ, and the load names" in failed.error.message
+
+
+def test_states_of_one_moment_are_told_apart_by_file(tmp_path: Path) -> None:
+    """Where their times differ, each is a state of its own."""
+    load = Load(type=LoadType.SCD2, keys=("k",), effective="at")
+    table = LoadedTable(tmp_path / "project", load, TIMED)
+    table.land([state(5, "last"), state(1, "first told")])
+    table.land([state(1, "corrected"), state(3, "between")])
+    table.run()
+    assert history(table) == [("corrected", 1, 3), ("between", 3, 5), ("last", 5, None)]
+
+
+@pytest.mark.parametrize("kind", ["INCREMENTAL", "APPEND"])
+def test_a_back_fill_takes_the_later_file_too(tmp_path: Path, kind: str) -> None:
+    table = LoadedTable(tmp_path / "project", LATER[kind], COLUMNS)
+    for v in ("old", "new"):
+        table.land([event(1, 1, v=v), event(2, 8, v=v)])
+    table.run()
+    table.run(Window(column="n", start="1", end="5"))
+    assert {(row["k"], row["v"]) for row in table.by_deltalake()} == {(1, "new"), (2, "new")}

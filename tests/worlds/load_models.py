@@ -28,6 +28,8 @@ from lakeguard_sdk.words import Deletes, LateRows, LoadType, NullWatermark
 Row = dict[str, Any]
 Key = tuple[Any, ...]
 DELETIONS = ("delete", "d")
+FILE = "the file of the row"
+LATER_FILE_COUNTS = frozenset({LoadType.APPEND, LoadType.INCREMENTAL, LoadType.CDC, LoadType.SCD2})
 
 
 class RunRefused(Exception):
@@ -119,7 +121,7 @@ class LoadModel:
 
     def run(self, shown: Shown, files: dict[str, list[Row]]) -> Told:
         """What the run makes of these files; raises where it must fail."""
-        read = [row for name in sorted(files) for row in files[name]]
+        read = [{**row, FILE: name} for name in sorted(files) for row in files[name]]
         chosen, late = self._chosen(read, shown.watermark)
         rows = rows_of(shown.rows.reindex(columns=list(self.names)).astype(object))
         rows = [{name: _plain(value) for name, value in row.items()} for row in rows]
@@ -333,6 +335,14 @@ class LoadModel:
         held = [row[name] for name in self.load.order_by]
         return tuple((value is not None, 0 if value is None else value) for value in held)
 
+    def _turn(self, row: Row) -> tuple[Any, ...]:
+        """The place of a row among those of its key: where the order does not tell, its file."""
+        later = self.load.type in LATER_FILE_COUNTS
+        return (*self.place(row), row[FILE]) if later else self.place(row)
+
+    def _said(self, row: Row) -> Key:
+        return tuple(row.get(name) for name in (*self.columns, self.load.operation))
+
     def _deletes(self, row: Row) -> bool:
         return bool(self.load.operation) and row[self.load.operation].lower() in DELETIONS
 
@@ -345,9 +355,9 @@ class LoadModel:
             by_key.setdefault(name(row), []).append(row)
         single = []
         for key, rows in by_key.items():
-            highest = max(map(self.place, rows))
-            last = [row for row in rows if self.place(row) == highest]
-            if any(row != last[0] for row in last):
+            highest = max(map(self._turn, rows))
+            last = [row for row in rows if self._turn(row) == highest]
+            if any(self._said(row) != self._said(last[0]) for row in last):
                 raise RunRefused(f"several rows of the key {key} differ")
             single.append(last[0])
         return single, len(batch) - len(single)

@@ -20,6 +20,7 @@ VARIANTS: dict[LoadType, dict[str, Load]] = {
     LoadType.APPEND: {
         "plain": Load(type=LoadType.APPEND),
         "keys": Load(type=LoadType.APPEND, **_KEYED),
+        "unordered": Load(type=LoadType.APPEND, keys=("k",)),
         "late": Load(type=LoadType.APPEND, null_watermark=NullWatermark.SKIP, **_SKIP),
     },
     LoadType.PARTITION: {
@@ -61,6 +62,8 @@ VARIANTS: dict[LoadType, dict[str, Load]] = {
         "row hash": Load(type=LoadType.SCD2, hash=HashStrategy.ROW_HASH, **_TIMED),
         "by task": Load(type=LoadType.SCD2, **_FEED),
         "no deletes": Load(type=LoadType.SCD2, effective="at", **_KEYED),
+        "unordered": Load(type=LoadType.SCD2, keys=("k",), effective="at"),
+        "unordered, by task": Load(type=LoadType.SCD2, keys=("k",), hash=HashStrategy.ROW_HASH),
     },
 }
 STEPS = ("again", "crash", "back", "blocked", "grow", "fill_back")

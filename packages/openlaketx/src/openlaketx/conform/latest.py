@@ -12,8 +12,9 @@ from lakeguard_sdk.schema import TableSchema
 from openlaketx.conform.hashes import content_hash
 from openlaketx.engine.shown_values import refusal, shown
 from openlaketx.engine.spark_types import quoted_name
+from openlaketx.extract.file_order import PLACE
 
-_RANK, _LOW, _HIGH, _PLACE = "lg_rank", "lg_low", "lg_high", "lg_place"
+_RANK, _LOW, _HIGH, _FIRST = "lg_rank", "lg_low", "lg_high", "lg_first"
 
 
 def latest(
@@ -21,21 +22,39 @@ def latest(
 ) -> DataFrame:
     """The last row of every key. Equal rows are one; rows that differ and tie fail the run.
 
-    NULL comes before every value of an order.
+    NULL comes before every value of an order. Where the frame tells the ``PLACE`` of each row's
+    file, rows that tie are told apart by it.
     """
-    by_key = [F.col(quoted_name(name)) for name in keys]
-    ordered = [F.col(quoted_name(name)).desc_nulls_last() for name in order_by] or [F.lit(0)]
-    tied = frame.withColumn(_RANK, F.rank().over(Window.partitionBy(*by_key).orderBy(*ordered)))
+    told = _compared(frame, schema, keys, order_by)
+    same_key = Window.partitionBy(*_columns(keys))
+    told = told.withColumn(_FIRST, F.row_number().over(same_key.orderBy(F.lit(0))))
+    in_files = PLACE in frame.columns
+    agree = F.when(F.col(_LOW) == F.col(_HIGH), F.lit(True)).otherwise(
+        _contradiction(keys, order_by, in_files=in_files)
+    )
+    return told.filter(agree & (F.col(_FIRST) == 1)).drop(_RANK, _LOW, _HIGH, _FIRST, PLACE)
+
+
+def has_ties(
+    frame: DataFrame, schema: TableSchema, keys: Sequence[str], order_by: Sequence[str]
+) -> bool:
+    """Whether rows of a key differ of which none is the last."""
+    told = _compared(frame, schema, keys, order_by)
+    return not told.filter(F.col(_LOW) != F.col(_HIGH)).isEmpty()
+
+
+def _compared(
+    frame: DataFrame, schema: TableSchema, keys: Sequence[str], order_by: Sequence[str]
+) -> DataFrame:
+    """The last rows of every key, each with the lowest and the highest hash among them."""
+    same_key = Window.partitionBy(*_columns(keys))
+    names = [*map(quoted_name, order_by), *([PLACE] if PLACE in frame.columns else [])]
+    ordered = [F.col(name).desc_nulls_last() for name in names] or [F.lit(0)]
+    tied = frame.withColumn(_RANK, F.rank().over(same_key.orderBy(*ordered)))
     tied = tied.filter(F.col(_RANK) == 1)
-    same_key = Window.partitionBy(*by_key)
     content = content_hash(schema.columns)
     told = tied.withColumn(_LOW, F.min(content).over(same_key))
-    told = told.withColumn(_HIGH, F.max(content).over(same_key))
-    told = told.withColumn(_PLACE, F.row_number().over(same_key.orderBy(F.lit(0))))
-    agree = F.when(F.col(_LOW) == F.col(_HIGH), F.lit(True)).otherwise(
-        _contradiction(keys, order_by)
-    )
-    return told.filter(agree & (F.col(_PLACE) == 1)).drop(_RANK, _LOW, _HIGH, _PLACE)
+    return told.withColumn(_HIGH, F.max(content).over(same_key))
 
 
 def refuse_null_keys(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
@@ -47,7 +66,11 @@ def refuse_null_keys(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
     return frame.filter(F.when(condition, refusal(message).cast("boolean")).otherwise(F.lit(True)))
 
 
-def _contradiction(keys: Sequence[str], order_by: Sequence[str]) -> SparkColumn:
+def _columns(names: Sequence[str]) -> list[SparkColumn]:
+    return [F.col(quoted_name(name)) for name in names]
+
+
+def _contradiction(keys: Sequence[str], order_by: Sequence[str], *, in_files: bool) -> SparkColumn:
     values = [shown(F.col(quoted_name(name)), name, quote="") for name in keys]
     way_out = (
         f"and {', '.join(order_by)} does not order them"
@@ -57,5 +80,5 @@ def _contradiction(keys: Sequence[str], order_by: Sequence[str]) -> SparkColumn:
     return refusal(
         f"several rows of the key ({', '.join(keys)}) = (",
         F.concat_ws(", ", *values),
-        f") differ, {way_out}",
+        f") differ{' in one file' if in_files else ''}, {way_out}",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,7 +14,7 @@ from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import join
 from lakeguard_sdk.words import HashStrategy
-from openlaketx.conform.latest import latest
+from openlaketx.conform.latest import has_ties, latest
 from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_types import quoted_name, spark_schema
 from openlaketx.loads.troubles import explaining
@@ -41,9 +42,16 @@ def incoming_schema(plan: RunPlan) -> TableSchema:
 
 
 def look_at_incoming(
-    session: SparkSession, staged: Candidate, plan: RunPlan, keys: tuple[str, ...]
+    session: SparkSession,
+    staged: Candidate,
+    plan: RunPlan,
+    keys: tuple[str, ...],
+    with_places: Callable[[], DataFrame] | None = None,
 ) -> Incoming:
-    """The staged rows, read again; a NULL in a key fails the run."""
+    """The staged rows, read again; a NULL in a key fails the run.
+
+    Rows that tie are asked for ``with_places``: the same, with the place of each one's file.
+    """
     schema = incoming_schema(plan)
     frame = read_staged(session, staged, schema)
     with explaining(plan):
@@ -54,6 +62,10 @@ def look_at_incoming(
             reason=f"{without} of {total} rows have no value in their key ({', '.join(keys)})",
         )
     if total > different:
+        with explaining(plan):
+            ties = with_places and has_ties(frame, schema, keys, plan.load.order_by)
+        if with_places and ties:
+            frame = with_places()
         frame = latest(frame, schema, keys, plan.load.order_by)
     return Incoming(frame, different, total - different)
 

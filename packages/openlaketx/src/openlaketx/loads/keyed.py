@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -11,10 +12,12 @@ from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.load import IS_DELETED, VALID_FROM
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.run_errors import LoadFailed
+from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import Storage
 from lakeguard_sdk.words import Deletes, LoadType
 from openlaketx.engine.spark_types import quoted_name
 from openlaketx.extract import Batch
+from openlaketx.extract.file_order import PLACE, ROW_FILE, with_places
 from openlaketx.loads.changed import DELETE, INSERT, LATE, OP, UPDATE, changed_rows
 from openlaketx.loads.existing import FILE, Existing, path_below, read_existing
 from openlaketx.loads.history import changed_history
@@ -25,7 +28,7 @@ from openlaketx.loads.rewriting import rewrite
 from openlaketx.loads.troubles import explain_load, explaining
 from openlaketx.stage import Candidate, stage, write_kinds
 
-INCOMING, CHANGES = "incoming", "changes"
+INCOMING, PLACED, CHANGES = "incoming", "placed", "changes"
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,10 @@ def load_by_key(
 ) -> Loaded:
     """Inserts as they were staged, touched files written again, nothing else moved."""
     session = frame.sparkSession
-    staged = stage(frame, batch, plan, storage, schema=incoming_schema(plan), folder=INCOMING)
-    incoming = look_at_incoming(session, staged, plan, _identity(plan))
+    schema, rows = incoming_schema(plan), frame.drop(ROW_FILE)
+    staged = stage(rows, batch, plan, storage, schema=schema, folder=INCOMING)
+    placed = partial(_staged_with_places, frame, batch, plan, storage) if batch.order else None
+    incoming = look_at_incoming(session, staged, plan, _identity(plan), placed)
     _refuse_empty_snapshot(incoming, plan, existing)
     changed = _changed(incoming, staged, plan, existing)
     if changed is None:
@@ -70,6 +75,17 @@ def load_by_key(
         stays=existing.without(tally.touched),
         changes=_changes(plan, tally, incoming, late),
     )
+
+
+def _staged_with_places(
+    frame: DataFrame, batch: Batch, plan: RunPlan, storage: Storage
+) -> DataFrame:
+    """The files once more: only where rows of a key contradict each other is it worth it."""
+    told = (*incoming_schema(plan).columns, Column(name=PLACE, type="long"))
+    schema = TableSchema(columns=told)
+    rows = with_places(frame, batch.order)
+    staged = stage(rows, batch, plan, storage, schema=schema, folder=PLACED)
+    return read_staged(frame.sparkSession, staged, schema)
 
 
 def merge_keys(plan: RunPlan) -> tuple[str, ...]:
