@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import duckdb
 import pytest
 from pyspark.errors import AnalysisException
 
+from lakeguard_sdk.schema import Column, TableSchema
 from openlaketx.engine.shown_values import OURS, foreign_words, keeping_private, shown_text
 from openlaketx.engine.spark_errors import reason
-from openlaketx.measure.take import _reason
+from openlaketx.measure.duckdb_engine import DuckdbEngine
+from openlaketx.measure.duckdb_reader import duckdb_reader
+from openlaketx.measure.subject import Subject
+from openlaketx.stage import Candidate
 from tests.unit.openlaketx.engine.test_spark_errors import Java, Told
 
 SECRET = "ada@example.org"
@@ -71,9 +77,13 @@ def test_long_values_of_others_are_cut_and_words_are_not() -> None:
     assert foreign_words(plain, "X") == plain
 
 
-def test_evidence_keeps_no_private_value_that_duckdb_names() -> None:
-    with pytest.raises(duckdb.Error) as raised:
-        duckdb.sql(f"SELECT CAST('{SECRET}' AS INTEGER)").fetchall()
-    assert SECRET in _reason(raised.value)
-    with keeping_private(["email"]):
-        assert _reason(raised.value).startswith("ConversionException; ")
+def test_evidence_keeps_no_private_value_that_duckdb_names(tmp_path: Path) -> None:
+    schema = TableSchema(columns=(Column(name="email", type="string"),))
+    subject = Subject(Candidate(str(tmp_path), (), ()), schema, (), 0)
+    with duckdb_reader() as reader:
+        engine = DuckdbEngine(subject, reader)
+        with pytest.raises(duckdb.Error) as raised:
+            engine.rows("SELECT CAST($email AS INTEGER)", {"email": SECRET})
+        assert SECRET in engine.reason(raised.value)
+        with keeping_private(["email"]):
+            assert engine.reason(raised.value).startswith("ConversionException; ")
