@@ -153,7 +153,9 @@ def test_reading_what_never_ran(shell: Shell, applied: Path) -> None:
 
 def test_show_has_the_definition_that_was_applied(shell: Shell, applied: Path) -> None:
     page = shell("show", "silver.orders", "--project", applied, "--json").data
-    assert sorted(page) == ["definition", "moves", "rules", "runs", "status", "target"]
+    assert sorted(page) == [
+        "definition", "facts", "moves", "rules", "runs", "status", "target",
+    ]  # fmt: skip
     assert page["definition"]["parents"] == ["bronze.orders"]
     assert page["definition"]["columns"][2]["tags"] == ["pii"]
     assert len(page["rules"]) == 8
