@@ -55,6 +55,8 @@ def approve_command(call: Call, dataset: str, reason: str, columns: tuple[str, .
 
     The definition file is edited where there is one; all else in it stays as it is.
     """
+    if not reason.strip():
+        raise click.UsageError("say why: --reason TEXT")
     with shown_in_place(project_of(call)), writing(call) as client:
         made = approve(client, project_of(call), DatasetName(dataset), columns, reason)
     answer(call, made.to_data(), approved_lines(made))
