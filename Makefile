@@ -8,7 +8,7 @@ in_venv := . .venv/environment && .venv/bin
 compile := .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --quiet $(ARGS)
 
-.PHONY: help setup demo test soak check bench lock clean
+.PHONY: help setup demo test soak runtimes check bench lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -21,10 +21,14 @@ demo: setup  ## one year of flights through the gate, in demo-lake/
 	@$(in_venv)/python -m demo
 
 test: setup  ## all tests but the long ones
-	@$(in_venv)/pytest -m "not soak" $(ARGS)
+	@$(in_venv)/pytest -m "not soak and not runtimes" $(ARGS)
 
 soak: setup  ## the long fault, fuzz and chaos tests
 	@$(in_venv)/pytest -m soak $(ARGS)
+
+runtimes: setup  ## Spark 3.5, Spark Connect and a cluster
+	@.venv/bin/python setup/other_spark.py
+	@$(in_venv)/pytest -m runtimes $(ARGS)
 
 check: setup  ## ruff, mypy, import-linter
 	@$(in_venv)/ruff check .
@@ -38,9 +42,10 @@ bench: setup  ## benchmarks, BENCH=name for one of them
 lock: setup  ## requirements.lock from the pyproject files, ARGS=--upgrade for newer versions
 	@$(compile) --extra local --group pyproject.toml:dev --group pyproject.toml:demo \
 		--no-emit-package lakeguard-sdk packages/*/pyproject.toml -o requirements.lock
+	@$(compile) setup/runtimes/spark35.in -o setup/runtimes/spark35.txt
 	@$(compile) --group pyproject.toml:build -c requirements.lock -o setup/build.txt
 
 clean:  ## everything that the recipes made, but not the cached jars
-	rm -rf .venv demo-lake bench/scratch .hypothesis .import_linter_cache .mypy_cache \
+	rm -rf .venv .venv-spark35 demo-lake bench/scratch .hypothesis .import_linter_cache .mypy_cache \
 		.pytest_cache .ruff_cache dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

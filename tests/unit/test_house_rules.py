@@ -17,7 +17,11 @@ FOLDERS = ("packages", "tests", "demo", "bench", "setup", "docs", ".ci")
 LONGEST_FILE = 400
 SAYS_NOTHING = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manager"}
 SWITCHES_OFF = {"skip", "skipif", "xfail", "importorskip"}
-LOCKS = (ROOT / "requirements.lock", ROOT / "setup" / "build.txt")
+LOCKS = (
+    ROOT / "requirements.lock",
+    ROOT / "setup" / "build.txt",
+    ROOT / "setup" / "runtimes" / "spark35.txt",
+)
 
 # Each pattern is written so that it does not match its own text.
 FORBIDDEN_IN_CODE = {
