@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from openlaketx.engine.job_group import job_group, stop_group
 from openlaketx.engine.runtime import Counted, NotAQuery, is_metastore
@@ -47,6 +48,15 @@ class ClassicSpark:
 
     def stop_group(self, session: SparkSession, name: str) -> None:
         stop_group(session, name)
+
+    def rebalanced(self, frame: DataFrame, name: str) -> DataFrame:
+        """Python's ``hint`` takes a column from 4.0 on; Java's takes what a column is made of."""
+        if _frame_class() is not DataFrame:
+            return frame.hint("rebalance", F.col(name))
+        java: Any = frame
+        column: Any = F.col(name)
+        hinted = java._jdf.hint("rebalance", java._jseq([column._jc.expr()]))
+        return cast(DataFrame, _frame_class()(hinted, frame.sparkSession))
 
     def counting(self, frame: DataFrame, name: str) -> AbstractContextManager[Counted]:
         return counting(frame, name)

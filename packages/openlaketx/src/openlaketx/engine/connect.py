@@ -77,6 +77,9 @@ class ConnectSpark:
     def stop_group(self, session: SparkSession, name: str) -> None:
         session.interruptAll()
 
+    def rebalanced(self, frame: DataFrame, name: str) -> DataFrame:
+        return frame.hint("rebalance", F.col(name))
+
     @contextmanager
     def counting(self, frame: DataFrame, name: str) -> Iterator[Counted]:
         """Exact only as the last step: rows that are shuffled after it may be counted twice."""

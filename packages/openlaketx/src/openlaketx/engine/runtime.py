@@ -65,6 +65,9 @@ class Runtime(Protocol):
     def stop_group(self, session: SparkSession, name: str) -> None:
         """From any thread: what Spark does for the group ends."""
 
+    def rebalanced(self, frame: DataFrame, name: str) -> DataFrame:
+        """Rows of one value of the column together, in parts of a good size."""
+
     def counting(self, frame: DataFrame, name: str) -> AbstractContextManager[Counted]:
         """For the one write in the block; nothing comes after the frame that is given back."""
 

@@ -14,7 +14,7 @@ from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import Storage, join, local_path
 from openlaketx.engine.runtime import runtime_of
-from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
+from openlaketx.engine.spark_errors import SPARK_ERRORS, causes, reason
 from openlaketx.engine.spark_types import quoted_name
 from openlaketx.extract import Batch
 from openlaketx.stage.candidate import Candidate, check_finished, collect_folder
@@ -112,7 +112,7 @@ def _laid_out(frame: DataFrame, plan: RunPlan, kind: str | None) -> tuple[DataFr
     if plan.partition_by:
         values = [frame[quoted_name(name)] for name in plan.partition_by]
         hashed = F.hex(F.xxhash64(*(part for value in values for part in (value, value.isNull()))))
-        frame = frame.withColumn(PARTITION_KEY, hashed).hint("rebalance", F.col(PARTITION_KEY))
+        frame = runtime_of(frame).rebalanced(frame.withColumn(PARTITION_KEY, hashed), PARTITION_KEY)
         folders.append(PARTITION_KEY)
     return frame, folders
 
@@ -129,6 +129,7 @@ def _write(frame: DataFrame, folder: str, folders: list[str], most_rows: int) ->
 
 
 def _explained(error: Exception, folder: str, explain: Explain, plan: RunPlan) -> LakeGuardError:
-    if local_path(folder) in str(error):
+    """About the files themselves only where the root of it is; Spark names them in any case."""
+    if local_path(folder) in causes(error)[-1]:
         return StagingFailed(dataset=plan.dataset, reason=reason(error))
     return explain(error)
