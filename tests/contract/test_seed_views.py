@@ -77,7 +77,7 @@ REGISTRY: dict[str, list[tuple[Any, ...]]] = {
             ("enough", "row_count", "row_count(min=1)", "FAIL", True, 1, 7, None),
         ]
     ],
-    "policy_rules": [("no_pii", "gold", "PII", "forbid tag:pii", "BLOCK", True, 2)],
+    "policy_rules": [("no_pii", "gold", "PII", "forbid tag:pii", "BLOCK", True, 2, None, None)],
     "source_systems": [
         ("src_1", "airline", "csv", True, *whole(2, AIRLINE)),
         ("src_2", "radar", "parquet", False, *whole(1, RADAR)),

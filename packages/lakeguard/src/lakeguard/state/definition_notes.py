@@ -173,6 +173,7 @@ DEFINITION_NOTES: dict[str, TableNote] = {
             ),
         ),
         key=("org_id", "policy_id"),
+        nullable=("applies_to_domain", "applies_to_tag"),
     ),
     "source_systems_revisions": TableNote(
         Family.OURS,
