@@ -7,11 +7,10 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.words import LoadType
+from tests.worlds.chance import by_chance
 from tests.worlds.load_histories import make_history
 from tests.worlds.load_variants import STEPS, VARIANTS
 
@@ -19,18 +18,10 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.mark.parametrize("load_type", list(LoadType))
-@settings(
-    max_examples=2,
-    deadline=None,
-    print_blob=True,
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
-@given(chance=st.randoms(use_true_random=True))
+@by_chance
 def test_a_table_is_what_its_history_makes_it(
     spark: SparkSession, load_type: LoadType, chance: Random
 ) -> None:
-    """A history is not made smaller when it fails: each try costs seconds, and all is told."""
     load = chance.choice(list(VARIANTS[load_type].values()))
     steps = ("batch", *chance.sample(STEPS, 3))
     with TemporaryDirectory(prefix="history-") as folder:

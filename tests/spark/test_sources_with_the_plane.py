@@ -8,19 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
-import duckdb
 import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from lakeguard.registry.loading import load_folder
-from lakeguard_sdk import Client, DatasetName, connect
-from lakeguard_sdk.names import parse_address
+from lakeguard_sdk import Client
 from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.words import RunStatus
-from openlaketx.engine.delta_table import live_files, open_table
-from openlaketx.worker import create_worker
+from tests.worlds.applied_folders import applied, published
+from tests.worlds.applied_folders import run as run_named
 from tests.worlds.databases import Server
+from tests.worlds.definition_folders import write_folder
 from tests.worlds.web import Page, Site, web_site
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -68,7 +66,6 @@ def client(
     server.sql(f"CREATE TABLE {ROLE}.orders (id bigint, unit_price numeric(9,2))")
     server.sql(f"INSERT INTO {ROLE}.orders VALUES (1, 1.5), (2, 2), (NULL, 3)")
     server.sql(f"GRANT SELECT ON {ROLE}.orders TO {ROLE}")
-    write(tmp_path, "lakeguard.toml", "[env.dev]\n")
     for name, said in SOURCES.items():
         text = f"source: {name}\n{said.format(site=site.url, port=server.port)}\n"
         write(tmp_path, f"definitions/sources/{name}.yaml", text)
@@ -76,32 +73,21 @@ def client(
         load = "{type: APPEND}" if name in ("web", "table") else "{type: FULL}"
         text = DATASET.format(name=name, source=source, load=load)
         write(tmp_path, f"definitions/bronze/{name}.yaml", text)
-    made = connect(tmp_path)
-    made.registry.apply(made.registry.plan(load_folder(tmp_path)))
-    yield made
+    yield applied(tmp_path, {})
     server.sql(f"DROP SCHEMA {ROLE} CASCADE")
     server.sql(f"DROP ROLE {ROLE}")
 
 
 def write(lake: Path, name: str, text: str) -> None:
-    (lake / name).parent.mkdir(parents=True, exist_ok=True)
-    (lake / name).write_text(text)
+    write_folder(lake, {name: text})
 
 
 def run(client: Client, name: str) -> RunResult:
-    task = client.operations.submit(DatasetName(f"bronze.{name}"), "tests")
-    return create_worker(client.for_worker(), spark_options={}).run_task(task)
+    return run_named(client, f"bronze.{name}")
 
 
 def rows(client: Client, name: str) -> list[tuple[int | None, str]]:
-    found = client.reader.resolve(parse_address(DatasetName(f"bronze.{name}")))
-    live = live_files(open_table(found.location, found.commit))
-    files = [f"{found.location}/{path}" for path in live]
-    with duckdb.connect() as connection:
-        asked = connection.execute(
-            "SELECT id, unit_price::text FROM read_parquet($f) ORDER BY ALL", {"f": files}
-        )
-        return [(row[0], row[1]) for row in asked.fetchall()]
+    return published(client, f"bronze.{name}", "id, unit_price::text")
 
 
 def holding(lake: Path, secret: str) -> list[str]:

@@ -12,12 +12,13 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from lakeguard.registry.loading import load_folder
-from lakeguard_sdk import Client, DatasetName, connect
+from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.words import RunStatus
-from openlaketx.worker import create_worker
+from tests.worlds.applied_folders import applied, apply_again
+from tests.worlds.applied_folders import run as run_named
 from tests.worlds.deaths import dying_at
+from tests.worlds.definition_folders import write_folder
 from tests.worlds.live_tables import SECRETS, LiveSchema
 from tests.worlds.live_tables import live as live
 
@@ -29,8 +30,7 @@ location: zones/raw
 zone: landing
 sources: [orders]
 """
-FILES = {
-    "lakeguard.toml": "[env.dev]\n",
+FILES: dict[str, str | bytes] = {
     "definitions/sources/orders.yaml": "source: orders\nformat: csv\npath: in\n",
     "definitions/targets/raw.yaml": TARGET,
     "definitions/bronze/orders.yaml": """\
@@ -51,26 +51,17 @@ rules:
 
 @pytest.fixture
 def client(spark: SparkSession, tmp_path: Path) -> Client:
-    for name, content in FILES.items():
-        write(tmp_path / name, content)
-    client = connect(tmp_path)
-    apply(client, tmp_path)
-    return client
+    return applied(tmp_path, FILES)
 
 
 def write(file: Path, content: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(content)
-
-
-def apply(client: Client, folder: Path) -> None:
-    client.registry.apply(client.registry.plan(load_folder(folder)))
+    write_folder(file.parent, {file.name: content})
 
 
 def retarget(client: Client, folder: Path, **said: str) -> None:
     lines = "".join(f"{key}: {value}\n" for key, value in said.items())
     write(folder / "definitions/targets/raw.yaml", TARGET + lines)
-    apply(client, folder)
+    apply_again(client, folder)
 
 
 def land(folder: Path, name: str, *rows: str) -> None:
@@ -78,8 +69,7 @@ def land(folder: Path, name: str, *rows: str) -> None:
 
 
 def run(client: Client) -> RunResult:
-    task = client.operations.submit(NAME, "tests")
-    return create_worker(client.for_worker(), spark_options={}).run_task(task)
+    return run_named(client, NAME)
 
 
 def table(folder: Path) -> str:
@@ -205,11 +195,11 @@ def test_another_partitioning_is_refused_with_the_way_out(client: Client, tmp_pa
     assert run(client).version == 1
     file = tmp_path / "definitions/bronze/orders.yaml"
     file.write_text(file.read_text().replace("partition_by: [region]", "partition_by: [id]"))
-    apply(client, tmp_path)
+    apply_again(client, tmp_path)
     refused = run(client)
     assert refused.decision is not None
     assert "set partition_by back to [region]" in refused.decision.ruling.reasons[0]
     file.write_text(file.read_text().replace("partition_by: [id]", "partition_by: [region]"))
-    apply(client, tmp_path)
+    apply_again(client, tmp_path)
     land(tmp_path, "b", "south,2")
     assert run(client).version == 2

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-import duckdb
 import pytest
 
-from lakeguard.registry.loading import load_folder
-from lakeguard_sdk import Client, DatasetName, connect
-from lakeguard_sdk.names import parse_address
+from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.words import RunStatus
-from openlaketx.engine.delta_table import live_files, open_table
-from openlaketx.worker import create_worker
+from tests.worlds.applied_folders import applied, published
+from tests.worlds.applied_folders import run as run_named
 from tests.worlds.databases import Server
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -25,7 +22,6 @@ NAME = DatasetName("bronze.events")
 ROLE = f"events_{uuid4().hex[:8]}"
 PASSWORD = f"word-{uuid4().hex}"
 FILES = {
-    "lakeguard.toml": "[env.dev]\n",
     "definitions/sources/shop.yaml": """\
 source: shop
 format: jdbc
@@ -53,13 +49,8 @@ class Events:
     server: Server
 
     def define(self, load: str) -> Client:
-        for name, text in FILES.items():
-            file = self.folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text.format(port=self.server.port, role=ROLE, load=load))
-        client = connect(self.folder)
-        client.registry.apply(client.registry.plan(load_folder(self.folder)))
-        return client
+        said = {"port": self.server.port, "role": ROLE, "load": load}
+        return applied(self.folder, {name: text.format(**said) for name, text in FILES.items()})
 
     def happen(self, *events: tuple[int, int | None]) -> None:
         """Each with its id and the day of January on which it changed."""
@@ -82,18 +73,11 @@ def events(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def run(client: Client) -> RunResult:
-    task = client.operations.submit(NAME, "tests")
-    return create_worker(client.for_worker(), spark_options={}).run_task(task)
+    return run_named(client, NAME)
 
 
 def ids(client: Client) -> list[int]:
-    found = client.reader.resolve(parse_address(NAME))
-    files = [
-        f"{found.location}/{path}" for path in live_files(open_table(found.location, found.commit))
-    ]
-    with duckdb.connect() as connection:
-        asked = connection.execute("SELECT id FROM read_parquet($f) ORDER BY ALL", {"f": files})
-        return [row[0] for row in asked.fetchall()]
+    return published(client, NAME, "id")
 
 
 def test_only_rows_above_the_watermark_are_read_again_after_a_rollback(events: Events) -> None:

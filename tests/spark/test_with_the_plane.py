@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from lakeguard.registry.loading import load_folder
-from lakeguard_sdk import Client, DatasetName, connect
-from lakeguard_sdk.names import parse_address
-from lakeguard_sdk.run import RunResult
+from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.words import RunStatus
-from openlaketx.engine.delta_table import live_files, open_table
-from openlaketx.worker import create_worker
 from tests.spark.plans import write_files
+from tests.worlds.applied_folders import applied, published, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 BRONZE, SILVER = DatasetName("bronze.orders"), DatasetName("silver.orders")
-FILES = {
-    "lakeguard.toml": "[env.dev]\n",
+FILES: dict[str, str | bytes] = {
     "definitions/sources/orders.yaml": "source: orders\nformat: csv\npath: in/*.csv\n",
     "definitions/bronze/orders.yaml": """\
 dataset: bronze.orders
@@ -53,27 +47,11 @@ SELECT cast(id AS bigint) AS id, cast(amount AS decimal(9,2)) AS amount FROM bro
 
 @pytest.fixture
 def client(tmp_path: Path) -> Client:
-    for name, content in FILES.items():
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content)
-    client = connect(tmp_path)
-    client.registry.apply(client.registry.plan(load_folder(tmp_path)))
-    return client
-
-
-def run(client: Client, name: DatasetName) -> RunResult:
-    task = client.operations.submit(name, "tests")
-    return create_worker(client.for_worker(), spark_options={}).run_task(task)
+    return applied(tmp_path, FILES)
 
 
 def ids(client: Client, name: DatasetName) -> list[int]:
-    found = client.reader.resolve(parse_address(name))
-    live = live_files(open_table(found.location, found.commit))
-    files = [f"{found.location}/{path}" for path in live]
-    with duckdb.connect() as connection:
-        rows = connection.execute("SELECT id FROM read_parquet($f) ORDER BY ALL", {"f": files})
-        return [int(row[0]) for row in rows.fetchall()]
+    return [int(each) for each in published(client, name, "id")]
 
 
 def test_batches_flow_are_stopped_and_go_back(client: Client, tmp_path: Path) -> None:

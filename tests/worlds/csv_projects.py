@@ -7,14 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
-from lakeguard.registry.loading import load_folder
-from lakeguard_sdk import Client, DatasetName, connect
-from lakeguard_sdk.names import parse_address
+from lakeguard_sdk import Client
 from lakeguard_sdk.run import RunResult, Window
-from openlaketx.engine.delta_table import live_files, open_table
-from openlaketx.worker import create_worker
+from tests.worlds.applied_folders import applied, published, run, submit, work
+from tests.worlds.definition_folders import write_folder
 
 BRONZE, SILVER = "bronze.orders", "silver.orders"
 COLUMNS = {"id": "long", "day": "date"}
@@ -27,7 +23,6 @@ class CsvProject:
     client: Client = field(init=False)
 
     def __post_init__(self) -> None:
-        self._write("lakeguard.toml", "[env.dev]\n")
         self._write(
             "definitions/sources/orders.yaml", "source: orders\nformat: csv\npath: in/*.csv\n"
         )
@@ -40,8 +35,7 @@ class CsvProject:
         self._define(SILVER, load, columns, f"parents: [{BRONZE}]\nbuild: {{sql: sql/orders.sql}}")
 
     def apply(self) -> None:
-        self.client = connect(self.folder)
-        self.client.registry.apply(self.client.registry.plan(load_folder(self.folder)))
+        self.client = applied(self.folder, {})
 
     def land(self, name: str, *lines: str) -> None:
         self._write(f"in/{name}.csv", "\n".join(lines) + "\n")
@@ -50,27 +44,16 @@ class CsvProject:
         (self.folder / "in" / f"{name}.csv").unlink()
 
     def submit(self, name: str = BRONZE, window: Window | None = None) -> str:
-        return self.client.operations.submit(DatasetName(name), "tests", window=window)
+        return submit(self.client, name, window)
 
     def work(self, task: str) -> RunResult:
-        return create_worker(self.client.for_worker(), spark_options={}).run_task(task)
+        return work(self.client, task)
 
     def run(self, name: str = BRONZE, window: Window | None = None) -> RunResult:
-        return self.work(self.submit(name, window))
+        return run(self.client, name, window)
 
     def rows(self, name: str = BRONZE, columns: str = "id") -> list[Any]:
-        """The values of one column, or of several as tuples, sorted."""
-        found = self.client.reader.resolve(parse_address(DatasetName(name)))
-        live = live_files(open_table(found.location, found.commit))
-        files = [f"{found.location}/{path}" for path in live]
-        if not files:
-            return []
-        with duckdb.connect() as connection:
-            told = connection.execute(
-                f"SELECT {columns} FROM read_parquet($f, union_by_name = true) ORDER BY ALL",
-                {"f": files},
-            ).fetchall()
-        return [row[0] if len(row) == 1 else row for row in told]
+        return published(self.client, name, columns)
 
     def _define(self, name: str, load: str, columns: Mapping[str, str], origin: str) -> None:
         listed = "".join(f"  {column}: {{type: {kind}}}\n" for column, kind in columns.items())
@@ -81,6 +64,4 @@ class CsvProject:
         )
 
     def _write(self, name: str, text: str) -> None:
-        file = self.folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+        write_folder(self.folder, {name: text})
