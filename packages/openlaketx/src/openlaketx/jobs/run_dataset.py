@@ -9,8 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.evidence import Evidence, SourcePosition
+from lakeguard_sdk.ports import Runs
 from lakeguard_sdk.run import FrameBuild, RunPlan, RunResult, SourceBuild
-from lakeguard_sdk.storage import storage_for
+from lakeguard_sdk.storage import Storage, storage_for
 from lakeguard_sdk.words import RunStatus
 from openlaketx.conform import as_accepted, conform, telling_misfits
 from openlaketx.extract import Batch, extract, transform
@@ -18,7 +19,13 @@ from openlaketx.jobs.build_hash import build_hash
 from openlaketx.jobs.discarding import discard_staged
 from openlaketx.jobs.lease import Lease
 from openlaketx.loads import Loaded, apply_load, new_position
-from openlaketx.measure import Measured, Subject, take_measures
+from openlaketx.measure import (
+    Measured,
+    Subject,
+    how_to_measure,
+    referenced_rows,
+    take_measures,
+)
 from openlaketx.publish import commit_publish
 from openlaketx.run import collected_notes
 from openlaketx.stage import seal
@@ -49,35 +56,36 @@ def run_dataset(
     if verdict.result is not None:
         return verdict.result
 
-    tell("stage", {})
     plan = plan.under(verdict)
-    batch = as_accepted(batch, verdict, plan, client.lake)
-    batch = telling_misfits(batch, plan.batch_schema)
+    accepted = telling_misfits(as_accepted(batch, verdict, plan, client.lake), plan.batch_schema)
+    return _load_accepted(plan, accepted, runs, lease, tell)
+
+
+def _load_accepted(
+    plan: RunPlan, batch: Batch, runs: Runs, lease: Lease, tell: Progress
+) -> RunResult:
+    """Conform, stage, measure, decision, publish."""
+    storage = storage_for(plan.location)
+    tell("stage", {})
     conformed = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
     loaded = apply_load(conformed, batch, plan, storage)
     if loaded.is_nothing:
-        return runs.finish_unchanged(ticket)
+        return runs.finish_unchanged(plan.ticket)
     lease.check()
-    sealing = seal(loaded.candidate, plan, storage)
 
     tell("measure", {"rows": loaded.rows, "files": len(loaded.candidate.files)})
-    measured = take_measures(plan.measures, _subject(plan, loaded))
-    loaded = loaded.with_files(sealing.result())
+    loaded, measured = _measured(plan, batch, loaded, storage)
 
     tell("decide", {"measures": len(measured.values)})
     lease.check()
-    decision = runs.submit_evidence(ticket, _evidence(plan, batch, loaded, measured))
+    decision = runs.submit_evidence(plan.ticket, _evidence(plan, batch, loaded, measured))
     if decision.ruling.discard:
         tell("discard", {"files": discard_staged(plan, storage)})
     if not decision.allowed:
         return _blocked(plan, batch, loaded, decision)
 
     tell("publish", {})
-    lease.check()
-    intent = runs.begin_move(ticket)
-    lease.check()
-    commit = commit_publish(intent, storage)
-    return runs.complete_move(ticket, commit)
+    return _published(plan, runs, lease, storage)
 
 
 def _nothing_new(plan: RunPlan, batch: Batch) -> bool:
@@ -101,6 +109,26 @@ def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
     return before is not None and bool(after.files) and facts(before) == facts(after)
 
 
+def _measured(
+    plan: RunPlan, batch: Batch, loaded: Loaded, storage: Storage
+) -> tuple[Loaded, Measured]:
+    """Files are hashed while they are measured: both only read them."""
+    how = how_to_measure(plan)
+    sealing = seal(loaded.candidate, plan, storage)
+    session = batch.frame.sparkSession
+    measured = take_measures(plan.measures, _subject(plan, loaded), how, session)
+    return loaded.with_files(sealing.result()), measured
+
+
+def _published(plan: RunPlan, runs: Runs, lease: Lease, storage: Storage) -> RunResult:
+    """No step is taken by a run whose lease is over."""
+    lease.check()
+    intent = runs.begin_move(plan.ticket)
+    lease.check()
+    commit = commit_publish(intent, storage)
+    return runs.complete_move(plan.ticket, commit)
+
+
 def _subject(plan: RunPlan, loaded: Loaded) -> Subject:
     shown = [file.path for file in loaded.candidate.files] + [file.path for file in loaded.stays]
     return Subject(
@@ -110,6 +138,8 @@ def _subject(plan: RunPlan, loaded: Loaded) -> Subject:
         loaded.table_rows,
         plan.proven,
         loaded.lacking,
+        referenced_rows(plan, shown),
+        sum(item.size for item in loaded.candidate.files) + sum(item.size for item in loaded.stays),
     )
 
 
