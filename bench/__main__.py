@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import guarded_write, loads, registry
+from bench import guarded_write, large_ingest, loads, registry
 from bench.figures import Figure, keep, show
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     guarded_write.NAME: guarded_write.run,
+    large_ingest.NAME: large_ingest.run,
     loads.NAME: loads.run,
     registry.NAME: registry.run,
 }

@@ -67,12 +67,16 @@ FROM range({first}, {last}) AS t(i)
 """
 
 
+_FORMS = {
+    ".parquet": "FORMAT parquet, ROW_GROUP_SIZE 250000",
+    ".csv": "FORMAT csv, HEADER, TIMESTAMPFORMAT '%Y-%m-%dT%H:%M:%SZ'",
+}
 _SCATTERED = "i * 7919000001 % 10000000019"
 """A prime and its multiples: every number another key, in no order."""
 
 
 def write_orders(file: Path, rows: int, first: int = 0, *, scattered: bool = False) -> None:
-    """One Parquet file of ``rows`` clean orders, from the order ``first`` on."""
+    """One file of ``rows`` clean orders, from the order ``first`` on: Parquet, or CSV by name."""
     file.parent.mkdir(parents=True, exist_ok=True)
     connection = duckdb.connect()
     try:
@@ -80,6 +84,7 @@ def write_orders(file: Path, rows: int, first: int = 0, *, scattered: bool = Fal
         connection.execute(_CHANCE)
         key = _SCATTERED if scattered else "i"
         query = _SELECT.format(first=first, last=first + rows, key=key)
-        connection.execute(f"COPY ({query}) TO '{file}' (FORMAT parquet, ROW_GROUP_SIZE 250000)")
+        form = _FORMS[file.suffix]
+        connection.execute(f"COPY ({query}) TO '{file}' ({form})")
     finally:
         connection.close()

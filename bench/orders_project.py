@@ -1,4 +1,4 @@
-"""A project with one dataset: bronze orders, appended from Parquet, under twelve rules."""
+"""A project with one dataset: bronze orders, appended from files, under twelve rules."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lakeguard_sdk import Client, DatasetName, connect
 DATASET = DatasetName("bronze.orders")
 
 
-def make_project(folder: Path, rules: tuple[str, ...] = RULES) -> Client:
+def make_project(folder: Path, rules: tuple[str, ...] = RULES, form: str = "parquet") -> Client:
     """The control plane of a fresh project, everything applied."""
     (folder / "definitions" / "bronze").mkdir(parents=True)
     (folder / "definitions" / "sources").mkdir()
     (folder / "lakeguard.toml").write_text("[env.dev]\n")
     (folder / "definitions" / "sources" / "orders.yaml").write_text(
-        "source: orders\nformat: parquet\npath: landing/*.parquet\n"
+        f"source: orders\nformat: {form}\npath: landing/*.{form}\n"
     )
     columns = "".join(f"  {name}: {{type: '{kind}'}}\n" for name, kind in COLUMNS.items())
     listed = "".join(f'  - "{rule}"\n' for rule in rules)
