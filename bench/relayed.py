@@ -44,9 +44,9 @@ def _round(database: Database, relay: Relay, number: int) -> tuple[float, float]
         with database.write() as connection:
             facts.record(connection, table, rows, _now())
     wall, cpu = time.perf_counter(), time.process_time()
-    rows = relay.drain().rows
+    sent = relay.drain().rows
     spent = time.perf_counter() - wall, time.process_time() - cpu
-    return spent[0] / rows * 1e6, spent[1] / rows * 1e6
+    return spent[0] / sent * 1e6, spent[1] / sent * 1e6
 
 
 def _told(mark: str, count: int) -> Iterator[tuple[Table, list[dict[str, Any]]]]:
