@@ -8,105 +8,47 @@ from typing import Any
 
 import pytest
 
-from lakeguard_sdk import Client, DatasetName
-from lakeguard_sdk.decision import CheckResult, Decision
 from lakeguard_sdk.definition import (
     ColumnDefinition,
-    DatasetDefinition,
-    Definitions,
-    FromSource,
-    FromSql,
     PolicyDefinition,
     RuleDefinition,
-    SourceDefinition,
 )
 from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.errors import RollbackBlocked
 from lakeguard_sdk.measure import SampleMatches, measure_key
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan, RunResult
+from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.words import (
     Enforcement,
     Layer,
-    LoadType,
     Outcome,
     PolicyType,
     RunStatus,
     Severity,
-    SourceFormat,
 )
 from tests.worlds.hand_work import evidence_of, run_by_hand
 from tests.worlds.lakes import DeltaLake
 from tests.worlds.planes import NUMBERS, Clock
-from tests.worlds.projects import make_project
+from tests.worlds.promises import (
+    DOUBLED,
+    built,
+    decided,
+    end,
+    numbers,
+    opened,
+    promise,
+    promised,
+    revise,
+    world,
+)
 
 pytestmark = pytest.mark.usefixtures("each_state", "turned_clock")
 
-DOUBLED, TOTALS = DatasetName("silver.doubled"), DatasetName("gold.totals")
-SOURCE = SourceDefinition(source="numbers", format=SourceFormat.PARQUET, path="in/*.parquet")
+
 POSITIVE = RuleDefinition(
     rule_id="positive", rule_type="RANGE", expression="range(n, min=0)", severity=Severity.WARN
 )
-
-
-def numbers(**changes: Any) -> DatasetDefinition:
-    fields: dict[str, Any] = {
-        "dataset": NUMBERS,
-        "domain": "test",
-        "owner": "tests",
-        "build": FromSource(source="numbers"),
-        "load": LoadType.FULL,
-        "columns": (ColumnDefinition(name="n", type="long"),),
-    }
-    return DatasetDefinition(**{**fields, **changes})
-
-
-def built(
-    text: str, parent: DatasetName = NUMBERS, name: DatasetName = DOUBLED
-) -> DatasetDefinition:
-    return numbers(
-        dataset=name, parents=(parent,), build=FromSql(file=f"sql/{name}.sql", text=text)
-    )
-
-
-def promise(type: PolicyType, expression: str, **changes: Any) -> PolicyDefinition:
-    return PolicyDefinition(policy="promise", type=type, expression=expression, **changes)
-
-
-def world(folder: Path, *datasets: DatasetDefinition, **more: Any) -> Client:
-    return make_project(folder, Definitions(**{"sources": (SOURCE,), "datasets": datasets, **more}))
-
-
-def revise(client: Client, *datasets: DatasetDefinition, **more: Any) -> None:
-    client.registry.apply(client.registry.plan(Definitions(datasets=datasets, **more)))
-
-
-def decided(
-    client: Client, name: DatasetName = NUMBERS, rows: list[int] | None = None, **said: Any
-) -> tuple[RunResult | None, CheckResult, str]:
-    """The result of a refusal at open, if it was one; what the promise came to; the run's id."""
-    task = client.operations.submit(name, "test")
-    plan = client.runs.open_run(task, this_process("test"))
-    if isinstance(plan, RunResult):
-        assert plan.decision is not None
-        return plan, promised(plan.decision.ruling.checks), plan.run_id
-    client.runs.submit_schema(plan.ticket, plan.declared)
-    evidence = evidence_of(DeltaLake(), plan, rows or [1, 2]).model_copy(update=said)
-    decision = client.runs.submit_evidence(plan.ticket, evidence)
-    end(client, plan, decision)
-    return None, promised(decision.ruling.checks), plan.ticket.run_id
-
-
-def end(client: Client, plan: RunPlan, decision: Decision) -> None:
-    """Only a run that is over can be looked at."""
-    if decision.allowed:
-        client.runs.fail_run(plan.ticket, Failure(code="LG-0000", message="it was only a test"))
-
-
-def promised(checks: tuple[CheckResult, ...]) -> CheckResult:
-    (found,) = [check for check in checks if check.check_id == "promise"]
-    return found
 
 
 @pytest.mark.parametrize(
@@ -186,12 +128,6 @@ def test_what_needs_data_is_decided_before_it_is_seen(
     assert [move.version for move in client.reader.pointer_moves(NUMBERS)] == [1]
 
 
-def opened(client: Client, name: DatasetName = NUMBERS) -> RunPlan:
-    plan = client.runs.open_run(client.operations.submit(name, "test"), this_process("test"))
-    assert isinstance(plan, RunPlan), plan
-    return plan
-
-
 def test_a_schema_that_the_mode_forbids_is_not_staged(tmp_path: Path) -> None:
     for mode, accepted in (("STRICT", False), ("BACKWARD", True)):
         policy = promise(PolicyType.SCHEMA, f"mode {mode}")
@@ -227,42 +163,6 @@ def test_a_policy_is_for_a_layer_a_domain_and_a_tag(
         policy.applies_to_domain,
         policy.applies_to_tag,
     )
-
-
-TAGGED = numbers(columns=(ColumnDefinition(name="n", type="long", tags=("pii",)),))
-IN_GOLD = {"applies_to_layer": Layer.GOLD}
-
-
-@pytest.mark.parametrize(
-    ("silver", "gold", "outcome"),
-    [
-        ("SELECT n FROM bronze.numbers", "SELECT n FROM silver.doubled", Outcome.FAIL),
-        ("SELECT n * 2 AS n FROM bronze.numbers", "SELECT n FROM silver.doubled", Outcome.FAIL),
-        ("SELECT hash(n) AS n FROM bronze.numbers", "SELECT n FROM silver.doubled", Outcome.PASS),
-        ("SELECT n FROM bronze.numbers", "SELECT hash(n) AS n FROM silver.doubled", Outcome.PASS),
-        (
-            "SELECT n FROM bronze.numbers",
-            "SELECT n + hash(n) AS n FROM silver.doubled",
-            Outcome.FAIL,
-        ),
-        ("SELECT n FROM bronze.numbers", "SELECT count(*) AS n FROM silver.doubled", Outcome.PASS),
-    ],
-)
-def test_a_tag_travels_until_it_is_masked(
-    tmp_path: Path, silver: str, gold: str, outcome: Outcome
-) -> None:
-    policy = promise(PolicyType.PII, "forbid tag:pii unless masked by [hash]", **IN_GOLD)
-    datasets = (TAGGED, built(silver), built(gold, DOUBLED, TOTALS))
-    client = world(tmp_path, *datasets, policies=(policy,))
-    run_by_hand(client, [1])
-    run_by_hand(client, [1], client.operations.submit(DOUBLED, "test"))
-    refused, check, run_id = decided(client, TOTALS)
-    assert check.outcome is outcome, check.message
-    assert (refused is not None) is (outcome is Outcome.FAIL)
-    if refused is not None:
-        assert "comes from bronze.numbers.n, tagged pii" in check.message
-        assert not (tmp_path / "gold").exists()
-    assert client.reader.replay(run_id).identical
 
 
 def test_an_input_that_is_too_old_is_not_read(tmp_path: Path, turned_clock: Clock) -> None:

@@ -1,0 +1,58 @@
+"""Samples of distinct values: the same ones each time, and how many hold a pattern."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk.expression import ColumnRef
+from lakeguard_sdk.measure import SampleMatches, measure_key
+from lakeguard_sdk.schema import Column, TableSchema
+from openlaketx.measure import take_measures
+from tests.property.measure.staging import staged
+
+SCHEMA = TableSchema(columns=(Column(name="it's", type="string"),))
+TEXT = ColumnRef(name="it's", type="string")
+CHANCE = random.Random(7)
+VALUES = [
+    None,
+    "",
+    "123-45-6789",
+    "call 123-45-6789 now",
+    "line\n123-45-6789\nline",
+    "ünïcode 123-45-6789 ☃",
+    "12-345",
+    *(f"{CHANCE.randrange(1000):03d}-{CHANCE.randrange(100):02d}" for _ in range(40)),
+]
+
+
+def expected(values: list[str | None], pattern: str, sample: int) -> int:
+    """By the letter of the measure's definition."""
+    distinct = {value for value in values if value is not None}
+    chosen = sorted(distinct, key=lambda value: (hashlib.md5(value.encode()).hexdigest(), value))  # noqa: S324 - no secret
+    return sum(re.search(pattern, value, re.ASCII) is not None for value in chosen[:sample])
+
+
+@pytest.mark.parametrize("sample", [1, 5, 20, 10_000])
+@pytest.mark.parametrize(
+    "pattern", ["[0-9]{3}-[0-9]{2}-[0-9]{4}", "[0-4]", "a|6", "☃", "\\n1", "no such text"]
+)
+def test_a_sample_is_the_same_in_whatever_order_rows_come(
+    tmp_path: Path, pattern: str, sample: int
+) -> None:
+    measure = SampleMatches(column=TEXT, pattern=pattern, sample=sample)
+    for turn, values in enumerate((VALUES, VALUES[::-1], [*VALUES, *VALUES])):
+        subject = staged(tmp_path / str(turn), [{"it's": value} for value in values], [], SCHEMA)
+        measured = take_measures([measure], subject)
+        assert measured.values == {measure_key(measure): expected(values, pattern, sample)}
+
+
+def test_no_row_is_no_value(tmp_path: Path) -> None:
+    measure = SampleMatches(column=TEXT, pattern="[0-9]")
+    assert take_measures([measure], staged(tmp_path, [], [], SCHEMA)).values == {
+        measure_key(measure): 0
+    }
