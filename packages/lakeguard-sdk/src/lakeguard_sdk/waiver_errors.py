@@ -6,7 +6,7 @@ from lakeguard_sdk.errors import Refused, UsageError
 
 
 class UnknownCheck(UsageError):
-    """Name a rule of the dataset or a policy over it, as ``lakeguard show`` lists them."""
+    """Name a rule of the dataset or a policy over it, as ``show`` and ``why`` list them."""
 
     code = "LG-1301"
     what = "{dataset} has no rule or policy {check}{hint}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from lakeguard.cli.waiver_ways import waiver_ways
 from lakeguard.cli.ways_out import WayOut, schema_ways, ways_out_of
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.evidence import InputVersion
@@ -62,6 +63,7 @@ def explain(reader: Reader, run: RunRow) -> Explanation:
         ways_out=(
             *schema_ways(decision),
             *ways_out_of(run, green, current, reader.definition(run.dataset)),
+            *waiver_ways(decision),
         ),
         facts=reader.facts(run.run_id),
     )

@@ -1,0 +1,37 @@
+"""The way out of failing rules, told only where it is one."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakeguard.cli.waiver_ways import waiver_ways
+from lakeguard_sdk.decision import CheckResult
+from lakeguard_sdk.words import CheckKind, Outcome
+from tests.unit.cli import nouns
+
+
+def check(kind: CheckKind, outcome: Outcome) -> CheckResult:
+    return CheckResult(
+        kind=kind, check_id=f"{kind}.x", expression="x", outcome=outcome, message="m"
+    )
+
+
+@pytest.mark.parametrize(
+    ("checks", "told"),
+    [
+        ([(CheckKind.RULE, Outcome.FAIL)], 1),
+        ([(CheckKind.RULE, Outcome.FAIL), (CheckKind.POLICY, Outcome.WARN)], 1),
+        ([(CheckKind.RULE, Outcome.FAIL), (CheckKind.POLICY, Outcome.FAIL)], 0),
+        ([(CheckKind.RULE, Outcome.FAIL), (CheckKind.RULE, Outcome.ERROR)], 0),
+        ([(CheckKind.ELIGIBILITY, Outcome.FAIL)], 0),
+        ([(CheckKind.RULE, Outcome.PASS)], 0),
+    ],
+)
+def test_a_waiver_is_named_where_it_would_help(
+    checks: list[tuple[CheckKind, Outcome]], told: int
+) -> None:
+    decision = nouns.decision(*(check(kind, outcome) for kind, outcome in checks))
+    ways = list(waiver_ways(decision))
+    assert len(ways) == told
+    assert all(way.command.startswith("lakeguard waive silver.flights rule.x ") for way in ways)
+    assert list(waiver_ways(None)) == []
