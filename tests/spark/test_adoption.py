@@ -45,6 +45,7 @@ def theirs(spark: SparkSession) -> Iterator[SparkSession]:
     session = spark.newSession()
     session.conf.set("spark.sql.parquet.outputTimestampType", "INT96")
     session.conf.set("spark.sql.session.timeZone", "UTC")
+    session.conf.set("spark.sql.runSQLOnFiles", "true")
     yield session
     session.sql("DROP DATABASE IF EXISTS silver CASCADE")
 
@@ -125,7 +126,7 @@ def test_rules_are_proposed_that_every_row_keeps(client: Client) -> None:
 
 def test_it_is_adopted_as_it_is(client: Client, location: str, theirs: SparkSession) -> None:
     before = fingerprint(location)
-    ended = adopt(client)
+    ended = adopt(client, CUSTOMERS)
     assert (ended.status, ended.version, ended.rows) == (RunStatus.SUCCESS, 1, 59), ended.error
     new = [name for name, _ in fingerprint(location).items() - before.items()]
     assert [Path(name).parent.name for name in new] == ["_delta_log"]
@@ -139,7 +140,7 @@ def test_it_is_adopted_as_it_is(client: Client, location: str, theirs: SparkSess
 def test_a_blocked_adoption_leaves_every_byte(client: Client, location: str) -> None:
     before = fingerprint(location)
     revise(client, rules=(*client.reader.definition(CUSTOMERS).rules, rule("max(id, max=10)")))
-    ended = adopt(client)
+    ended = adopt(client, CUSTOMERS)
     assert ended.status is RunStatus.BLOCKED
     assert fingerprint(location) == before
 
@@ -147,13 +148,13 @@ def test_a_blocked_adoption_leaves_every_byte(client: Client, location: str) -> 
 def test_programs_publish_to_it_and_it_rolls_back(
     client: Client, location: str, theirs: SparkSession
 ) -> None:
-    adopt(client)
+    adopt(client, CUSTOMERS)
     tx = openlaketx.Connection(client)
     assert tx.publish(CUSTOMERS, batch(theirs, 60, 70)).version == 2
     everything = [*FIRST, *range(60, 70)]
     assert told(tx.read(theirs, CUSTOMERS)) == expected(*everything)
     assert told(theirs.read.format("delta").load(location)) == expected(*everything)
-    twice = tx.publish(CUSTOMERS, batch(theirs, 10, 11), check=False)
+    twice = tx.publish(CUSTOMERS, batch(theirs, 10, 11))
     assert twice.status is RunStatus.BLOCKED, "the key is unique in the whole table"
     client.operations.rollback(CUSTOMERS, 1, "as it was")
     assert told(tx.read(theirs, CUSTOMERS)) == expected(*FIRST)
@@ -166,7 +167,7 @@ def test_programs_publish_to_it_and_it_rolls_back(
 def test_a_load_by_key_rewrites_files_that_leave_columns_to_the_log(
     client: Client, theirs: SparkSession, location: str
 ) -> None:
-    adopt(client)
+    adopt(client, CUSTOMERS)
     load = Load(type=LoadType.INCREMENTAL, keys=("id",), partition_by=("country", "day"))
     revise(client, load=load)
     tx = openlaketx.Connection(client)
@@ -182,7 +183,7 @@ def test_a_load_by_key_rewrites_files_that_leave_columns_to_the_log(
 def test_columns_can_be_added_and_children_read_it(
     client: Client, theirs: SparkSession, spark: SparkSession
 ) -> None:
-    adopt(client)
+    adopt(client, CUSTOMERS)
     columns = client.reader.definition(CUSTOMERS).columns
     revise(client, columns=(*columns, columns[0].model_copy(update={"name": "score"})))
     tx = openlaketx.Connection(client)
@@ -216,7 +217,7 @@ def test_small_files_are_merged_and_old_ones_go(
     client: Client, theirs: SparkSession, location: str
 ) -> None:
     """Files that leave columns to the log stay as they are."""
-    adopt(client)
+    adopt(client, CUSTOMERS)
     tx = openlaketx.Connection(client)
     for low in (60, 62, 64):
         tx.publish(CUSTOMERS, batch(theirs, low, low + 2))
