@@ -7,21 +7,29 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from lakeguard.gate.functions import FUNCTIONS
 from lakeguard.gate.literals import Flag, Literal_, Number, Text
-from lakeguard.gate.rule import Listed, Operator, Parameter, Rule, Threshold
-from lakeguard.gate.where_tree import (
+from lakeguard.gate.rule import Listed, Operator, Parameter, Rule, Said, Threshold, Totalled
+from lakeguard.gate.written import (
+    Aggregated,
     AllOf,
     AnyOf,
     Between,
+    Calculated,
+    Called,
+    Chosen,
     Compared,
+    Likened,
     Membership,
     Named,
     Negation,
     NullTest,
     WhereNode,
+    WrittenNode,
+    columns_in,
     opposite,
 )
-from lakeguard_sdk.expression import Comparison
+from lakeguard_sdk.expression import Arithmetic, Comparison
 from lakeguard_sdk.words import Scope
 
 UPWARD = (Comparison.GT, Comparison.GE)
@@ -55,21 +63,51 @@ literals: st.SearchStrategy[Literal_] = st.one_of(
 literal_lists = st.lists(literals, min_size=1, max_size=4, unique=True).map(tuple)
 
 
+named = st.one_of(
+    names.map(lambda name: Named(name=name)),
+    st.builds(Named, name=names, path=st.lists(names, max_size=2).map(tuple)),
+)
+
+
+def _computed(inner: st.SearchStrategy[WrittenNode]) -> st.SearchStrategy[WrittenNode]:
+    """Arithmetic, functions and choices over values, of which one at least names a column."""
+    some = inner | literals
+    calculated = st.builds(Calculated, op=st.sampled_from(Arithmetic), left=some, right=some)
+    condition = inner.map(lambda node: NullTest(of=node))
+    chosen = st.builds(Chosen, condition=condition, then=some, otherwise=some)
+    return st.one_of(calculated, chosen, _called(some, predicate=False)).filter(
+        lambda node: next(columns_in(node), None) is not None
+    )
+
+
+@st.composite
+def _called(draw: st.DrawFn, some: st.SearchStrategy[WrittenNode], *, predicate: bool) -> Called:
+    known = [spec for spec in FUNCTIONS.values() if spec.predicate is predicate]
+    spec = draw(st.sampled_from(known))
+    fewest, most = spec.counts
+    given = draw(st.lists(some, min_size=fewest, max_size=min(most, 3)))
+    return Called(function=spec.name, arguments=tuple(given))
+
+
+values = st.recursive(named, _computed, max_leaves=4)
+
+
 @st.composite
 def tests(draw: st.DrawFn) -> WhereNode:
-    column, other = draw(st.lists(names, min_size=2, max_size=2, unique=True))
-    named = Named(name=column)
+    of = draw(values)
     negated = draw(st.booleans())
+    others = (values | literals).filter(lambda node: node != of)
+    predicates = _called(st.just(of) | literals, predicate=True)
     return draw(
         st.one_of(
-            st.builds(Compared, op=st.sampled_from(Comparison), left=st.just(named),
-                      right=literals | st.just(Named(name=other))),
-            st.just(NullTest(column=named, negated=negated)),
-            literal_lists.map(lambda v: Membership(column=named, values=v, negated=negated)),
-            st.builds(Between, column=st.just(named), low=literals, high=literals,
-                      negated=st.just(negated)),
+            st.builds(Compared, op=st.sampled_from(Comparison), left=st.just(of), right=others),
+            st.just(NullTest(of=of, negated=negated)),
+            literal_lists.map(lambda v: Membership(of=of, values=v, negated=negated)),
+            st.builds(Between, of=st.just(of), low=others, high=others, negated=st.just(negated)),
+            texts.map(lambda text: Likened(of=of, pattern=text, negated=negated)),
+            predicates.filter(lambda node: next(columns_in(node), None) is not None),
         )
-    )  # fmt: skip
+    )
 
 
 def _no_opposites(items: list[WhereNode]) -> bool:
@@ -140,11 +178,57 @@ def _fixed(**strategies: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, 
 
 
 def _with_limits(made: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.tuples(made, row_limits()).map(lambda pair: {**pair[0], **pair[1]})
+    on_fail = st.sampled_from([{}, {}, {"on_fail": "quarantine"}])
+    return st.tuples(made, row_limits(), on_fail).map(lambda parts: parts[0] | parts[1] | parts[2])
 
 
 def _parameter(name: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return values.map(lambda value: (Parameter(name=name, value=value),))
+
+
+@st.composite
+def _said(draw: st.DrawFn, own: st.SearchStrategy[str] | None = None) -> dict[str, Any]:
+    said = Parameter(name="condition", value=Said(tree=draw(conditions)))
+    return {"columns": (draw(own),) if own is not None else (), "parameters": (said,)}
+
+
+@st.composite
+def _totalled(draw: st.DrawFn) -> dict[str, Any]:
+    aggregates = st.one_of(
+        st.builds(Aggregated, function=st.sampled_from(["sum", "min", "max", "avg"]), of=values),
+        st.builds(Aggregated, function=st.just("count"), of=st.none() | values),
+        st.builds(Aggregated, function=st.just("count"), of=values, distinct=st.just(True)),
+    )
+    number_nodes = numbers.map(number)
+    combined = st.builds(
+        Calculated,
+        op=st.sampled_from(Arithmetic),
+        left=aggregates,
+        right=aggregates | number_nodes,
+    )
+    tree = draw(aggregates | combined)
+    fields = draw(value_limits(numbers))
+    total = Parameter(name="aggregate", value=Totalled(tree=tree))
+    return fields | {"columns": (), "parameters": (total, *fields.get("parameters", ()))}
+
+
+@st.composite
+def _relation(draw: st.DrawFn) -> tuple[Parameter, ...]:
+    given = [Parameter(name="op", value=draw(_operators))]
+    if draw(st.booleans()):
+        tolerance = number(draw(st.decimals(0, 100, places=2)))
+        given.append(Parameter(name="tolerance", value=tolerance))
+    return tuple(given)
+
+
+@st.composite
+def _both_bounds(draw: st.DrawFn) -> tuple[Parameter, ...]:
+    low, high = sorted((draw(numbers), draw(numbers)))
+    return (Parameter(name="min", value=number(low)), Parameter(name="max", value=number(high)))
+
+
+def _texts(*known: str) -> st.SearchStrategy[Text]:
+    return st.sampled_from(known).map(lambda text: Text(value=text))
 
 
 _lists = literal_lists.map(lambda items: Listed(items=items))
@@ -160,7 +244,22 @@ _MAKERS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "length": _with_limits(_fixed(parameters=range_parameters(_counts))),
     "in_set": _with_limits(_fixed(parameters=_parameter("values", _lists))),
     "regex": _with_limits(_fixed(parameters=_parameter("pattern", _patterns))),
-    "compare": _with_limits(_fixed(columns=_two, parameters=_parameter("op", _operators))),
+    "compare": _with_limits(_fixed(columns=_two, parameters=_relation())),
+    "null": _with_limits(_fixed()),
+    **{
+        name: _with_limits(_fixed(parameters=_parameter("value", literals)))
+        for name in ("eq", "ne", "gt", "ge", "lt", "le")
+    },
+    "not_range": _with_limits(_fixed(parameters=_both_bounds())),
+    "not_in_set": _with_limits(_fixed(parameters=_parameter("values", _lists))),
+    "not_regex": _with_limits(_fixed(parameters=_parameter("pattern", _patterns))),
+    "like": _with_limits(_fixed(parameters=_parameter("pattern", _texts("a%", "!!_", "it's")))),
+    "castable": _with_limits(_fixed(parameters=_parameter("type", _texts("int", "date")))),
+    "date_format": _with_limits(_fixed(parameters=_parameter("format", _texts("dd.MM.yyyy")))),
+    "array_size": _with_limits(_fixed(parameters=range_parameters(_counts))),
+    "array_elements": _with_limits(_said(names)),
+    "sql_row": _with_limits(_said()),
+    "sql_agg": _totalled(),
     "unique": _with_limits(_fixed(columns=_keys, scope=st.sampled_from([None, Scope.BATCH]))),
     "row_count": value_limits(_counts).map(lambda fields: fields | {"columns": ()}),
     **{name: value_limits(numbers) for name in ("mean", "min", "max", "sum")},

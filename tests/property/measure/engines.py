@@ -12,22 +12,27 @@ import pyarrow.parquet as pq
 
 from lakeguard.gate.grammar import GrammarError
 from lakeguard.gate.rules import compile_text
-from lakeguard_sdk.expression import Condition, Not
-from lakeguard_sdk.measure import CountIf
+from lakeguard_sdk.expression import Condition, Not, Scalar, type_of
+from lakeguard_sdk.measure import Aggregate, AggregateFunction, CountIf, MeasureValue
 from lakeguard_sdk.schema import decimal_size
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.duckdb_dialect import DUCKDB
+from openlaketx.measure.duckdb_forms import DUCKDB_FORMS
 from openlaketx.measure.duckdb_reader import duckdb_reader
+from openlaketx.measure.questions import Question, ask
 from openlaketx.measure.spark_dialect import SPARK
+from openlaketx.measure.spark_forms import SPARK_FORMS
 from tests.property.measure.every_function import EVERY_CONDITION, EVERY_RULE
 from tests.property.measure.expressions import SCHEMA, TYPES, Writer
-from tests.property.measure.scalar_oracle import TooManyDigits, truth
+from tests.property.measure.scalar_oracle import TooManyDigits, scalar, truth
 from tests.property.measure.staging import ARROW
+from tests.property.measure.totals import TOO_WIDE, total
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Counts = tuple[int, int]
+TOTALS = tuple(word for word in AggregateFunction if word is not AggregateFunction.DEVIATION)
 
 
 def condition_of(text: str) -> Condition:
@@ -73,6 +78,70 @@ def by_python(condition: Condition, rows: Sequence[dict[str, Any]]) -> Counts | 
     return found.count(True), found.count(False)
 
 
+def value_of(text: str) -> Scalar:
+    """A value of rows; GrammarError where the text is none that can be added up."""
+    (measure,) = compile_text(f"sql_agg(sum({text}), min=0)", SCHEMA).measures
+    assert isinstance(measure, Aggregate)
+    return measure.column
+
+
+def drawn_totals(chance: Random, count: int) -> dict[str, Aggregate]:
+    """So many aggregates of values that the gate accepts, by their texts."""
+    found: dict[str, Aggregate] = {}
+    writer = Writer(chance)
+    while len(found) < count:
+        text = chance.choice([writer.exact, writer.double])(2)
+        function = chance.choice(TOTALS)
+        try:
+            found[f"{function} {text}"] = Aggregate(function=function, column=value_of(text))
+        except GrammarError:
+            continue
+    return found
+
+
+def total_by_python(
+    measure: Aggregate, rows: Sequence[dict[str, Any]]
+) -> tuple[MeasureValue, list[Any]]:
+    """The value as evidence would hold it, or that it is too wide, and what it is made of."""
+    try:
+        values = [scalar(measure.column, row) for row in rows]
+    except TooManyDigits:
+        return TOO_WIDE, []
+    present = [value for value in values if value is not None]
+    return total(measure.function, present, type_of(measure.column)), present
+
+
+def totals_by_duckdb(measures: Sequence[Aggregate], file: Path) -> list[MeasureValue]:
+    sql = ConditionSql(DUCKDB)
+    asked = [ask(measure, sql, DUCKDB_FORMS) for measure in measures]
+    query = f"SELECT {_totals(asked)} FROM read_parquet($files)"
+    with duckdb_reader() as reader:
+        return _finished(asked, reader.row(query, {**sql.parameters, "files": [str(file)]}))
+
+
+def totals_by_spark(
+    measures: Sequence[Aggregate], view: str, spark: SparkSession
+) -> list[MeasureValue]:
+    sql = ConditionSql(SPARK)
+    asked = [ask(measure, sql, SPARK_FORMS) for measure in measures]
+    row = spark.sql(f"SELECT {_totals(asked)} FROM {view}").collect()[0]
+    return _finished(asked, tuple(row))
+
+
+def _totals(asked: Sequence[Question]) -> str:
+    texts = [text for question in asked for text in question.expressions]
+    return ", ".join(f"{text} AS c{index}" for index, text in enumerate(texts))
+
+
+def _finished(asked: Sequence[Question], row: tuple[Any, ...]) -> list[MeasureValue]:
+    found, at = [], 0
+    for question in asked:
+        end = at + len(question.expressions)
+        found.append(question.finish(row[at:end]))
+        at = end
+    return found
+
+
 def by_duckdb(conditions: Sequence[Condition], file: Path) -> list[Counts]:
     sql = ConditionSql(DUCKDB)
     query = f"SELECT {_counts(conditions, sql)} FROM read_parquet($files)"
@@ -83,7 +152,7 @@ def by_duckdb(conditions: Sequence[Condition], file: Path) -> list[Counts]:
 def by_spark(conditions: Sequence[Condition], view: str, spark: SparkSession) -> list[Counts]:
     sql = ConditionSql(SPARK)
     query = f"SELECT {_counts(conditions, sql)} FROM {view}"
-    return _pairs(tuple(spark.sql(query, args=sql.parameters).collect()[0]))
+    return _pairs(tuple(spark.sql(query).collect()[0]))
 
 
 def _counts(conditions: Sequence[Condition], sql: ConditionSql) -> str:

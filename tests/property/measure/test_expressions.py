@@ -13,9 +13,19 @@ from lakeguard.gate.functions import EVERY_NAME
 from lakeguard.gate.grammar import parse_rule
 from lakeguard.gate.rule_type import RuleType
 from lakeguard.gate.rule_types.catalogue import RULE_TYPES
-from tests.property.measure.engines import by_duckdb, by_python, drawn, every, write
+from tests.property.measure.engines import (
+    by_duckdb,
+    by_python,
+    drawn,
+    drawn_totals,
+    every,
+    total_by_python,
+    totals_by_duckdb,
+    write,
+)
 from tests.property.measure.every_function import EVERY_CONDITION, EVERY_RULE
 from tests.property.measure.expressions import rows
+from tests.property.measure.totals import TOO_WIDE, agree
 
 
 def disagreements(seed: int, count: int, folder: Path) -> list[Any]:
@@ -54,6 +64,28 @@ def _counts_by_a_condition(rule_type: RuleType) -> bool:
 @pytest.mark.parametrize("seed", range(4))
 def test_conditions_equal_the_oracle(seed: int, tmp_path: Path) -> None:
     assert disagreements(seed, 120, tmp_path) == []
+
+
+def wrong_totals(seed: int, count: int, folder: Path) -> list[Any]:
+    """Aggregates that DuckDB does not find as Python does."""
+    chance = Random(seed)
+    table = rows(chance, 60)
+    file = folder / f"{seed}.parquet"
+    write(file, table)
+    asked = drawn_totals(chance, count)
+    expected = {text: total_by_python(measure, table) for text, measure in asked.items()}
+    plain = [text for text in asked if expected[text][0] != TOO_WIDE]
+    found = totals_by_duckdb([asked[text] for text in plain], file)
+    return [
+        (text, value, expected[text][0])
+        for text, value in zip(plain, found, strict=True)
+        if not agree(value, *expected[text])
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_aggregates_of_values_equal_the_oracle(seed: int, tmp_path: Path) -> None:
+    assert wrong_totals(seed, 80, tmp_path) == []
 
 
 @pytest.mark.soak

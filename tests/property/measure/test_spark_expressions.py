@@ -18,15 +18,19 @@ from tests.property.measure.engines import (
     by_spark,
     condition_of,
     drawn,
+    drawn_totals,
     every,
+    total_by_python,
+    totals_by_spark,
     write,
 )
 from tests.property.measure.expressions import TYPES, rows
+from tests.property.measure.totals import TOO_WIDE, agree
 
 pytestmark = pytest.mark.spark
 
 VIEW = "measured_expressions"
-TOO_WIDE = ("wide * small > 1", "wide + wide > 1", "`Long Column` * `Long Column` * 100 > 0")
+WIDE_RESULTS = ("wide * small > 1", "wide + wide > 1", "`Long Column` * `Long Column` * 100 > 0")
 _BATCH = 45
 
 
@@ -59,6 +63,26 @@ def test_spark_and_duckdb_equal_the_oracle(spark: SparkSession, tmp_path: Path) 
     assert disagreements(run_session(spark), 0, 60, tmp_path) == []
 
 
+def test_aggregates_of_values_equal_the_oracle(spark: SparkSession, tmp_path: Path) -> None:
+    chance = Random(3)
+    table = rows(chance, 60)
+    file = tmp_path / "totals.parquet"
+    write(file, table)
+    session = run_session(spark)
+    session.read.parquet(str(file)).createOrReplaceTempView(VIEW)
+    asked = drawn_totals(chance, 80)
+    expected = {text: total_by_python(measure, table) for text, measure in asked.items()}
+    plain = [text for text in asked if expected[text][0] != TOO_WIDE]
+    assert len(plain) > _BATCH
+    found = totals_by_spark([asked[text] for text in plain], VIEW, session)
+    wrong = [
+        (text, value, expected[text][0])
+        for text, value in zip(plain, found, strict=True)
+        if not agree(value, *expected[text])
+    ]
+    assert wrong == []
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(2_000, 2_020))
 def test_spark_and_duckdb_equal_the_oracle_for_long(
@@ -67,7 +91,7 @@ def test_spark_and_duckdb_equal_the_oracle_for_long(
     assert disagreements(run_session(spark), seed, 180, tmp_path) == []
 
 
-@pytest.mark.parametrize("text", TOO_WIDE)
+@pytest.mark.parametrize("text", WIDE_RESULTS)
 def test_what_has_too_many_digits_raises_in_both_engines(
     text: str, spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -78,7 +102,7 @@ def test_what_has_too_many_digits_raises_in_both_engines(
     write(tmp_path / "wide.parquet", table)
     session = run_session(spark)
     session.read.parquet(str(tmp_path / "wide.parquet")).createOrReplaceTempView(VIEW)
-    with pytest.raises(SPARK_ERRORS):
+    with pytest.raises(SPARK_ERRORS, match=r"NUMERIC_VALUE_OUT_OF_RANGE|ARITHMETIC_OVERFLOW"):
         by_spark([condition], VIEW, session)
-    with pytest.raises(duckdb.Error):
+    with pytest.raises(duckdb.Error, match=r"out of range|Could not cast|Overflow"):
         by_duckdb([condition], tmp_path / "wide.parquet")

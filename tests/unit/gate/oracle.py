@@ -9,7 +9,7 @@ from decimal import Decimal
 from statistics import stdev
 from typing import Any
 
-from lakeguard_sdk.expression import Condition
+from lakeguard_sdk.expression import ColumnRef, Condition, type_of
 from lakeguard_sdk.measure import (
     Aggregate,
     AggregateFunction,
@@ -24,7 +24,7 @@ from lakeguard_sdk.measure import (
 from lakeguard_sdk.words import Scope
 from tests.property.measure import sequence_oracle
 from tests.property.measure.literals import EPOCH
-from tests.property.measure.scalar_oracle import truth
+from tests.property.measure.scalar_oracle import scalar, truth
 
 Row = dict[str, Any]
 Truth = bool | None
@@ -47,9 +47,13 @@ def measured(
             keys = [tuple(_key(row[column.name]) for column in columns) for row in inside]
             counts = Counter(key for key in keys if None not in key)
             return sum(count for count in counts.values() if count > 1)
+        case Aggregate(function=function, column=ColumnRef(name=name, type=data_type)):
+            values = [row[name] for row in inside if row[name] is not None]
+            return _aggregate(function, values, data_type)
         case Aggregate(function=function, column=column):
-            values = [row[column.name] for row in inside if row[column.name] is not None]
-            return _aggregate(function, values, column.type)
+            values = [scalar(column, _plain_row(row)) for row in inside]
+            present = [value for value in values if value is not None]
+            return _aggregate(function, present, type_of(column))
         case Quantile(q=q, column=column):
             values = [row[column.name] for row in inside if row[column.name] is not None]
             return _quantile([float(value) for value in values], float(q))
@@ -71,7 +75,11 @@ def _quantile(values: list[float], q: float) -> MeasureValue:
 
 
 def holds(condition: Condition, row: Row) -> Truth:
-    return truth(condition, {name: _plain(value) for name, value in row.items()})
+    return truth(condition, _plain_row(row))
+
+
+def _plain_row(row: Row) -> Row:
+    return {name: _plain(value) for name, value in row.items()}
 
 
 def _plain(value: Any) -> Any:

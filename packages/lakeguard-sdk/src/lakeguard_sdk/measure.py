@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lakeguard_sdk.expression import ColumnRef, Condition
+from lakeguard_sdk.expression import ColumnRef, Condition, Operand
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.words import Scope
@@ -53,11 +53,13 @@ class DuplicateRows(Noun):
 
 
 class Aggregate(Noun):
-    """One value over the non-NULL values; the mean of integers and decimals is a double."""
+    """One value over the non-NULL values; the mean of integers and decimals is a double.
+
+    What is aggregated is a column, or reckoned out of columns."""
 
     measure: Literal["aggregate"] = "aggregate"
     function: AggregateFunction
-    column: ColumnRef
+    column: Operand
     where: Condition | None = None
 
 

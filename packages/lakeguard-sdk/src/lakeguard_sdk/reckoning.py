@@ -15,6 +15,8 @@ from lakeguard_sdk.plain_types import FLOATS, decimal_size
 WIDEST = 38
 _FEWEST = 6
 """Whole digits that an operand keeps; with fewer left, hardly a value would have a result."""
+_MOST_OF_SPARKS_ABS = 34
+"""It rounds what has more digits."""
 _DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 19}
 
 
@@ -67,9 +69,12 @@ def reckoning(op: Arithmetic, left: str, right: str) -> Reckoning:
 
 
 def _product(one: tuple[int, int], other: tuple[int, int]) -> Reckoning:
-    """Whole digits are given up where there are more of them."""
+    """Whole digits are given up where there are more of them; whole numbers need not."""
     scale = one[1] + other[1]
     left, right = one[0], other[0]
+    if scale == 0:
+        result = exact_type(min(left + right + 1, WIDEST), 0)
+        return Reckoning(exact_type(left, 0), exact_type(right, 0), result)
     room = WIDEST - 1 - scale
     if room < min(left, _FEWEST) + min(right, _FEWEST):
         raise _too_fine(scale)
@@ -78,6 +83,18 @@ def _product(one: tuple[int, int], other: tuple[int, int]) -> Reckoning:
     return Reckoning(
         exact_type(left, one[1]), exact_type(right, other[1]), exact_type(left + right + 1, scale)
     )
+
+
+def absolute_type(data_type: str) -> str:
+    """The type in which the sign of a number is dropped; NotReckoned where it is too fine."""
+    size = exact_size(data_type)
+    if size is None:
+        return "double"
+    whole, scale = size
+    room = _MOST_OF_SPARKS_ABS - scale
+    if room < min(whole, _FEWEST):
+        raise _too_fine(scale)
+    return exact_type(min(whole, room), scale)
 
 
 def _too_fine(scale: int) -> NotReckoned:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from lakeguard.gate.aggregate_parser import AggregateParser
 from lakeguard.gate.condition_parser import ConditionParser, refuse_repeats
 from lakeguard.gate.cursor import Cursor
 from lakeguard.gate.durations import is_duration
@@ -18,6 +19,7 @@ from lakeguard.gate.rule import (
     Percent,
     Reference,
     Said,
+    Totalled,
 )
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
 from lakeguard_sdk.errors import BadName
@@ -67,6 +69,9 @@ class ArgumentParser:
             elif self._type.says:
                 self._said()
                 self._rest()
+            elif self._type.totals:
+                self._totalled()
+                self._rest()
             elif not self._cursor.at_mark(")"):
                 self._argument()
                 while self._cursor.take_mark(","):
@@ -103,6 +108,13 @@ class ArgumentParser:
         tree = parser.parse()
         self._spans.update({f"condition {i}": span for i, span in enumerate(parser.places)})
         self._store("condition", Said(tree=tree), self._cursor.since(start))
+
+    def _totalled(self) -> None:
+        start = self._cursor.token.span
+        parser = AggregateParser(self._cursor)
+        tree = parser.total()
+        self._spans.update({f"aggregate {i}": span for i, span in enumerate(parser.places)})
+        self._store("aggregate", Totalled(tree=tree), self._cursor.since(start))
 
     def _reference(self) -> None:
         """``a, b -> silver.other(c, d)``; under a column it may be left out."""
@@ -256,6 +268,8 @@ def _fits(value: ParameterValue, spec: ParameterSpec) -> bool:
             return isinstance(value, Number | Text | Flag)
         case "condition":
             return isinstance(value, Said)
+        case "aggregate":
+            return isinstance(value, Totalled)
         case "operator":
             return isinstance(value, Operator)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lakeguard.gate.grounds import Grounds, Unmeasured
+from lakeguard.gate.judged_formula import judge_formula
 from lakeguard.gate.judged_rows import judge_groups, judge_rows
 from lakeguard.gate.judged_shares import (
     judge_age,
@@ -16,6 +17,7 @@ from lakeguard.gate.judgement import (
     AgeJudged,
     DriftJudged,
     FilesJudged,
+    FormulaJudged,
     GroupsJudged,
     RowsJudged,
     Settled,
@@ -47,6 +49,8 @@ def _judged(definition: RuleDefinition, compiled: CompiledRule, grounds: Grounds
             return judge_rows(definition, rule, judged, grounds)
         case GroupsJudged():
             return judge_groups(definition, rule, judged, grounds)
+        case FormulaJudged():
+            return judge_formula(definition, rule, judged, grounds)
         case ValueJudged():
             return judge_value(definition, rule, judged, grounds)
         case ShareJudged():

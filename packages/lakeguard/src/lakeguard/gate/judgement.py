@@ -8,6 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
 
+from lakeguard.gate.formula import Formula
 from lakeguard_sdk.measure import Measure, measure_key
 
 Scalar = Decimal | date | datetime
@@ -176,8 +177,20 @@ class Settled:
         return ()
 
 
+@dataclass(frozen=True)
+class FormulaJudged:
+    """A value that is reckoned out of several, against bounds or thresholds."""
+
+    subject: str
+    asked: tuple[Asked, ...]
+    """The terms, in the order in which the formula counts them."""
+    formula: Formula
+    bounds: Bounds
+
+
 Judgement = (
     RowsJudged
+    | FormulaJudged
     | ValueJudged
     | ShareJudged
     | GroupsJudged

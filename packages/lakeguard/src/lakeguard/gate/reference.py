@@ -42,6 +42,7 @@ _KINDS = {
     "list": "a list such as `['A', 'B']`",
     "literal": "a value of the column's type",
     "condition": "a condition (see Conditions)",
+    "aggregate": "`sum`, `min`, `max`, `avg` or `count` of values, with arithmetic between them",
     "operator": "one of `=` `<>` `<` `<=` `>` `>=`",
 }
 

@@ -7,8 +7,9 @@ from functools import cached_property
 from lakeguard.gate.judgement import Bounds, Scalar
 from lakeguard.gate.literals import Flag, Literal_, Number, Text
 from lakeguard.gate.reading import ReadRule
-from lakeguard.gate.rule import Listed, Said
+from lakeguard.gate.rule import Listed, Said, Totalled
 from lakeguard.gate.scalars import as_scalar
+from lakeguard.gate.typed_aggregates import AggregateTyper
 from lakeguard.gate.typed_conditions import ConditionTyper, ElementTyper
 from lakeguard.gate.typed_scalars import find_column
 from lakeguard.gate.typed_values import (
@@ -43,6 +44,15 @@ class Resolver:
     def said_of_elements(self, element: str) -> Condition:
         """The same where ``value`` is the element of an array, and no column is in reach."""
         return ElementTyper(self._read, element, "condition").condition(self._tree)
+
+    def total(self) -> AggregateTyper:
+        """The value of all rows that the rule is about, with what it asks of the data."""
+        totalled = self._read.rule.parameter("aggregate")
+        if not isinstance(totalled, Totalled):
+            raise self._read.error("type", f"{self._read.rule.rule_type} needs an aggregate")
+        typer = AggregateTyper(self._read, self._schema, self.where)
+        typer.read(totalled.tree)
+        return typer
 
     @property
     def _tree(self) -> WhereNode:

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lakeguard.gate.literals import AnyLiteral, Literal_, literal_text, number_text
-from lakeguard.gate.where_tree import Where, column_text, where_text
-from lakeguard.gate.written import columns_in
+from lakeguard.gate.where_tree import column_text, where_text, written_text
+from lakeguard.gate.written import Where, Written, columns_in
 from lakeguard_sdk.expression import Comparison
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
@@ -45,6 +45,13 @@ class Said(Noun):
     tree: Where
 
 
+class Totalled(Noun):
+    """A value of all rows as an argument, as in ``sql_agg(sum(a) / count(*))``."""
+
+    literal: Literal["aggregate"] = "aggregate"
+    tree: Written
+
+
 class Operator(Noun):
     """The comparison of ``compare(a <= b)``."""
 
@@ -52,7 +59,7 @@ class Operator(Noun):
     op: Comparison
 
 
-ParameterValue = Literal_ | Listed | Percent | Reference | Said | Operator
+ParameterValue = Literal_ | Listed | Percent | Reference | Said | Totalled | Operator
 AnyParameterValue = Annotated[ParameterValue, Field(discriminator="literal")]
 
 
@@ -88,9 +95,10 @@ class Rule(Noun):
 
     @property
     def said_columns(self) -> tuple[str, ...]:
-        """The columns that its condition names, each once."""
-        said = self.parameter("condition")
-        return tuple(dict.fromkeys(columns_in(said.tree))) if isinstance(said, Said) else ()
+        """The columns that its condition or aggregate names, each once."""
+        said = self.parameter("condition") or self.parameter("aggregate")
+        found = columns_in(said.tree) if isinstance(said, Said | Totalled) else ()
+        return tuple(dict.fromkeys(found))
 
     def parameter(self, name: str) -> ParameterValue | None:
         return next((item.value for item in self.parameters if item.name == name), None)
@@ -124,6 +132,9 @@ def _arguments(rule: Rule) -> str:
                 continue
             case Said(tree=tree):
                 columns.append(where_text(tree))
+                continue
+            case Totalled(tree=total):
+                columns.append(written_text(total))
                 continue
             case Reference(dataset=dataset, columns=keys):
                 key = ", ".join(map(column_text, keys))

@@ -27,6 +27,7 @@ ParameterKind = Literal[
     "list",
     "literal",
     "condition",
+    "aggregate",
     "reference",
     "operator",
 ]
@@ -63,6 +64,8 @@ class RuleType(ABC):
     """Whether the arguments are two columns with a comparison between them."""
     says: ClassVar[bool] = False
     """Whether a condition follows its columns."""
+    totals: ClassVar[bool] = False
+    """Whether it begins with a value of all rows."""
     refers: ClassVar[bool] = False
     """Whether its columns are followed by those of another dataset."""
     groups: ClassVar[bool] = False

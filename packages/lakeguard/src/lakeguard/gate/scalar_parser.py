@@ -12,6 +12,7 @@ from lakeguard.gate.grammar_error import GrammarError, Span, nearest
 from lakeguard.gate.literals import Flag, Number, Text
 from lakeguard.gate.where_tree import SUMS
 from lakeguard.gate.written import (
+    Aggregated,
     Calculated,
     Called,
     Chosen,
@@ -26,7 +27,7 @@ DEEPEST = 20
 MOST_OPERATIONS = 60
 CONSTANT = "a condition names a column; this one is the same for every row"
 _PRODUCTS = tuple(op for op in Arithmetic if op not in SUMS)
-_VALUES = (Named, Calculated, Chosen, Number, Text, Flag)
+_VALUES = (Named, Calculated, Chosen, Aggregated, Number, Text, Flag)
 
 Node = WhereNode | WrittenNode
 

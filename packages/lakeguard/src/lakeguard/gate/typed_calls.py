@@ -24,7 +24,7 @@ from lakeguard_sdk.expression import (
     Value,
     type_of,
 )
-from lakeguard_sdk.reckoning import exact_size, exact_type
+from lakeguard_sdk.reckoning import NotReckoned, absolute_type, exact_size, exact_type
 from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_nested, is_numeric, normal_type
 
 Argument = Scalar | str | int
@@ -101,8 +101,10 @@ def _result(function: Function, values: Sequence[Scalar], places: Sequence[int])
     own = type_of(values[0])
     match function:
         case Function.ABS:
-            size = exact_size(own)
-            return "double" if size is None else exact_type(*size)
+            try:
+                return absolute_type(own)
+            except NotReckoned as reason:
+                raise BadArgument(0, str(reason)) from None
         case Function.ROUND:
             whole, scale = exact_size(own) or (0, 0)
             if places[0] >= scale:

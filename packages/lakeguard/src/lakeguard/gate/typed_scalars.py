@@ -18,7 +18,15 @@ from lakeguard.gate.typed_calls import (
     typed_call,
 )
 from lakeguard.gate.typed_values import NoSuchValue, literal_type, typed_value
-from lakeguard.gate.written import Calculated, Called, Chosen, Named, WhereNode, WrittenNode
+from lakeguard.gate.written import (
+    Aggregated,
+    Calculated,
+    Called,
+    Chosen,
+    Named,
+    WhereNode,
+    WrittenNode,
+)
 from lakeguard_sdk.expression import (
     Calculation,
     Choice,
@@ -88,6 +96,8 @@ class ScalarTyper(ABC):
                 return self._chosen(node)
             case Called():
                 return self._called(node)
+            case Aggregated():
+                raise self._read.error(self._here, "a row has no aggregate")
 
     def _settled(self, found: Scalar | Pending, data_type: str | None = None) -> Scalar:
         if not isinstance(found, Pending):

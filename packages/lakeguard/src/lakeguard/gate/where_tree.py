@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from lakeguard.gate.literals import Flag, Number, Text, literal_text
 from lakeguard.gate.written import (
+    Aggregated,
     AllOf,
     AnyOf,
     Between,
@@ -92,6 +93,9 @@ def written_text(node: WrittenNode) -> str:
             return ".".join(column_text(part) for part in (name, *path))
         case Called(function=function, arguments=arguments):
             return f"{function}({_listed(arguments)})"
+        case Aggregated(function=function, of=of, distinct=distinct):
+            inner = "*" if of is None else written_text(of)
+            return f"{function}({'distinct ' if distinct else ''}{inner})"
         case Chosen(condition=condition, then=then, otherwise=otherwise):
             return f"if({where_text(condition)}, {_listed((then, otherwise))})"
         case Calculated(op=op, left=left, right=right):

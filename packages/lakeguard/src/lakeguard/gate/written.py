@@ -25,6 +25,9 @@ OPPOSITES = {
 }
 
 
+AggregateWord = Literal["sum", "min", "max", "avg", "count"]
+
+
 class Named(Noun):
     """A column, by name, or a field of a struct by its path."""
 
@@ -55,6 +58,15 @@ class Chosen(Noun):
     condition: Where
     then: Written
     otherwise: Written
+
+
+class Aggregated(Noun):
+    """One value of all rows: of what is named, or of the rows themselves as in ``count(*)``."""
+
+    node: Literal["aggregated"] = "aggregated"
+    function: AggregateWord
+    of: Written | None = None
+    distinct: bool = False
 
 
 class Compared(Noun):
@@ -111,14 +123,15 @@ class AnyOf(Noun):
     items: tuple[Where, ...]
 
 
-Computed = Calculated | Called | Chosen
+Computed = Calculated | Called | Chosen | Aggregated
 WrittenNode = Named | Computed | AnyLiteral
 Written = Annotated[Named | Computed, Field(discriminator="node")] | AnyLiteral
 WhereNode = Compared | NullTest | Membership | Between | Likened | Called | Negation | AllOf | AnyOf
 Where = Annotated[WhereNode, Field(discriminator="node")]
 
 for _node in (
-    Calculated, Called, Chosen, Compared, NullTest, Membership, Between, Likened, Negation, AllOf,
+    Aggregated, Calculated, Called, Chosen, Compared, NullTest, Membership, Between, Likened,
+    Negation, AllOf,
     AnyOf,
 ):  # fmt: skip
     _node.model_rebuild()
@@ -146,6 +159,8 @@ def columns_in(tree: WhereNode | WrittenNode) -> Iterator[str]:
             yield from _columns_of(left, right)
         case Called(arguments=arguments):
             yield from _columns_of(*arguments)
+        case Aggregated(of=of) if of is not None:
+            yield from columns_in(of)
         case Chosen(condition=condition, then=then, otherwise=otherwise):
             yield from _columns_of(condition, then, otherwise)
         case NullTest(of=of) | Membership(of=of) | Likened(of=of):

@@ -22,8 +22,8 @@ class Dialect(ABC):
         """A column's name, whatever is in it."""
 
     @abstractmethod
-    def parameter(self, name: str) -> str:
-        """The place of a bound parameter; what is bound is always a text."""
+    def bound(self, text: str, parameters: dict[str, str]) -> str:
+        """A text as a value, whatever is in it; what the query must be given is added."""
 
     @abstractmethod
     def type_name(self, data_type: str) -> str:

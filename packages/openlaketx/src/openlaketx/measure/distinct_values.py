@@ -9,7 +9,7 @@ from typing import Any
 from lakeguard_sdk.measure import DistinctValues, MeasureValue
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.forms import Forms
-from openlaketx.measure.questions import chosen_rows, plain_value
+from openlaketx.measure.questions import Valued, chosen_rows, plain_value
 
 _DIGITS = 16
 
@@ -18,7 +18,8 @@ def values_query(
     measure: DistinctValues, sql: ConditionSql, forms: Forms, origin: str
 ) -> tuple[str, Callable[[Any], MeasureValue]]:
     """One row for each value, and one more than there may be; how to tell a value."""
-    value, tell = plain_value(measure.column, forms)
+    of = Valued(forms.quoted(measure.column.name), measure.column.type)
+    value, tell = plain_value(of, forms)
     query = (
         f"SELECT lg_value FROM (SELECT {value} AS lg_value,"  # noqa: S608 - names are quoted
         f" count(*){chosen_rows(sql, measure.where)} AS lg_rows FROM {origin}"

@@ -36,7 +36,9 @@ class DuckdbDialect(Dialect):
     def quoted(self, name: str) -> str:
         return quoted(name)
 
-    def parameter(self, name: str) -> str:
+    def bound(self, text: str, parameters: dict[str, str]) -> str:
+        name = f"p{len(parameters)}"
+        parameters[name] = text
         return f"${name}"
 
     def type_name(self, data_type: str) -> str:

@@ -17,6 +17,7 @@ from openlaketx.measure.value_text import day, instant, local_instant, whole
 from openlaketx.stage.candidate import Candidate
 from openlaketx.stage.footer_ranges import column_range, leaf_indexes
 
+_EXTREMES = (AggregateFunction.MIN, AggregateFunction.MAX)
 _TELL = {
     **dict.fromkeys(INTEGERS, whole),
     "date": day,
@@ -42,18 +43,19 @@ def answer(
             nulls = column_range(candidate.footers, _place(ref.name, schema), raw=True).nulls
             if nulls is not None:
                 return nulls
-        case Aggregate(function=function, column=column, where=None) if column.type in _TELL:
-            if function in (AggregateFunction.MIN, AggregateFunction.MAX):
-                return _extreme(measure, candidate, schema)
+        case Aggregate(function=function, column=ColumnRef() as ref, where=None):
+            if function in _EXTREMES and ref.type in _TELL:
+                return _extreme(function, ref, candidate, schema)
     raise NoAnswer
 
 
-def _extreme(measure: Aggregate, candidate: Candidate, schema: TableSchema) -> MeasureValue:
-    column = measure.column
+def _extreme(
+    function: AggregateFunction, column: ColumnRef, candidate: Candidate, schema: TableSchema
+) -> MeasureValue:
     found = column_range(candidate.footers, _place(column.name, schema), raw=True)
     if not found.bounded:
         raise NoAnswer
-    value = found.lowest if measure.function is AggregateFunction.MIN else found.highest
+    value = found.lowest if function is AggregateFunction.MIN else found.highest
     return _TELL[column.type](value)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from lakeguard_sdk.expression import ColumnRef, Condition
+from lakeguard_sdk.expression import Condition, type_of
 from lakeguard_sdk.measure import (
     Aggregate,
     AggregateFunction,
@@ -43,6 +43,13 @@ class Question:
     finish: Finish
 
 
+class Valued(NamedTuple):
+    """What is aggregated, as SQL, and its type."""
+
+    sql: str
+    type: str
+
+
 def ask(
     measure: RowCount | CountIf | Aggregate | Quantile, sql: ConditionSql, forms: Forms
 ) -> Question:
@@ -53,11 +60,12 @@ def ask(
         case CountIf(condition=condition, where=where):
             return _count(measure, chosen_rows(sql, where, condition))
         case Quantile(column=column, q=q, where=where):
-            expressions, finish = _quantile(column, q, chosen_rows(sql, where), forms)
+            value = Valued(sql.scalar(column), type_of(column))
+            expressions, finish = _quantile(value, q, chosen_rows(sql, where), forms)
             return Question(measure_key(measure), expressions, finish)
         case Aggregate(function=function, column=column, where=where):
-            chosen = chosen_rows(sql, where)
-            expressions, finish = _aggregate(function, column, chosen, forms)
+            value = Valued(sql.scalar(column), type_of(column))
+            expressions, finish = _aggregate(function, value, chosen_rows(sql, where), forms)
             return Question(measure_key(measure), expressions, finish)
 
 
@@ -73,13 +81,13 @@ def _count(measure: RowCount | CountIf, chosen: str) -> Question:
 
 
 def _aggregate(
-    function: AggregateFunction, column: ColumnRef, chosen: str, forms: Forms
+    function: AggregateFunction, of: Valued, chosen: str, forms: Forms
 ) -> tuple[tuple[str, ...], Finish]:
-    name, data_type = forms.quoted(column.name), column.type
+    name, data_type = of
     if function in (AggregateFunction.MIN, AggregateFunction.MAX):
-        return _extreme(function.value, column, chosen, forms)
+        return _extreme(function.value, of, chosen, forms)
     if function is AggregateFunction.DEVIATION:
-        return _deviation(column, chosen, forms)
+        return _deviation(of, chosen, forms)
     if data_type in FLOATS:
         value = f"CAST({name} AS DOUBLE)"
         plain, careful = f"sum({value}){chosen}", f"{forms.careful_sum(value)}{chosen}"
@@ -97,26 +105,24 @@ def _aggregate(
     return (total,), lambda row: exact(row[0]) if size else whole(row[0])
 
 
-def _deviation(column: ColumnRef, chosen: str, forms: Forms) -> tuple[tuple[str, ...], Finish]:
-    value, odd = _doubles(column, chosen, forms, "deviation")
+def _deviation(of: Valued, chosen: str, forms: Forms) -> tuple[tuple[str, ...], Finish]:
+    value, odd = _doubles(of, chosen, forms, "deviation")
     expressions = (f"stddev_samp({value}){chosen}", odd)
     return expressions, lambda row: _finite(row[0], row[1])
 
 
-def _quantile(
-    column: ColumnRef, q: str, chosen: str, forms: Forms
-) -> tuple[tuple[str, ...], Finish]:
-    value, odd = _doubles(column, chosen, forms, "quantile")
+def _quantile(of: Valued, q: str, chosen: str, forms: Forms) -> tuple[tuple[str, ...], Finish]:
+    value, odd = _doubles(of, chosen, forms, "quantile")
     expressions = (f"{forms.quantile(value, q)}{chosen}", odd)
     return expressions, lambda row: _finite(row[0], row[1])
 
 
-def _doubles(column: ColumnRef, chosen: str, forms: Forms, what: str) -> tuple[str, str]:
+def _doubles(of: Valued, chosen: str, forms: Forms, what: str) -> tuple[str, str]:
     """The finite values as doubles, and how many are not: engines do not treat those alike."""
-    if not is_numeric(column.type):
-        raise ValueError(f"there is no {what} of {column.type}")
-    value = f"CAST({forms.quoted(column.name)} AS DOUBLE)"
-    if column.type not in FLOATS:
+    if not is_numeric(of.type):
+        raise ValueError(f"there is no {what} of {of.type}")
+    value = f"CAST({of.sql} AS DOUBLE)"
+    if of.type not in FLOATS:
         return value, "0"
     odd = f"({forms.dialect.is_nan(value)} OR {forms.is_infinite(value)})"
     return f"CASE WHEN NOT {odd} THEN {value} END", f"count(CASE WHEN {odd} THEN 1 END){chosen}"
@@ -130,19 +136,17 @@ def _finite(value: float | None, odd: int) -> MeasureValue:
     return rounded(value)
 
 
-def _extreme(
-    word: str, column: ColumnRef, chosen: str, forms: Forms
-) -> tuple[tuple[str, ...], Finish]:
+def _extreme(word: str, of: Valued, chosen: str, forms: Forms) -> tuple[tuple[str, ...], Finish]:
     """Minimum or maximum; -0.0 is 0.0 and NaN is above everything."""
-    expression, tell = plain_value(column, forms, lambda value: f"{word}({value}){chosen}")
+    expression, tell = plain_value(of, forms, lambda value: f"{word}({value}){chosen}")
     return (expression,), lambda row: tell(row[0])
 
 
 def plain_value(
-    column: ColumnRef, forms: Forms, inside: Callable[[str], str] = str
+    of: Valued, forms: Forms, inside: Callable[[str], str] = str
 ) -> tuple[str, Callable[[Any], MeasureValue]]:
-    """A value of the column in a form that every engine hands over alike, and how to tell it."""
-    name, data_type = forms.quoted(column.name), column.type
+    """A value in a form that every engine hands over alike, and how to tell it."""
+    name, data_type = of
     if data_type in FLOATS:
         return inside(f"CAST({name} AS DOUBLE) + 0e0"), double
     if data_type in INTEGERS:

@@ -81,7 +81,9 @@ class ScalarSql(ABC):
         found = reckoning(node.op, operand_type(node.left), operand_type(node.right))
         left, right = self._operand(node.left, found.left), self._operand(node.right, found.right)
         if node.op in (Arithmetic.DIVIDE, Arithmetic.REMAINDER):
-            right = f"nullif({right}, {'0e0' if found.right == 'double' else '0'})"
+            # a zero of another type would make Spark compare in a third one, and round
+            zero = "0e0" if found.right == "double" else self.dialect.cast("0", found.right)
+            right = f"nullif({right}, {zero})"
         sql = f"({left} {node.op} {right})"
         return sql if found.result == "double" else self.dialect.cast(sql, found.result)
 
@@ -112,9 +114,7 @@ class ScalarSql(ABC):
         return sql if node.type == "string" else self.dialect.cast(sql, node.type)
 
     def _bound(self, text: str) -> str:
-        name = f"p{len(self.parameters)}"
-        self.parameters[name] = text
-        return self.dialect.parameter(name)
+        return self.dialect.bound(text, self.parameters)
 
 
 def _literal(text: str, data_type: str) -> str:

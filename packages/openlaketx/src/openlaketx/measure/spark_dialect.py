@@ -1,13 +1,15 @@
-"""Spark's spelling: text for ``spark.sql(text, args=…)`` in an ANSI session in UTC."""
+"""Spark's spelling: text for ``spark.sql`` in an ANSI session in UTC."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from lakeguard_sdk.expression import Function, Predicate
 from openlaketx.measure.comparison_types import HUGE, WIDEST
 from openlaketx.measure.dialect import WHITE, Dialect
 
+_PLAIN = re.compile(r"[A-Za-z0-9 .:+_-]*")
 _TYPES = {
     "string": "STRING",
     "boolean": "BOOLEAN",
@@ -31,8 +33,14 @@ class SparkDialect(Dialect):
     def quoted(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
 
-    def parameter(self, name: str) -> str:
-        return f":{name}"
+    def bound(self, text: str, parameters: dict[str, str]) -> str:
+        """Written out, as hexadecimal bytes unless it is plain: no character of it is read as SQL.
+
+        Named parameters are not bound in a session with Delta's extensions.
+        """
+        if _PLAIN.fullmatch(text):
+            return f"'{text}'"
+        return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
     def type_name(self, data_type: str) -> str:
         return _TYPES.get(data_type) or data_type.upper()

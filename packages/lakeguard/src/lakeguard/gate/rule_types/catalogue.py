@@ -35,6 +35,7 @@ from lakeguard.gate.rule_types.sequences import (
 from lakeguard.gate.rule_types.set_drift import SetDrift
 from lakeguard.gate.rule_types.shares import Completeness, Distinct, DistinctRatio
 from lakeguard.gate.rule_types.spread import QuantileValue
+from lakeguard.gate.rule_types.sql_agg import TotalFormula
 from lakeguard.gate.rule_types.sql_row import RowCondition
 from lakeguard.gate.rule_types.text_forms import Castable, Like, WrittenDate
 from lakeguard.gate.rule_types.uniqueness import Unique
@@ -59,6 +60,7 @@ RULE_TYPES = RuleTypes(
         ArraySize(),
         ArrayElements(),
         RowCondition(),
+        TotalFormula(),
         Unique(),
         Distinct(),
         DistinctRatio(),

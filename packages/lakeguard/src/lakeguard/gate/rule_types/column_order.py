@@ -26,9 +26,8 @@ from lakeguard_sdk.expression import (
     IsNull,
     Not,
     Or,
-    Scalar,
 )
-from lakeguard_sdk.reckoning import reckoning
+from lakeguard_sdk.reckoning import NotReckoned, absolute_type, reckoning
 from lakeguard_sdk.schema import FLOATS, is_numeric
 
 _TOLERANT = (Comparison.EQ, Comparison.LE, Comparison.GE)
@@ -78,15 +77,20 @@ def _beyond(read: ReadRule, left: ColumnRef, right: ColumnRef, relation: Compari
     if not isinstance(tolerance, Number) or tolerance.value <= 0:
         raise read.error("parameter tolerance", "a tolerance is greater than 0")
     sides = (right, left) if relation is Comparison.GE else (left, right)
-    kind = reckoning(Arithmetic.SUBTRACT, sides[0].type, sides[1].type).result
-    distance: Scalar = Calculation(op=Arithmetic.SUBTRACT, left=sides[0], right=sides[1], type=kind)
-    if relation is Comparison.EQ:
-        distance = Call(function=Function.ABS, arguments=(distance,), type=kind)
     try:
-        limit = typed_value(tolerance, kind, Rounding.DOWN)
-    except NoSuchValue as reason:
+        distance = _distance(*sides, signed=relation is not Comparison.EQ)
+        limit = typed_value(tolerance, distance.type, Rounding.DOWN)
+    except (NotReckoned, NoSuchValue) as reason:
         raise read.error("parameter tolerance", str(reason)) from None
     return Compare(op=Comparison.GT, left=distance, right=limit)
+
+
+def _distance(left: ColumnRef, right: ColumnRef, *, signed: bool) -> Calculation | Call:
+    kind = reckoning(Arithmetic.SUBTRACT, left.type, right.type).result
+    distance = Calculation(op=Arithmetic.SUBTRACT, left=left, right=right, type=kind)
+    if signed:
+        return distance
+    return Call(function=Function.ABS, arguments=(distance,), type=absolute_type(kind))
 
 
 def _failing(left: ColumnRef, right: ColumnRef, opposite: Condition) -> Condition:

@@ -1,0 +1,80 @@
+"""A value of all rows over a schema: the measures it asks for and how they are put together."""
+
+from __future__ import annotations
+
+from lakeguard.gate.formula import Combined, Constant, Formula, Term
+from lakeguard.gate.literals import Number
+from lakeguard.gate.reading import ReadRule
+from lakeguard.gate.typed_conditions import ConditionTyper
+from lakeguard.gate.written import Aggregated, Calculated, WrittenNode
+from lakeguard_sdk.expression import ColumnRef, Condition, IsNull, Not, Scalar, type_of
+from lakeguard_sdk.measure import (
+    Aggregate,
+    AggregateFunction,
+    CountIf,
+    DistinctCount,
+    Measure,
+    RowCount,
+)
+from lakeguard_sdk.schema import FLOATS, TableSchema, is_nested, is_numeric
+from lakeguard_sdk.words import Scope
+
+_FUNCTIONS = {
+    "sum": AggregateFunction.SUM,
+    "min": AggregateFunction.MIN,
+    "max": AggregateFunction.MAX,
+    "avg": AggregateFunction.MEAN,
+}
+
+
+class AggregateTyper(ConditionTyper):
+    """``measures`` are the terms of ``formula``; ``inexact`` says that a double is among them."""
+
+    def __init__(self, read: ReadRule, schema: TableSchema, where: Condition | None) -> None:
+        super().__init__(read, schema, "aggregate")
+        self._where = where
+        self.measures: list[Measure] = []
+        self.inexact = False
+        self.formula: Formula = Term(0)
+
+    def read(self, node: WrittenNode) -> None:
+        self.formula = self._formula(node)
+
+    def _formula(self, node: WrittenNode) -> Formula:
+        match node:
+            case Number(value=value):
+                self._next()
+                return Constant(value)
+            case Calculated(op=op, left=left, right=right):
+                one = self._formula(left)
+                self._next()
+                return Combined(op, one, self._formula(right))
+            case Aggregated():
+                return self._term(self._measure(node))
+        raise self._read.error(self._here, "a number or an aggregate expected")
+
+    def _term(self, measure: Measure) -> Term:
+        if measure not in self.measures:
+            self.measures.append(measure)
+        return Term(self.measures.index(measure))
+
+    def _measure(self, node: Aggregated) -> Measure:
+        self._next()
+        if node.of is None:
+            return RowCount(where=self._where)
+        part = self._here
+        of = self.scalar(node.of)
+        if node.distinct:
+            return self._distinct(of, part)
+        if node.function == "count":
+            return CountIf(condition=Not(item=IsNull(of=of)), where=self._where)
+        if not is_numeric(type_of(of)):
+            message = f"{node.function} is for numbers here, and this is {type_of(of)}"
+            raise self._read.error(part, message)
+        self.inexact |= type_of(of) in FLOATS or node.function == "avg"
+        return Aggregate(function=_FUNCTIONS[node.function], column=of, where=self._where)
+
+    def _distinct(self, of: Scalar, part: str) -> Measure:
+        if not isinstance(of, ColumnRef) or is_nested(of.type):
+            raise self._read.error(part, "count(distinct …) is for a column that is not nested")
+        return DistinctCount(columns=(of,), scope=Scope.BATCH, where=self._where)
