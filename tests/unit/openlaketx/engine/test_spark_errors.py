@@ -69,5 +69,16 @@ def test_an_error_without_java_says_its_own_first_line() -> None:
     assert reason(ValueError()) == "ValueError"
 
 
+def test_a_server_tells_its_causes_as_a_stack() -> None:
+    error = ValueError(ABORTED)
+    error._stacktrace = (  # type: ignore[attr-defined]
+        "org.apache.spark.SparkException\n\tat x(y.scala:1)\nCaused by: org.apache.spark.Odd: "
+        "[TASK_WRITE_FAILED] Task failed while writing\n\tat x(y.scala:2)\nCaused by: java.Odd: "
+        "[USER_RAISED_EXCEPTION] column x: 'a' is no long SQLSTATE: P0001\n\tat x(y.scala:3)"
+    )
+    assert reason(error) == "column x: 'a' is no long"
+    assert condition(error) == "USER_RAISED_EXCEPTION"
+
+
 def test_long_lines_are_cut() -> None:
     assert len(reason(ValueError("x" * 10_000))) == 400

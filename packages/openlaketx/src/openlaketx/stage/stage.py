@@ -123,7 +123,7 @@ def _most_rows(plan: RunPlan) -> int:
 
 
 def _write(frame: DataFrame, folder: str, folders: list[str], most_rows: int) -> None:
-    writer = frame.write.mode("errorifexists").options(**_OPTIONS)
+    writer = frame.write.mode("error").options(**_OPTIONS)
     writer = writer.option("maxRecordsPerFile", most_rows)
     (writer.partitionBy(*folders) if folders else writer).parquet(folder)
 

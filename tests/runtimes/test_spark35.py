@@ -1,0 +1,56 @@
+"""Spark 3.5, as somebody else installed it, makes the same tables as the Spark of this project."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.runtimes.children import OWN, spark35, told_by
+from tests.runtimes.shops import BUILT, make_shop
+from tests.runtimes.tables import tables
+
+pytestmark = pytest.mark.runtimes
+SUITES = (
+    "test_casts",
+    "test_loads_hashes",
+    "test_loads_histories",
+    "test_notebook",
+    "test_python_build",
+    "test_sql_build",
+    "test_sources_text",
+    "test_transform",
+    "test_worker",
+)
+
+
+def test_the_same_program_makes_the_same_tables(tmp_path: Path) -> None:
+    seen, made = {}, {}
+    for python in (OWN, spark35()):
+        folder = tmp_path / f"lake {len(seen)}"
+        make_shop(folder)
+        told = json.loads(told_by(python, "-m", "tests.runtimes.program", "local[2]", str(folder)))
+        seen[told.pop("spark")[:4]] = told
+        made[folder] = tables(folder, (*BUILT, "silver.marks"))
+    assert list(seen) == ["4.2.", "3.5."]
+    ours, theirs = seen.values()
+    assert ours == theirs
+    assert ours["versions"] == dict.fromkeys(BUILT, 2)
+    assert ours["registered"] == {**ours["versions"], "silver.marks": 1}
+    assert (ours["before"], ours["now"], ours["shown"]) == (3, 4, 4)
+    assert (ours["same"], ours["changed"], ours["views"]) == (True, [], ["mine"])
+    first, second = made.values()
+    assert first == second
+
+
+def test_neither_has_a_jar_of_delta(tmp_path: Path) -> None:
+    probe = "from tests.runtimes.program import *; print(has_delta(session('local[1]')))"
+    for python in (OWN, spark35()):
+        assert told_by(python, "-c", probe).split() == ["False"]
+
+
+def test_the_suites_of_the_data_plane_hold_on_it(tmp_path: Path) -> None:
+    files = [f"tests/spark/{name}.py" for name in SUITES]
+    pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'suites'}")
+    assert " passed" in told_by(spark35(), *pytest_, *files)
