@@ -155,6 +155,8 @@ class RunPlan(Noun):
     """How far the base version had read, where the load has a watermark."""
     proven: tuple[str, ...] = ()
     """Keys of measures that count duplicates in the whole table, of which the base has none."""
+    references: tuple[InputPin, ...] = ()
+    """Datasets that keys refer to, each at the version that it is held against."""
     private: tuple[str, ...] = ()
     """Columns, of inputs too, whose values no message may tell."""
     required: tuple[str, ...] = ()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -23,13 +25,15 @@ from lakeguard_sdk.measure import (
     AggregateFunction,
     CountIf,
     DuplicateRows,
+    Quantile,
     RowCount,
     measure_key,
 )
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import LocalStorage
 from lakeguard_sdk.words import Scope
-from openlaketx.measure import Subject, take_measures
+from openlaketx.measure import How, Subject, take_measures
+from openlaketx.measure.how import chosen_way
 from openlaketx.stage.candidate import collect
 from tests.property.measure.staging import staged, write_rows
 
@@ -206,3 +210,47 @@ def test_a_condition_on_nan_that_two_measures_share_is_met(tmp_path: Path) -> No
     three = Compare(left=N, op=Comparison.EQ, right=Value(type="long", text="3"))
     questions = [RowCount(where=is_nan), CountIf(condition=three, where=is_nan)]
     assert list(take_measures(questions, subject).values.values()) == [1, 1]
+
+
+def test_what_takes_too_long_is_not_measured(tmp_path: Path) -> None:
+    subject = staged(tmp_path, [row(1), row(2)], [], SCHEMA)
+    questions = [aggregate("mean", N), aggregate("sum", D), DuplicateRows(columns=(N,))]
+    measured = take_measures([RowCount(), *questions], subject, How(seconds=1e-9))
+    assert measured.values == {measure_key(RowCount()): 2}, "footers take no time"
+    assert set(measured.unmeasured) == {measure_key(question) for question in questions}
+    assert set(measured.unmeasured.values()) == {"measuring took longer than 1e-09 s"}
+
+
+def test_a_question_that_is_being_asked_is_ended(tmp_path: Path) -> None:
+    many = [row(n, str(n)) for n in range(2_000)]
+    subject = staged(tmp_path, many, [], SCHEMA)
+    questions = [Quantile(q=f"0.{n:04d}", column=D) for n in range(1, 10_000, 3)]
+    before = monotonic()
+    measured = take_measures(questions, subject, How(seconds=0.3))
+    assert len(measured.unmeasured) == len(questions)
+    assert monotonic() - before < 30
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"measure_with": "pandas"}, "measure_with is one of auto, duckdb, spark"),
+        ({"measure_seconds": "soon"}, "measure_seconds is a number above 0"),
+        ({"measure_seconds": "0"}, "measure_seconds is a number above 0"),
+        ({"measure_spark_above_gb": "inf"}, "measure_spark_above_gb is a number above 0"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(settings: dict[str, str], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        chosen_way(settings)
+
+
+def test_the_engine_is_chosen_by_size_and_by_word(tmp_path: Path) -> None:
+    subject = replace(staged(tmp_path, [row(1)], [row(2)], SCHEMA), table_bytes=10**9)
+    batch, table = [aggregate("mean", N)], [DuplicateRows(columns=(N,))]
+    assert not How().with_spark(table, subject)
+    assert not How(large_bytes=10**8).with_spark(batch, subject)
+    assert How(large_bytes=10**8).with_spark(table, subject)
+    assert chosen_way({"measure_with": "Spark"}).with_spark(batch, subject)
+    by_word = chosen_way({"measure_with": "duckdb", "measure_spark_above_gb": "0.1"})
+    assert not by_word.with_spark(table, subject)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
 from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
-from lakeguard.gate.judgement import Judgement, ask
+from lakeguard.gate.judgement import Judgement, ask, looks_back
 from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
 from lakeguard.gate.rule import Rule, Threshold, rule_text
@@ -27,6 +28,7 @@ __all__ = [
     "compiler_for",
     "default_rule_id",
     "define_rule",
+    "looked_back_at",
     "measures_for",
 ]
 
@@ -85,18 +87,36 @@ def measures_for(rules: tuple[RuleDefinition, ...], schema: TableSchema) -> tupl
     changes; the batch's row count is the first. A rule that does not compile asks for
     nothing here: the decision blocks on it."""
     batch = ask(RowCount())
-    compile_definition = compiler_for(schema)
-    asked = {}
-    for definition in rules:
-        if not definition.active:
-            continue
-        try:
-            compiled = compile_definition(definition)
-        except GrammarError:
-            continue
-        asked.update({item.key: item.measure for item in compiled.judgement.asked})
+    asked = {
+        item.key: item.measure
+        for judgement in _judgements(rules, schema)
+        for item in judgement.asked
+    }
     asked.pop(batch.key, None)
     return (batch.measure, *(asked[key] for key in sorted(asked)))
+
+
+def looked_back_at(
+    rules: tuple[RuleDefinition, ...], schema: TableSchema
+) -> tuple[frozenset[str], int]:
+    """The measures whose earlier values the active rules are held against, and in how many
+    versions at most."""
+    keys: set[str] = set()
+    versions = 0
+    for judgement in _judgements(rules, schema):
+        if found := looks_back(judgement):
+            keys.update(asked.key for asked in judgement.asked)
+            versions = max(versions, found)
+    return frozenset(keys), versions
+
+
+def _judgements(rules: tuple[RuleDefinition, ...], schema: TableSchema) -> Iterator[Judgement]:
+    """Of the active rules that compile."""
+    compile_definition = compiler_for(schema)
+    for definition in rules:
+        if definition.active:
+            with suppress(GrammarError):
+                yield compile_definition(definition).judgement
 
 
 @lru_cache(maxsize=64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from lakeguard.state import facts
 from lakeguard.state.tables import (
     data_versions,
     dataset_pointers,
+    decisions,
     materializations,
     version_inputs,
 )
@@ -234,6 +235,23 @@ def latest_pointers(connection: Connection, org_id: str) -> dict[str, LatestPoin
         row.dataset_id: LatestPointer(row.version, row.moved_at, MoveKind(row.kind), row.table_rows)
         for row in rows
     }
+
+
+def evidence_behind(
+    connection: Connection, dataset_id: str, versions: Sequence[int]
+) -> dict[int, tuple[str, datetime]]:
+    """By version, the hash of the evidence that it was allowed on, and when that was decided."""
+    version, decided = data_versions.c, decisions.c
+    rows = connection.execute(
+        select(version.version, decided.evidence_hash, decided.decided_at)
+        .join(decisions, decided.decision_id == version.decision_id)
+        .where(
+            version.dataset_id == dataset_id,
+            version.version.in_(versions),
+            decided.evidence_hash.is_not(None),
+        )
+    )
+    return {row.version: (row.evidence_hash, row.decided_at) for row in rows}
 
 
 def pointer_rows(connection: Connection, dataset_id: str) -> list[Row[Any]]:

@@ -177,7 +177,7 @@ def _pins(
     appends = dataset.definition.load.type is LoadType.APPEND
     for parent in dataset.definition.parents:
         recorded = gained[1] if gained and gained[0] == parent else None
-        pin = _pin(
+        pin = pin_input(
             connection,
             heart,
             parent,
@@ -190,7 +190,7 @@ def _pins(
     return pins if len(pins) == len(dataset.definition.parents) else None
 
 
-def _pin(
+def pin_input(
     connection: Connection,
     heart: Heart,
     parent: DatasetName,
@@ -198,10 +198,11 @@ def _pin(
     findings: Findings,
     *,
     at: int | None = None,
+    role: str = "input",
 ) -> InputPin | None:
     """The parent as it is published, or as it was ``at`` a version; with ``recorded``, only what
     it gained since that version."""
-    registered = _readable(connection, heart, parent, findings)
+    registered = _readable(connection, heart, parent, findings, role)
     published = None if registered is None else pointer(connection, registered.dataset_id)
     if registered is None or published is None:
         return None
@@ -210,9 +211,10 @@ def _pin(
     commit = published.commit if at is None else shown_at(connection, dataset_id, at)
     damage = _damage(heart, location, commit)
     if damage is not None:
-        findings.refuse(f"input:{parent}", f"input {parent}@v{stored.version} is damaged: {damage}")
+        problem = f"{role} {parent}@v{stored.version} is damaged: {damage}"
+        findings.refuse(f"{role}:{parent}", problem)
         return None
-    findings.accept(f"input:{parent}", f"input {parent} is read at v{stored.version}")
+    findings.accept(f"{role}:{parent}", f"{role} {parent} is read at v{stored.version}")
 
     def snapshot(commit: int) -> TableSnapshot:
         return TableSnapshot(location=location, table_id=stored.table_id, commit=commit)
@@ -227,19 +229,19 @@ def _pin(
 
 
 def _readable(
-    connection: Connection, heart: Heart, parent: DatasetName, findings: Findings
+    connection: Connection, heart: Heart, parent: DatasetName, findings: Findings, role: str
 ) -> RegisteredDataset | None:
     """The parent, if there is something of it to read."""
     registered = current_definition(connection, heart.org_id, parent)
     if registered is None:
-        problem = f"input {parent} is not registered"
+        problem = f"{role} {parent} is not registered"
     elif not registered.definition.active:
-        problem = f"input {parent} is disabled (active: false)"
+        problem = f"{role} {parent} is disabled (active: false)"
     elif pointer(connection, registered.dataset_id) is None:
-        problem = f"input {parent} has no published version; first: lakeguard run {parent}"
+        problem = f"{role} {parent} has no published version; first: lakeguard run {parent}"
     else:
         return registered
-    findings.refuse(f"input:{parent}", problem)
+    findings.refuse(f"{role}:{parent}", problem)
     return None
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from lakeguard.gate.decide import CaseFacts, History, decide
+from lakeguard.gate.decide import CaseFacts, decide
 from lakeguard.ledger.decisions import record_decision, record_promotion
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.waivers import waivers_in_force
 from lakeguard.promotion.heart import Heart, PinnedRules
+from lakeguard.promotion.history import earlier_values
 from lakeguard_sdk.decision import CaseHashes, Decision
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.evidence import Evidence
@@ -27,7 +28,7 @@ def decide_and_record(
     pinned: PinnedRules,
 ) -> Decision:
     """Decide on exactly what is stored beside the decision, so that a replay sees the same."""
-    history = History()
+    history = earlier_values(connection, heart, dataset_id, pinned.rules, facts.declared)
     at = heart.clock()
     waivers = waivers_in_force(connection, dataset_id, at)
     facts = facts.model_copy(update={"waivers": waivers})

@@ -24,6 +24,7 @@ from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
 from lakeguard.promotion.privacy import private_columns
 from lakeguard.promotion.proven import proven_unique
+from lakeguard.promotion.references import pin_references
 from lakeguard.promotion.schema_terms import schema_terms
 from lakeguard.promotion.subjects import asked_measures, pin_rules
 from lakeguard.promotion.watermarks import known_watermark
@@ -35,6 +36,7 @@ from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import (
     Build,
+    InputPin,
     RunPlan,
     RunResult,
     RunTicket,
@@ -64,6 +66,7 @@ class Opening:
     findings: Findings
     watermark: str | None
     window: Window | None
+    references: tuple[InputPin, ...] = ()
 
     @property
     def partition_by(self) -> tuple[str, ...]:
@@ -123,6 +126,7 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
         findings=findings,
         watermark=known_watermark(dataset, build, position, published, findings),
         window=window,
+        references=pin_references(connection, heart, dataset, findings),
     )
 
 
@@ -244,6 +248,7 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         as_of=_as_of(heart, opening),
         window=opening.window,
         watermark=opening.watermark,
+        references=opening.references,
         private=private_columns(connection, heart, opening.dataset, policies),
     )
     record_opening(

@@ -2,7 +2,16 @@
 
 from openlaketx.measure.how import How, how_to_measure
 from openlaketx.measure.measured import Measured
+from openlaketx.measure.references import referenced_rows
 from openlaketx.measure.subject import Referenced, Subject
 from openlaketx.measure.take import take_measures
 
-__all__ = ["How", "Measured", "Referenced", "Subject", "how_to_measure", "take_measures"]
+__all__ = [
+    "How",
+    "Measured",
+    "Referenced",
+    "Subject",
+    "how_to_measure",
+    "referenced_rows",
+    "take_measures",
+]

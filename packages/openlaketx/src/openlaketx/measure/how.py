@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.measure import AnyMeasure, GroupBreach
+from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import Scope
 from openlaketx.measure.subject import Subject
 
@@ -43,14 +45,22 @@ class How:
         return _bytes(measures, subject) > self.large_bytes
 
 
-def how_to_measure(settings: Mapping[str, str]) -> How:
-    """ValueError, with what to write, where a setting means nothing."""
+def how_to_measure(plan: RunPlan) -> How:
+    """As the run's settings say; ``BuildFailed``, with what to write, where one means nothing."""
     try:
-        engine = Chosen(settings.get(ENGINE, Chosen.AUTO).strip().lower())
-    except ValueError:
-        raise ValueError(f"{ENGINE} is one of {', '.join(Chosen)}") from None
+        return chosen_way(plan.settings)
+    except ValueError as error:
+        raise BuildFailed(dataset=str(plan.dataset), reason=str(error)) from None
+
+
+def chosen_way(settings: Mapping[str, str]) -> How:
+    """ValueError, with what to write, where a setting means nothing."""
+    word = settings.get(ENGINE, Chosen.AUTO).strip().lower()
+    if word not in list(Chosen):
+        raise ValueError(f"the setting {ENGINE} is one of {', '.join(Chosen)}")
     seconds = _positive(settings, SECONDS, How.seconds)
-    return How(engine, seconds, int(_positive(settings, LARGE, How.large_bytes / _GB) * _GB))
+    large = _positive(settings, LARGE, How.large_bytes / _GB)
+    return How(Chosen(word), seconds, int(large * _GB))
 
 
 def _positive(settings: Mapping[str, str], name: str, default: float) -> float:
@@ -59,7 +69,7 @@ def _positive(settings: Mapping[str, str], name: str, default: float) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise ValueError(f"{name} is a number above 0")
+        raise ValueError(f"the setting {name} is a number above 0")
     return number
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event, Timer
+from threading import Timer
+from time import monotonic
 
 
 class TooLate(Exception):
@@ -16,21 +17,16 @@ class Watch:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._over = Event()
+        self._end = monotonic() + seconds
 
     def check(self) -> None:
-        if self._over.is_set():
+        if monotonic() >= self._end:
             raise TooLate(f"measuring took longer than {self.seconds:g} s")
 
     @contextmanager
     def running(self, stop: Callable[[], None]) -> Iterator[None]:
         """When the time is over, ``stop`` ends what is being asked; nothing is asked after."""
-
-        def end() -> None:
-            self._over.set()
-            stop()
-
-        timer = Timer(self.seconds, end)
+        timer = Timer(max(0.0, self._end - monotonic()), stop)
         timer.daemon = True
         timer.start()
         try:

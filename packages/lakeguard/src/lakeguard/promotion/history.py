@@ -1,0 +1,60 @@
+"""What was measured of earlier versions, for the rules that look back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection
+
+from lakeguard.gate.case import EarlierVersion, History
+from lakeguard.gate.rules import looked_back_at
+from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.versions import evidence_behind, pointer_rows
+from lakeguard.promotion.heart import Heart
+from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import MoveKind
+
+
+def earlier_values(
+    connection: Connection,
+    heart: Heart,
+    dataset_id: str,
+    rules: tuple[RuleDefinition, ...],
+    schema: TableSchema,
+) -> History:
+    """The versions that led to the published one, newest first, and only what is asked of them.
+
+    Versions that a rollback left behind are not among them.
+    """
+    keys, most = looked_back_at(rules, schema)
+    if not keys:
+        return History()
+    numbers = _led_here(connection, dataset_id)[-most:][::-1]
+    behind = evidence_behind(connection, dataset_id, numbers)
+    found = []
+    for number in numbers:
+        if number in behind:
+            evidence_hash, at = behind[number]
+            measures = _measures(get_document(connection, heart.org_id, evidence_hash))
+            values = {key: measures[key] for key in sorted(keys) if key in measures}
+            found.append(EarlierVersion(version=number, at=at, values=values))
+    return History(versions=tuple(found))
+
+
+def _led_here(connection: Connection, dataset_id: str) -> list[int]:
+    """Oldest first. A rollback takes away what came after the version that it shows again."""
+    shown: list[int] = []
+    for row in pointer_rows(connection, dataset_id):
+        if row.version in shown:
+            del shown[shown.index(row.version) + 1 :]
+        elif row.kind != MoveKind.COMPACTION.value:
+            shown.append(row.version)
+    return shown
+
+
+def _measures(evidence: str) -> dict[str, Any]:
+    """Without the rest of the document, which may name thousands of files."""
+    measures: dict[str, Any] = json.loads(evidence)["measures"]
+    return measures
