@@ -130,6 +130,14 @@ def test_an_addition_is_the_tables_until_a_person_declares_it(tmp_path: Path) ->
     assert "extra: {type: string, origin: drift}" in files["definitions/bronze/numbers.yaml"]
 
 
+def test_what_drifted_in_is_proven_like_all_else(tmp_path: Path) -> None:
+    client = world(tmp_path, numbers())
+    publish(client, TableSchema(columns=(N,)), [1])
+    publish(client, LIVE, [2])
+    report = client.ledger.verify(replay=True)
+    assert (report.findings, report.decisions) == ((), 2)
+
+
 def test_a_later_run_finds_what_drifted_declared(tmp_path: Path) -> None:
     client = world(tmp_path, numbers())
     publish(client, LIVE, [1])
