@@ -251,9 +251,11 @@ def test_hostile_texts_are_refused_when_they_are_applied(tmp_path: Path, express
     assert client.reader.policies() == []
 
 
-def test_maintenance_removes_at_once_what_may_not_be_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("versions", [0, 1])
+def test_maintenance_removes_at_once_what_may_not_be_kept(tmp_path: Path, versions: int) -> None:
     client = world(tmp_path, numbers())
-    run_by_hand(client, [1])
+    for number in range(versions):
+        run_by_hand(client, [number])
     note = ColumnDefinition(name="note", type="string")
     policy = promise(PolicyType.PII, "forbid pattern '[0-9]{3}' in samples")
     revise(client, numbers(columns=(*numbers().columns, note)), policies=(policy,))

@@ -51,12 +51,12 @@ class Look:
             raise Unjudged("nothing was measured")
         return self.evidence
 
-    def count(self, key: str) -> int:
-        """The value of a measure that counts."""
+    def count(self, key: str, what: str) -> int:
+        """The value of a measure that counts something of ``what``."""
         found = self.measured.measures.get(key)
         if key in self.measured.unmeasured or not isinstance(found, int):
-            why = self.measured.unmeasured.get(key, f"the evidence has no {key}")
-            raise Unjudged(f"not measured: {why}")
+            why = self.measured.unmeasured.get(key, "it was not known when the run opened")
+            raise Unjudged(f"{what} was not looked at: {why}")
         return found
 
 

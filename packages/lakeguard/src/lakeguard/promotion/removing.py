@@ -47,11 +47,14 @@ def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
         ends = ends_of_runs(connection, dataset.dataset_id)
         ends |= dict.fromkeys(discarded_runs(connection, dataset.dataset_id), _LONG_AGO)
     location = heart.location_of(dataset)
-    if not heart.tables.exists(location):
-        return Maintained(dataset=dataset.name, small_files=0, removals=(), done=not dry_run)
-    _check(heart, dataset, published)
-    commits = _log(heart, dataset, kept, published)
-    removals = tuple(_removals(heart, dataset, kept, commits, ends))
+    if heart.tables.exists(location):
+        _check(heart, dataset, published)
+        commits = _log(heart, dataset, kept, published)
+        removals = tuple(_removals(heart, dataset, kept, commits, ends))
+    elif published is None:  # runs may have staged, and none of them published
+        removals = tuple(_staging(heart, _listing(heart, dataset), kept, ends, set()))
+    else:
+        removals = ()
     if not dry_run:
         _carry_out(heart, dataset, published, removals)
     return Maintained(
@@ -210,7 +213,7 @@ def _check_unmoved(
 
 
 def _small_files(heart: Heart, dataset: RegisteredDataset, published: Pointer | None) -> int:
-    if published is None:
+    if published is None or not heart.tables.exists(heart.location_of(dataset)):
         return 0
     live = heart.tables.live_at(heart.location_of(dataset), published.commit)
     return sum(map(len, small_file_groups(live, heart.maintenance.small_file_mb * MEGABYTE)))

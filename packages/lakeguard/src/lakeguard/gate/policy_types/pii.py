@@ -41,18 +41,24 @@ class ForbidTag(PolicyForm):
             for column, tags in look.facts.tags.items()
             if any(found.lower() == self.tag for found in tags)
         )
-        inherited = sorted(set(self._inherited(look)))
+        inherited = list(self._inherited(look, set(tagged)))
         if not tagged and not inherited:
             return Judged(True, f"no column carries the tag {self.tag}")
         noun = "column" if len(tagged) == 1 else "columns"
         said = [f"{noun} {', '.join(tagged)} tagged {self.tag}"] if tagged else []
         return Judged(False, "; ".join([*said, *inherited]))
 
-    def _inherited(self, look: Look) -> Iterator[str]:
+    def _inherited(self, look: Look, tagged: set[str]) -> Iterator[str]:
+        """Columns that carry the tag though they do not say so."""
         travelled = () if look.facts.subject is None else look.facts.subject.travelled
+        sources: dict[str, set[str]] = {}
         for item in travelled:
-            if item.tag.lower() == self.tag and not set(item.through) & set(self.masked_by):
-                yield f"column {item.column} comes from {item.source}, tagged {self.tag}"
+            bare = not set(item.through) & set(self.masked_by)
+            if bare and item.tag.lower() == self.tag and item.column not in tagged:
+                sources.setdefault(item.column, set()).add(item.source)
+        for column in sorted(sources):
+            named = " and ".join(sorted(sources[column]))
+            yield f"column {column} comes from {named}, tagged {self.tag}"
 
     def __str__(self) -> str:
         masked = f" unless masked by {list_text(self.masked_by)}" if self.masked_by else ""
@@ -109,7 +115,7 @@ class ForbidPattern(PolicyForm):
                 continue
             texts += 1
             measure = self._measure(ColumnRef(name=column.name, type=column.type))
-            count = look.count(measure_key(measure))
+            count = look.count(measure_key(measure), f"column {column.name}")
             if count:
                 found.append(f"{column.name} ({count:,})")
         if found:
