@@ -14,14 +14,14 @@ from lakeguard_sdk.adoption import AdoptionPlan
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.command_errors import AlreadyGoverned
 from lakeguard_sdk.commits import TABLE_PROPERTIES
-from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.definition import Definitions, SourceMapping, TargetDefinition
 from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.errors import Fenced, NotApproved
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.names import DatasetName, parse_address
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunResult
-from lakeguard_sdk.words import CommitKind, LoadType, MoveKind, RunStatus
+from lakeguard_sdk.words import CommitKind, LoadType, MoveKind, RunStatus, TargetFormat
 from tests.worlds.deaths import meanwhile
 from tests.worlds.foreign_tables import (
     adopt,
@@ -36,6 +36,7 @@ from tests.worlds.foreign_tables import (
 from tests.worlds.hand_work import compact_by_hand, run_by_hand
 from tests.worlds.lakes import DeltaLake
 from tests.worlds.planes import NUMBERS
+from tests.worlds.projects import make_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 UNIQUE = ("unique(n)", "not_null(n)")
@@ -254,6 +255,36 @@ def test_before_it_is_adopted_nobody_publishes_to_it(tmp_path: Path) -> None:
     assert ended.status is RunStatus.BLOCKED
     assert f"lakeguard adopt {NUMBERS} {location}" in reasons(ended)
     assert fingerprint(location) == before
+
+
+def test_what_its_target_keeps_for_readers_is_delivered(tmp_path: Path) -> None:
+    location = foreign_numbers(tmp_path, [1], [2])
+    definitions = located_numbers(location)
+    mapped = (SourceMapping(source="numbers"),)
+    target = TargetDefinition(
+        target="exports", location="zones/out", zone="out", format=TargetFormat.CSV, sources=mapped
+    )
+    dataset = definitions.datasets[0].model_copy(update={"target": "exports"})
+    said = {"datasets": (dataset,), "targets": (target,)}
+    client = make_project(tmp_path / "lake", definitions.model_copy(update=said))
+    assert adopt(client).version == 1
+    (file,) = Path(f"{location}.files", "v1").glob("*.csv")
+    assert sorted(file.read_text().split()) == ["1", "2", "n"]
+
+
+@pytest.mark.parametrize(
+    ("known", "status"), [([1, 2], RunStatus.SUCCESS), ([1], RunStatus.BLOCKED)]
+)
+def test_its_keys_are_held_against_what_they_refer_to(
+    tmp_path: Path, known: list[int], status: RunStatus
+) -> None:
+    client, _ = foreign_project(tmp_path, known)
+    adopt(client)
+    location = foreign_numbers(tmp_path / "more", [1, 2, 2])
+    more = located_numbers(location, [f"foreign_key(n -> {NUMBERS}(n))"]).datasets[0]
+    more = more.model_copy(update={"dataset": DatasetName("bronze.more")})
+    client.registry.apply(client.registry.plan(Definitions(datasets=(more,))))
+    assert adopt(client, DatasetName("bronze.more")).status is status
 
 
 def test_it_is_adopted_once(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from lakeguard.promotion.heart import Heart, OpenRun, PinnedRules, opened_run
 from lakeguard.promotion.judged_files import check_judged
 from lakeguard.promotion.moving import complete, hold_table, take_number
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
+from lakeguard.promotion.references import pin_references
 from lakeguard.promotion.subjects import asked_measures, pin_rules
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset
 from lakeguard_sdk.adoption import AdoptableTable, AdoptionPlan
@@ -41,6 +42,7 @@ from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import (
     FrameBuild,
+    InputPin,
     Intent,
     RunPlan,
     RunResult,
@@ -61,6 +63,7 @@ class _Opening:
     pinned: PinnedRules
     bundle: Bundle
     findings: Findings
+    references: tuple[InputPin, ...]
     last_seq: int
 
 
@@ -148,6 +151,7 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
         ),
         bundle=find_bundle(connection, heart, dataset, findings),
         findings=findings,
+        references=pin_references(connection, heart, dataset, findings),
         last_seq=next_seq(connection, dataset.dataset_id) - 1,
     )
 
@@ -243,6 +247,7 @@ def _run_plan(heart: Heart, opening: _Opening) -> RunPlan:
         format=target.format if target else TargetFormat.DELTA,
         database=database_table(target, dataset.name),
         partition_by=partition_columns(definition, target),
+        references=opening.references,
     )
 
 

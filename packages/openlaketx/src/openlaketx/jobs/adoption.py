@@ -14,9 +14,11 @@ from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunResult
 from lakeguard_sdk.storage import Storage, join, storage_for
 from openlaketx.engine.machine import cores
+from openlaketx.jobs.delivery import deliver_or_tell
 from openlaketx.jobs.failures import failure_of
 from openlaketx.jobs.lease import Lease, keeping_lease
 from openlaketx.measure import Measured, Subject, take_measures
+from openlaketx.measure.references import referenced_rows
 from openlaketx.stage import Candidate
 from openlaketx.stage.shown import shown_file
 
@@ -30,12 +32,14 @@ def run_adoption(task_id: str, client: WorkerClient, progress: Progress | None =
         with keeping_lease(
             client.runs, opened.ticket, opened.run.lease_seconds, lambda: None
         ) as lease:
-            return _adopt(opened, client, lease, progress)
+            result = _adopt(opened, client, lease, progress)
     except KeyboardInterrupt:
         client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="it was interrupted"))
         raise
     except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
         return client.runs.fail_run(opened.ticket, failure_of(error))
+    deliver_or_tell(opened.run, client.reader, progress)
+    return result
 
 
 def _adopt(
@@ -77,7 +81,14 @@ def _subject(plan: AdoptionPlan, candidate: Candidate) -> Subject:
     """The whole table is the batch; any file may lack columns that are younger than it."""
     paths = tuple(file.path for file in candidate.files)
     lacking = {file.path: file.partition for file in candidate.files}
-    return Subject(candidate, plan.run.table_schema, paths, candidate.rows, lacking=lacking)
+    return Subject(
+        candidate,
+        plan.run.table_schema,
+        paths,
+        candidate.rows,
+        lacking=lacking,
+        references=referenced_rows(plan.run, paths),
+    )
 
 
 def _evidence(plan: AdoptionPlan, candidate: Candidate, measured: Measured) -> Evidence:
