@@ -51,6 +51,13 @@ def rule_set(
          "in_set(customer_id, values=['a', 'b'])"),
         ("MAX_LENGTH", "customer_id, max=5", "NULL", "length(customer_id, max=5)"),
         ("ROW_COUNT", "min=1", "NULL", "row_count(min=1)"),
+        ("SQL_ROW", "amount * 2 > 1", "NULL", "sql_row(amount * 2 > 1)"),
+        ("EXPRESSION", "length(customer_id) > 2 or amount > 1", "NULL",
+         "sql_row(length(customer_id) > 2 or amount > 1)"),
+        ("EXPRESSION", "(amount > 1) or (amount is null)", "NULL",
+         "sql_row(amount > 1 or amount is null)"),
+        ("SQL_AGG", "sum(amount) / count(*), min=1", "NULL",
+         "sql_agg(sum(amount) / count(*), min=1)"),
     ],
 )  # fmt: skip
 def test_expressions(kind: str, expression: str, column: str, text: str) -> None:

@@ -4,6 +4,7 @@
     arguments = argument { "," argument }  |  column comparison column { "," name "=" value }
               | columns "->" dataset "(" columns ")"
               | [ column "," ] condition { "," name "=" value }
+              | total { "," name "=" value }
     argument  = column  |  name "=" value [ "%" ]  |  value
     columns   = column { "," column }
     clause    = "by" columns  |  "where" condition  |  "warn_if" limit  |  "fail_if" limit
@@ -23,6 +24,9 @@
     factor    = column { "." field } | value | "(" scalar ")"
               | function "(" scalar { "," scalar } ")"
               | "if" "(" condition "," scalar "," scalar ")"
+    total     = scalar whose columns stand in aggregates:
+                ( "sum" | "min" | "max" | "avg" | "count" ) "(" [ "distinct" ] scalar ")"
+              | "count" "(" "*" ")"
 
 Clauses stand in any order, each at most once. Words are read in any case. A column whose name
 is not a plain word stands in backticks. The grammar is final: rules are hashed by their text.

@@ -71,9 +71,15 @@ def ask(
 
 def chosen_rows(sql: ConditionSql, *conditions: Condition | None) -> str:
     """The filter of an aggregate; rows are never left out before it. DuckDB would leave out whole
-    row groups by their statistics, which know nothing of NaN."""
+    row groups by their statistics, which know nothing of NaN. A condition is asked of those rows
+    alone for which the one before it is TRUE: of others it may have no value, and raise."""
     written = [sql.condition(condition) for condition in conditions if condition is not None]
-    return f" FILTER (WHERE {' AND '.join(written)})" if written else ""
+    if not written:
+        return ""
+    asked = written.pop()
+    for before in reversed(written):
+        asked = f"CASE WHEN {before} THEN {asked} ELSE FALSE END"
+    return f" FILTER (WHERE {asked})"
 
 
 def _count(measure: RowCount | CountIf, chosen: str) -> Question:

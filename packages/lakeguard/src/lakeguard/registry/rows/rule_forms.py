@@ -25,8 +25,11 @@ TYPE_NAMES = {
     "max_length": "length",
     "min_length": "length",
     "pattern": "regex",
+    "expression": "sql_row",
 }
 """Names of other systems for our rule types."""
+_FREE = ("sql_row", "sql_agg")
+"""These may begin with a function that has the name of a rule type."""
 _COLUMN = r"(?P<column>[A-Za-z_]\w*|`(?:[^`]|``)+`)"
 _VALUE = r"[+-]?[\w.+:-]+|'(?:[^']|'')*'"
 _BETWEEN = re.compile(
@@ -56,7 +59,7 @@ def expression_text(rule_type: str | None, expression: str) -> str:
     kind = type_name(rule_type)
     if kind is None:
         raise _unknown(rule_type)
-    if called and inner is not None:
+    if called and inner is not None and (inner == kind or kind not in _FREE):
         if inner != kind:
             problem = f"rule_type is {rule_type}, but the expression says {called[1]}"
             raise GrammarError(problem, Span(called.start(1), len(called[1])), kind="meaning")
@@ -87,7 +90,20 @@ def _condition(kind: str, text: str) -> str | None:
 
 
 def _without_brackets(text: str) -> str:
-    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+    """Without the one pair that stands round all of it."""
+    inner = text[1:-1]
+    whole = text.startswith("(") and text.endswith(")") and _closed(inner)
+    return inner if whole else text
+
+
+def _closed(text: str) -> bool:
+    """Whether no bracket closes in it that was not opened in it; quoted ones do not count."""
+    depth = 0
+    for mark in re.sub(r"'[^']*'|`[^`]*`", "", text):
+        depth += (mark == "(") - (mark == ")")
+        if depth < 0:
+            return False
+    return True
 
 
 def entry_text(entry: Any, column: str, catalogue: Mapping[str, CatalogueRule]) -> str:
