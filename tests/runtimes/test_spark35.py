@@ -12,17 +12,7 @@ from tests.runtimes.shops import BUILT, make_shop
 from tests.runtimes.tables import tables
 
 pytestmark = pytest.mark.runtimes
-SUITES = (
-    "test_casts",
-    "test_loads_hashes",
-    "test_loads_histories",
-    "test_notebook",
-    "test_python_build",
-    "test_sql_build",
-    "test_sources_text",
-    "test_transform",
-    "test_worker",
-)
+SUITES = ("test_casts", "test_loads_hashes", "test_python_build", "test_sql_build", "test_worker")
 
 
 def test_the_same_program_makes_the_same_tables(tmp_path: Path) -> None:
@@ -40,14 +30,15 @@ def test_the_same_program_makes_the_same_tables(tmp_path: Path) -> None:
     assert ours["registered"] == {**ours["versions"], "silver.marks": 1}
     assert (ours["before"], ours["now"], ours["shown"]) == (3, 4, 4)
     assert (ours["same"], ours["changed"], ours["views"]) == (True, [], ["mine"])
+    assert ours["delta"] is False, "no jar of Delta is needed to write and to read"
     first, second = made.values()
     assert first == second
 
 
-def test_neither_has_a_jar_of_delta(tmp_path: Path) -> None:
-    probe = "from tests.runtimes.program import *; print(has_delta(session('local[1]')))"
-    for python in (OWN, spark35()):
-        assert told_by(python, "-c", probe).split() == ["False"]
+def test_json_lines_are_refused_rather_than_read_otherwise(tmp_path: Path) -> None:
+    told = told_by(spark35(), "-m", "tests.runtimes.json_lines", str(tmp_path / "lake"))
+    assert told.split(maxsplit=1)[0] == "LG-1110"
+    assert "this is Spark 3.5.9, and a source of JSON lines needs 4.0 or newer" in told
 
 
 def test_the_suites_of_the_data_plane_hold_on_it(tmp_path: Path) -> None:
