@@ -15,7 +15,7 @@ from lakeguard_sdk.words import Severity
 
 KEYS = ("rule", "expression", "severity", "description", "active")
 _TYPE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?=[({]|\s|$)")
-_FILLED_IN = re.compile(r"\{[a-z][a-z0-9_]{0,127}\}")
+_FILLED_IN = re.compile(r"\{(?:, )?[a-z][a-z0-9_]{0,127}\}|\{each [^{}]*@[^{}]* joined by [^{}]+\}")
 _QUOTED = re.compile(r"'(?:[^']|'')*'")
 
 
@@ -41,6 +41,11 @@ def read_catalogue_rule(document: Document, findings: Findings) -> CatalogueRule
 
 def template_problem(expression: str) -> str | None:
     """What is wrong with a rule in which names in braces are still to be filled in."""
+    parts = _QUOTED.sub(lambda text: text[0].replace(";", " "), expression).split(";")
+    return next((found for part in parts if (found := _part_problem(part))), None)
+
+
+def _part_problem(expression: str) -> str | None:
     found = _TYPE.match(expression)
     if found is None:
         return "write a rule, such as range({column}, min={low})"

@@ -10,6 +10,7 @@ from lakeguard.registry.findings import Findings
 from lakeguard.registry.load_invariants import load_errors
 from lakeguard.registry.load_said import LoadSaid
 from lakeguard.registry.loads import LoadRead, read_load
+from lakeguard.registry.macros import Macros
 from lakeguard.registry.nodes import Document, Scalar
 from lakeguard.registry.project_files import ProjectFiles
 from lakeguard.registry.rules import read_rules
@@ -30,9 +31,10 @@ SCHEMA_KEYS = ("profile", "leave_out")
 
 
 def read_dataset(
-    document: Document, findings: Findings, files: ProjectFiles
+    document: Document, findings: Findings, files: ProjectFiles, macros: Macros | None = None
 ) -> DatasetDefinition | None:
-    """The definition, or None with every mistake among the findings; ``files`` hold its code."""
+    """The definition, or None with every mistake among the findings; ``files`` hold its code,
+    ``macros`` the rules that it may name."""
     before = findings.count
     fields = Fields(document, document.root, findings, KEYS)
     name, renamed_from = _name(fields, "dataset"), _name(fields, "renamed_from", required=False)
@@ -47,7 +49,7 @@ def read_dataset(
     details, external_id = read_details(fields, "details"), fields.text("external_id") or ""
     columns = read_columns(fields)
     load, called = said.whole, str(name or "this dataset")
-    rules = read_rules(fields, called, columns, load)
+    rules = read_rules(fields, called, columns, load, macros or Macros())
     if findings.count > before or name is None or build is None or load is None:
         _check_load(fields, called, said, columns, has_target=bool(target))
         return None

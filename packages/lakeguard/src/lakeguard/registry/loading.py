@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
 from lakeguard.registry.catalogue import read_catalogue_rule
@@ -16,6 +17,7 @@ from lakeguard.registry.jobs import read_job
 from lakeguard.registry.kind_invariants import definition_errors
 from lakeguard.registry.kinds import LAYER_FOLDERS, gathered, name_of
 from lakeguard.registry.locating import by_file, sharpened
+from lakeguard.registry.macros import Macros, built_in_rules
 from lakeguard.registry.nodes import Block, Document, Items, Node, Scalar
 from lakeguard.registry.parsed_files import ParsedFiles
 from lakeguard.registry.policies import read_policy
@@ -23,7 +25,9 @@ from lakeguard.registry.profiles import read_profile
 from lakeguard.registry.project_files import ProjectFiles
 from lakeguard.registry.sources import read_source
 from lakeguard.registry.targets import read_target
+from lakeguard_sdk.canonical import unordered_hash
 from lakeguard_sdk.definition import (
+    CatalogueRule,
     DatasetDefinition,
     Definition,
     Definitions,
@@ -52,12 +56,17 @@ def load_folder(folder: Path) -> Definitions:
     """
     findings = Findings()
     loader = _Loader(folder, findings)
-    for found in definition_files(folder, findings):
+    for found in sorted(definition_files(folder, findings), key=_after_the_catalogue):
         loader.take(found)
     loader.check_files()
     loader.parsed.save()
     findings.raise_if_any()
     return gathered(loader.definitions)
+
+
+def _after_the_catalogue(found: DefinitionFile) -> bool:
+    """Datasets name rules of the catalogue, which are read first."""
+    return found.folder != "rules"
 
 
 class _Loader:
@@ -74,12 +83,13 @@ class _Loader:
             return
         with open(found.path, "rb") as file:
             data = file.read()
-        definition = self.parsed.find(found, data)
+        known = data + self._catalogue_hash if found.folder in LAYER_FOLDERS else data
+        definition = self.parsed.find(found, known)
         if definition is None:
             before = self.findings.count
             definition = self._read(found, data)
             if definition is not None and self.findings.count == before:
-                self.parsed.keep(found, data, definition)
+                self.parsed.keep(found, known, definition)
         if definition is not None:
             self.definitions.append(definition)
 
@@ -89,7 +99,9 @@ class _Loader:
             return None
         self._refuse_secrets(document, document.root, "")
         if found.folder in LAYER_FOLDERS:
-            definition: Definition | None = read_dataset(document, self.findings, self.files)
+            definition: Definition | None = read_dataset(
+                document, self.findings, self.files, self._macros
+            )
         else:
             definition = _READERS[found.folder](document, self.findings)
         if definition is None:
@@ -97,6 +109,20 @@ class _Loader:
         for error in definition_errors(definition, lambda _, path: document.locate(path)):
             self.findings.add(error)
         return definition if self._stands_right(document, definition, found) else None
+
+    @cached_property
+    def _catalogue(self) -> dict[str, CatalogueRule]:
+        """What the folder defines; all of it stands before the first dataset."""
+        return {item.rule: item for item in self.definitions if isinstance(item, CatalogueRule)}
+
+    @cached_property
+    def _macros(self) -> Macros:
+        return Macros(self._catalogue)
+
+    @cached_property
+    def _catalogue_hash(self) -> bytes:
+        rules = {**built_in_rules(), **self._catalogue}
+        return unordered_hash(rule.content_hash() for rule in rules.values()).encode()
 
     def _refuse_secrets(self, document: Document, node: Node, key: str) -> None:
         """Wherever they stand, in a key or in a value of whatever field."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.rules import compile_text, define_rule
 from lakeguard.registry.columns import ColumnsRead
 from lakeguard.registry.fields import LONGEST_TEXT, Fields
+from lakeguard.registry.macros import Macros
 from lakeguard.registry.nodes import Block, Node, Scalar
 from lakeguard_sdk.definition import RuleDefinition
 from lakeguard_sdk.definition_errors import (
@@ -43,17 +44,17 @@ class _Entry:
 
 
 def read_rules(
-    fields: Fields, dataset: str, columns: ColumnsRead, load: Load | None
+    fields: Fields, dataset: str, columns: ColumnsRead, load: Load | None, macros: Macros
 ) -> tuple[RuleDefinition, ...]:
     """Rules in their order: column by column, then those of the dataset.
 
-    They may name the columns that the load writes.
+    They may name the columns that the load writes, and rules of the catalogue.
     """
     schema = None
     if columns.complete and load is not None:
         declared = tuple(Column(name=c.name, type=c.type) for c in columns.columns)
         schema = TableSchema(columns=declared + load_columns(load))
-    reader = _RuleReader(fields, dataset, schema)
+    reader = _RuleReader(fields, dataset, schema, macros)
     for said in columns.rules:
         if said.required is not None:
             reader.take(_Entry(said.required, "not_null", said.column))
@@ -65,7 +66,10 @@ def read_rules(
 
 
 class _RuleReader:
-    def __init__(self, fields: Fields, dataset: str, schema: TableSchema | None) -> None:
+    def __init__(
+        self, fields: Fields, dataset: str, schema: TableSchema | None, macros: Macros
+    ) -> None:
+        self.macros = macros
         self.fields = fields
         self.dataset = dataset
         self.schema = schema
@@ -99,6 +103,29 @@ class _RuleReader:
         return _Entry(scalar, scalar.value, column, rule_id, severity, active)
 
     def take(self, entry: _Entry) -> None:
+        """The rule, or those that a rule of the catalogue stands for."""
+        try:
+            expanded = self.macros.expand(entry.text, entry.column)
+        except GrammarError as error:
+            place = self.fields.document.place(entry.where)
+            self.fields.add(rule_error(place, self.dataset, error))
+            return
+        if expanded is None:
+            self._take_one(entry)
+            return
+        for number, item in enumerate(expanded, 1):
+            own = entry.rule_id if len(expanded) == 1 else f"{entry.rule_id}.{number}"
+            self._take_one(
+                replace(
+                    entry,
+                    text=item.text,
+                    column=None,
+                    rule_id=own if entry.rule_id else item.rule_id,
+                    severity=entry.severity or item.severity,
+                )
+            )
+
+    def _take_one(self, entry: _Entry) -> None:
         try:
             rule = read_rule(entry.text, column=entry.column).rule
             if self.schema is not None:

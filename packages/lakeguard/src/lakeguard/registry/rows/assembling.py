@@ -8,6 +8,7 @@ from lakeguard.registry.findings import Findings
 from lakeguard.registry.kind_invariants import definition_errors
 from lakeguard.registry.kinds import Key, every, gathered, key_of
 from lakeguard.registry.locating import file_of
+from lakeguard.registry.macros import built_in_rules
 from lakeguard.registry.rows import control_rows, ingestion_rows, registry_rows, source_details
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.finishing import finished
@@ -81,7 +82,8 @@ class Assembly:
         drafts = self._sheet.drafts
         held = [item for (kind, _), item in drafts.registered.items() if kind == "rule"]
         said = [draft.finished({}, Findings()) for draft in drafts.of_kind("rule")]
-        return {item.rule: item for item in (*held, *said) if isinstance(item, CatalogueRule)}
+        defined = {item.rule: item for item in (*held, *said) if isinstance(item, CatalogueRule)}
+        return {**built_in_rules(), **defined}
 
     def placed(self, error: DefinitionError) -> DefinitionError:
         """A mistake that was found in a definition's own file, at the row that says it."""

@@ -16,6 +16,7 @@ from lakeguard.gate.grammar_error import GrammarError, Span, nearest
 from lakeguard.gate.literals import Flag, Number, Text, literal_text
 from lakeguard.gate.rule_types.catalogue import RULE_TYPES
 from lakeguard.gate.where_tree import column_text
+from lakeguard.registry.macros import Expanded, Macros
 from lakeguard_sdk.definition import CatalogueRule
 
 TYPE_NAMES = {
@@ -40,7 +41,6 @@ _AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 _NOT_NULL = re.compile(rf"{_COLUMN}\s+is\s+not\s+null", re.IGNORECASE)
 _IN = re.compile(rf"{_COLUMN}\s+in\s*\((?P<values>.*)\)", re.IGNORECASE | re.DOTALL)
 _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*\(")
-_HOLE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
 def type_name(word: str) -> str | None:
@@ -58,13 +58,24 @@ def expression_text(rule_type: str | None, expression: str) -> str:
         return text
     kind = type_name(rule_type)
     if kind is None:
-        raise _unknown(rule_type)
+        return _by_name(rule_type, text)
     if called and inner is not None and (inner == kind or kind not in _FREE):
         if inner != kind:
             problem = f"rule_type is {rule_type}, but the expression says {called[1]}"
             raise GrammarError(problem, Span(called.start(1), len(called[1])), kind="meaning")
         return text[: called.start(1)] + inner + text[called.end(1) :]
     return _condition(kind, text) or f"{kind}({_without_brackets(text)})"
+
+
+def _by_name(name: str, text: str) -> str:
+    """``POSITIVE`` and ``amount`` as the rule of the catalogue that is built in."""
+    macros = Macros()
+    if macros.find(name) is None:
+        raise _unknown(name, [*macros.names])
+    called = _CALL.match(text)
+    whole = called is not None and called[1].lower() == name.strip().lower()
+    call = text if whole else f"{name.strip()}({_without_brackets(text)})"
+    return _single(macros.expand(call, None) or [], name)
 
 
 def _condition(kind: str, text: str) -> str | None:
@@ -140,13 +151,13 @@ def _typed(word: str, kind: str, column: str, given: dict[str, Any]) -> str:
 def filled(rule: CatalogueRule, column: str, given: Mapping[str, Any]) -> str:
     """The rule of the catalogue for one column, with every parameter filled in."""
     values = {name: _literal(value) for name, value in given.items()}
-    values["column"] = column_text(column)
-    holes = set(_HOLE.findall(rule.expression))
-    for name in sorted(holes - set(values)):
-        raise _refused(f"{rule.rule} needs {name}")
-    for name in sorted(set(given) - holes):
-        raise _refused(f"{rule.rule} has no parameter {name!r}{_or(nearest(name, holes))}")
-    return _HOLE.sub(lambda hole: values[hole[1]], rule.expression)
+    return _single(Macros().fill(rule, [column_text(column)], values, ""), rule.rule)
+
+
+def _single(found: list[Expanded], name: str) -> str:
+    if len(found) > 1:
+        raise _refused(f"{name} stands for several rules: write each of them")
+    return found[0].text
 
 
 def _literal(value: Any) -> str:
