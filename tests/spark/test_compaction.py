@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from lakeguard.registry.loading import load_folder
-from lakeguard_sdk import Client, connect
+from lakeguard_sdk import Client
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import storage_for
@@ -21,8 +20,9 @@ from openlaketx.compact import rewrite
 from openlaketx.engine.spark_types import spark_schema
 from openlaketx.worker import create_worker
 from tests.spark.plans import write_files
-from tests.spark.test_with_the_plane import BRONZE, FILES, SILVER, ids, run
+from tests.spark.test_with_the_plane import BRONZE, FILES, SILVER, ids
 from tests.unit.openlaketx.compact.test_rewrite import plan_of
+from tests.worlds.applied_folders import applied, run
 from tests.worlds.loaded_tables import TABLE, LoadedTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -99,13 +99,7 @@ def test_spark_skips_no_row_that_it_is_asked_for(
 
 @pytest.fixture
 def client(tmp_path: Path) -> Client:
-    for name, content in FILES.items():
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content)
-    client = connect(tmp_path)
-    client.registry.apply(client.registry.plan(load_folder(tmp_path)))
-    return client
+    return applied(tmp_path, FILES)
 
 
 def test_a_child_sees_no_news_in_a_compaction(client: Client, tmp_path: Path) -> None:
