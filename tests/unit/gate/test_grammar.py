@@ -155,6 +155,7 @@ def test_the_parts_of_a_rule() -> None:
         ("range(a, min=1_000)", "syntax", 13, 5, "'1_000' is not a number", ""),
         ("range(a, min=2013-1-1)", "syntax", 13, 8, "'2013-1-1' is not a number", ""),
         ("range(a, min=1e999)", "syntax", 13, 5, "an exponent within 400", ""),
+        ("range(a, min=1e" + "9" * 25 + ")", "syntax", 13, 27, "an exponent within 400", ""),
         ("range(a, min=" + "9" * 61 + ")", "syntax", 13, 61, "at most 60 digits", ""),
         ("not_null(a\u202e)", "syntax", 10, 1, "U+202E", ""),
         ("not_null(a\x00)", "syntax", 10, 1, "U+0000", ""),

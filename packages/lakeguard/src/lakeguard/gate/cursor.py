@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 from lakeguard.gate.grammar_error import ErrorKind, GrammarError, Span, nearest
 from lakeguard.gate.literals import MOST_DIGITS, MOST_EXPONENT, Flag, Literal_, Number, Text
@@ -131,14 +131,20 @@ class Cursor:
     def expect_number(self) -> Decimal:
         if self.token.kind != "number":
             raise self.error("a number expected")
-        number = Decimal(self.token.value)
+        try:
+            number = Decimal(self.token.value)
+        except InvalidOperation:
+            raise self._too_large() from None
         digits = len(number.as_tuple().digits)
         if digits > MOST_DIGITS or (number and abs(number.adjusted()) > MOST_EXPONENT):
-            raise self.error(
-                f"a number has at most {MOST_DIGITS} digits and an exponent within {MOST_EXPONENT}"
-            )
+            raise self._too_large()
         self.advance()
         return number if number else Decimal(0)
+
+    def _too_large(self) -> GrammarError:
+        return self.error(
+            f"a number has at most {MOST_DIGITS} digits and an exponent within {MOST_EXPONENT}"
+        )
 
     def expect_comparison(self) -> Comparison:
         if self.token.kind == "mark" and self.token.value in _COMPARISONS:
