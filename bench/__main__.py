@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import guarded_write, large_ingest, loads, registry
+from bench import deciding, guarded_write, large_ingest, loads, registry
 from bench.figures import Figure, keep, show
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
+    deciding.NAME: deciding.run,
     guarded_write.NAME: guarded_write.run,
     large_ingest.NAME: large_ingest.run,
     loads.NAME: loads.run,

@@ -203,7 +203,7 @@ def test_intervals_of_a_history() -> None:
         ("foreign_key(delay -> silver.countries(a))", "which is no key"),
         ("freshness(dep, max=24)", "max wants a time"),
         ("freshness(name, max=24h)", "freshness needs dates or timestamps"),
-        ("freshness(dep, max=24h) fail_if > 3", "held against max="),
+        ("freshness(dep, max=24h) fail_if > 3", "an age has no other limit"),
         ("gaps(count, step='1d')", "have a number as step"),
         ("gaps(dep, step=1)", "have a time as step"),
         ("gaps(day, step='36h')", "dates are whole days apart"),

@@ -87,15 +87,17 @@ def judge_age(
     """From the newest value to the decision; a date counts from its first moment in UTC."""
     answer = grounds.answer(judged.newest)
     newest = as_scalar(answer, judged.data_type)
-    limit = f"at most {duration_words(judged.most)}"
+    most = judged.most
+    limit = "not in the future" if most is None else f"at most {duration_words(most)}"
     subject = f"{judged.subject}{where_words(rule)}"
     if newest is None:
         message = f"no value to judge: {subject} is empty, limit {limit}"
         return result(definition, broken(definition.severity), message, limit=limit)
     age = grounds.clock - _moment(newest)
     words = f"{duration_words(age)} old" if age >= timedelta(0) else "in the future"
-    outcome = Outcome.PASS if age <= judged.most else broken(definition.severity)
-    message = f"newest {subject} is {words}, limit {limit}"
+    holds = age >= timedelta(0) if most is None else age <= most
+    outcome = Outcome.PASS if holds else broken(definition.severity)
+    message = f"{judged.which} {subject} is {words}, limit {limit}"
     return result(definition, outcome, message, observed=answer, limit=limit)
 
 

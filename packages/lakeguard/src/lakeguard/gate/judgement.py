@@ -127,12 +127,14 @@ class GroupsJudged:
 
 @dataclass(frozen=True)
 class AgeJudged:
-    """The time from the greatest value to the decision, which may be so long."""
+    """The time from the greatest or least value to the decision, which may be so long; a most of
+    None asks only that it has begun."""
 
     subject: str
     newest: Asked
     data_type: str
-    most: timedelta
+    most: timedelta | None
+    which: Literal["newest", "oldest"] = "newest"
 
     @property
     def asked(self) -> tuple[Asked, ...]:

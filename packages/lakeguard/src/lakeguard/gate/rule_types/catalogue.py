@@ -14,7 +14,7 @@ from lakeguard.gate.rule_types.aggregates import (
 from lakeguard.gate.rule_types.arrays import ArrayElements, ArraySize
 from lakeguard.gate.rule_types.column_order import ColumnOrder
 from lakeguard.gate.rule_types.comparisons import COMPARISONS
-from lakeguard.gate.rule_types.freshness import Freshness
+from lakeguard.gate.rule_types.freshness import Freshness, NotFuture, NotOlderThan
 from lakeguard.gate.rule_types.membership import (
     FullMatch,
     MemberOfSet,
@@ -37,6 +37,7 @@ from lakeguard.gate.rule_types.shares import Completeness, Distinct, DistinctRat
 from lakeguard.gate.rule_types.spread import QuantileValue
 from lakeguard.gate.rule_types.sql_agg import TotalFormula
 from lakeguard.gate.rule_types.sql_row import RowCondition
+from lakeguard.gate.rule_types.table_shape import TABLE_RULES
 from lakeguard.gate.rule_types.text_forms import Castable, Like, WrittenDate
 from lakeguard.gate.rule_types.uniqueness import Unique
 from lakeguard.gate.rule_types.value_range import TextLength, ValueRange
@@ -75,11 +76,14 @@ RULE_TYPES = RuleTypes(
         Deviation(),
         QuantileValue(),
         Freshness(),
+        NotOlderThan(),
+        NotFuture(),
         NoGaps(),
         Increasing(),
         Decreasing(),
         NoOverlap(),
         NoIntervalGap(),
         SetDrift(),
+        *TABLE_RULES,
     )
 )

@@ -1,6 +1,8 @@
-"""``freshness(column, max=24h)``"""
+"""``freshness(column, max=24h)``, ``not_older_than`` and ``not_future``"""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from lakeguard.gate.durations import duration
 from lakeguard.gate.judgement import AgeJudged, ask
@@ -12,7 +14,30 @@ from lakeguard.gate.rule_types.value_range import TIMES
 from lakeguard_sdk.measure import Aggregate, AggregateFunction
 
 
-class Freshness(RuleType):
+class AgeRule(RuleType):
+    """The newest or oldest value that a run brings, at the time of the decision."""
+
+    takes = "dates, timestamps"
+    judges = "value"
+    nulls = "NULLs are left out; with no value at all the rule fails."
+
+    def check(self, read: ReadRule) -> None:
+        for clause in ("warn_if", "fail_if"):
+            if getattr(read.rule, clause) is not None:
+                raise read.error(clause, "an age has no other limit; severity: WARN warns")
+
+    def age(self, read: ReadRule, columns: Resolver, function: AggregateFunction) -> AgeJudged:
+        column = columns.column()
+        columns.column_of("dates or timestamps", column.type in TIMES)
+        extreme = ask(Aggregate(function=function, column=column, where=columns.where))
+        most = read.rule.parameter("max")
+        span = duration(most.value) if isinstance(most, Text) else None
+        oldest = function is AggregateFunction.MIN
+        which: Literal["newest", "oldest"] = "oldest" if oldest else "newest"
+        return AgeJudged(column.name, extreme, column.type, span, which)
+
+
+class Freshness(AgeRule):
     name = "freshness"
     summary = (
         "The newest value that the run brings is not older than the limit when it is decided on."
@@ -20,21 +45,28 @@ class Freshness(RuleType):
         " future is fresh."
     )
     example = "freshness(updated_at, max='24h')"
-    nulls = "NULLs are left out; with no value at all the rule fails."
-    takes = "dates, timestamps"
     parameters = (ParameterSpec("max", "duration", "how old it may be", required=True),)
     principal = "max"
-    judges = "value"
-
-    def check(self, read: ReadRule) -> None:
-        for clause in ("warn_if", "fail_if"):
-            if getattr(read.rule, clause) is not None:
-                raise read.error(clause, "an age is held against max=; severity: WARN warns")
 
     def compile(self, read: ReadRule, columns: Resolver) -> AgeJudged:
-        column = columns.column()
-        columns.column_of("dates or timestamps", column.type in TIMES)
-        newest = Aggregate(function=AggregateFunction.MAX, column=column, where=columns.where)
-        most = read.rule.parameter("max")
-        span = duration(most.value if isinstance(most, Text) else "")
-        return AgeJudged(column.name, ask(newest), column.type, span)
+        return self.age(read, columns, AggregateFunction.MAX)
+
+
+class NotOlderThan(AgeRule):
+    name = "not_older_than"
+    summary = "No value that the run brings is older than the limit when it is decided on."
+    example = "not_older_than(event_at, max='30d')"
+    parameters = (ParameterSpec("max", "duration", "how old it may be", required=True),)
+    principal = "max"
+
+    def compile(self, read: ReadRule, columns: Resolver) -> AgeJudged:
+        return self.age(read, columns, AggregateFunction.MIN)
+
+
+class NotFuture(AgeRule):
+    name = "not_future"
+    summary = "No value that the run brings lies in the future when it is decided on."
+    example = "not_future(event_at)"
+
+    def compile(self, read: ReadRule, columns: Resolver) -> AgeJudged:
+        return self.age(read, columns, AggregateFunction.MAX)

@@ -1,0 +1,184 @@
+"""Rules about the table itself: its columns, its files, its partitions."""
+
+from __future__ import annotations
+
+from lakeguard.gate.judgement import Bounds, FilesJudged, Settled
+from lakeguard.gate.literals import Number, Text
+from lakeguard.gate.reading import ReadRule
+from lakeguard.gate.resolution import Resolver
+from lakeguard.gate.rule import Listed
+from lakeguard.gate.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.rule_types.value_range import check_bounds
+from lakeguard_sdk.schema import normal_type
+
+
+class ShapeRule(RuleType):
+    """What the declared columns answer, which the staged ones must equal."""
+
+    nulls = "No value is looked at."
+    judges = "value"
+    nested = True
+
+    def check(self, read: ReadRule) -> None:
+        for clause in ("where", "warn_if", "fail_if"):
+            if getattr(read.rule, clause) is not None:
+                raise read.error(clause, f"{self.name} holds or not: it takes no {clause}")
+
+
+class ColumnExists(ShapeRule):
+    name = "column_exists"
+    summary = "The table has the columns; without them the definition is refused."
+    example = "column_exists(flight_key, origin)"
+    takes = "any, also nested"
+    columns = (1, None)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> Settled:
+        return Settled(True, f"there is {', '.join(column.name for column in columns.every)}")
+
+
+class ColumnType(ShapeRule):
+    name = "column_type"
+    summary = "The column has the type."
+    example = "column_type(amount, type='decimal(9,2)')"
+    takes = "any, also nested"
+    parameters = (ParameterSpec("type", "text", "the type, as columns have it", required=True),)
+    principal = "type"
+
+    def check(self, read: ReadRule) -> None:
+        super().check(read)
+        try:
+            _type(read)
+        except ValueError as reason:
+            raise read.error("parameter type", str(reason)) from None
+
+    def compile(self, read: ReadRule, columns: Resolver) -> Settled:
+        column = columns.column()
+        return Settled(column.type == _type(read), f"{column.name} is {column.type}")
+
+
+class ColumnCount(ShapeRule):
+    name = "column_count"
+    summary = "The table has as many columns as the bounds allow."
+    example = "column_count(min=3, max=40)"
+    takes = "no column"
+    columns = (0, 0)
+    parameters = (
+        ParameterSpec("min", "whole", "the fewest columns that pass"),
+        ParameterSpec("max", "whole", "the most columns that pass"),
+    )
+
+    def check(self, read: ReadRule) -> None:
+        super().check(read)
+        check_bounds(read)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> Settled:
+        count, bounds = len(columns.names), _bounds(read)
+        low, high = bounds.low, bounds.high
+        holds = (low is None or count >= low) and (high is None or count <= high)  # type: ignore[operator]
+        return Settled(holds, f"there are {count} columns")
+
+
+class ColumnSequence(ShapeRule):
+    name = "column_order"
+    summary = "The columns stand in this order in the table, others between them or not."
+    example = "column_order(flight_key, flight_date, origin)"
+    takes = "any, also nested"
+    columns = (2, None)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> Settled:
+        places = [columns.names.index(column.name) for column in columns.every]
+        return Settled(places == sorted(places), f"the order is {', '.join(columns.names)}")
+
+
+class SchemaMatch(ShapeRule):
+    name = "schema_match"
+    summary = "The table has exactly these columns, whatever their order."
+    example = "schema_match(columns=['flight_key', 'origin'])"
+    takes = "no column"
+    columns = (0, 0)
+    parameters = (ParameterSpec("columns", "list", "the names", required=True),)
+    principal = "columns"
+
+    def compile(self, read: ReadRule, columns: Resolver) -> Settled:
+        listed = read.rule.parameter("columns")
+        items = listed.items if isinstance(listed, Listed) else ()
+        names = [item.value for item in items if isinstance(item, Text)]
+        if len(names) != len(items):
+            raise read.error("parameter columns", "columns are listed as texts: ['a', 'b']")
+        differing = sorted(set(names) ^ set(columns.names))
+        found = f"differing: {', '.join(differing)}" if differing else "the columns are those"
+        return Settled(not differing, found)
+
+
+class FileCount(RuleType):
+    name = "file_count"
+    summary = "The run brings as many files as the bounds allow."
+    example = "file_count(max=200)"
+    nulls = "No value is looked at."
+    takes = "no column"
+    columns = (0, 0)
+    parameters = (
+        ParameterSpec("min", "whole", "the fewest files that pass"),
+        ParameterSpec("max", "whole", "the most files that pass"),
+    )
+    judges = "value"
+
+    def check(self, read: ReadRule) -> None:
+        _refuse_clauses(read)
+        check_bounds(read)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> FilesJudged:
+        return FilesJudged(_bounds(read))
+
+
+class PartitionPresent(RuleType):
+    name = "partition_present"
+    summary = "The run brings a file of the partition."
+    example = "partition_present(flight_date, value='2013-12-31')"
+    nulls = "No value is looked at."
+    takes = "partition columns"
+    parameters = (
+        ParameterSpec("value", "text", "the value, as Delta's log spells it", required=True),
+    )
+    principal = "value"
+    judges = "value"
+
+    def check(self, read: ReadRule) -> None:
+        _refuse_clauses(read)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> FilesJudged:
+        value = read.rule.parameter("value")
+        wanted = value.value if isinstance(value, Text) else ""
+        return FilesJudged(Bounds("long"), (columns.column().name, wanted))
+
+
+def _refuse_clauses(read: ReadRule) -> None:
+    for clause in ("where", "warn_if", "fail_if"):
+        if getattr(read.rule, clause) is not None:
+            message = f"{read.rule.rule_type} is about files: it takes no {clause}"
+            raise read.error(clause, message)
+
+
+def _bounds(read: ReadRule) -> Bounds:
+    low, high = (read.rule.parameter(name) for name in ("min", "max"))
+    return Bounds(
+        "long",
+        low.value if isinstance(low, Number) else None,
+        high.value if isinstance(high, Number) else None,
+    )
+
+
+def _type(read: ReadRule) -> str:
+    text = read.rule.parameter("type")
+    return normal_type(text.value if isinstance(text, Text) else "")
+
+
+TABLE_RULES: tuple[RuleType, ...] = (
+    ColumnExists(),
+    ColumnType(),
+    ColumnCount(),
+    ColumnSequence(),
+    SchemaMatch(),
+    FileCount(),
+    PartitionPresent(),
+)
