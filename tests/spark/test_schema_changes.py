@@ -19,6 +19,7 @@ from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import RunStatus
 from tests.worlds.applied_folders import applied, apply_again, published, run
+from tests.worlds.definition_folders import write_folder
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
@@ -306,6 +307,48 @@ def test_what_each_profile_lets_in_and_keeps_out(
     result = things.run()
     assert result.status is (RunStatus.SUCCESS if accepted else RunStatus.BLOCKED), result
     assert (3 in things.rows()) is accepted
+
+
+OWN = {
+    "widen: ACCEPT_CAST": (RunStatus.SUCCESS, RunStatus.FAILED),
+    "widen: QUARANTINE_ROW": (RunStatus.SUCCESS, RunStatus.SUCCESS),
+    "widen: BLOCK": (RunStatus.BLOCKED, RunStatus.BLOCKED),
+}
+
+
+@pytest.mark.parametrize(("reaction", "ends"), OWN.items())
+def test_a_profile_of_ones_own_answers_a_class(
+    tmp_path: Path, reaction: str, ends: tuple[RunStatus, RunStatus]
+) -> None:
+    own = f"profile: own\nreactions: {{{reaction}}}\n"
+    write_folder(tmp_path, {"definitions/profiles/own.yaml": own})
+    things = one(tmp_path, "{type: APPEND}", "OWN")
+    wide = ONE_FILE.set(1, pa.field("n", pa.int64()))
+    for value, expected in zip((5, 2**40), ends, strict=True):
+        things.land(wide, {"id": value, "n": value, "s": "c"})
+        result = things.run()
+        assert result.status is expected, result.error
+    assert things.client.reader.definition(NAME).declared.type_of("n") == "integer"
+    assert (5 in things.rows()) is (ends[0] is RunStatus.SUCCESS)
+    assert 2**40 not in things.rows()
+
+
+def test_fields_that_are_left_out_and_numbers_that_are_declared(tmp_path: Path) -> None:
+    own = "profile: own\nallow_type_narrow: true\nreactions: {nested_add: LEFT_OUT}\n"
+    write_folder(tmp_path, {"definitions/profiles/own.yaml": own})
+    columns = {"id": "long", "x": '"struct<a:decimal(12,2)>"', "y": '"decimal(12,2)"'}
+    things = Things(tmp_path, columns, load="APPEND", schema="{profile: own}")
+    inside = pa.struct([("b", pa.string()), ("a", pa.int32())])
+    file = pa.schema([("id", pa.int64()), ("x", inside), ("y", pa.int32())])
+    things.land(file, {"id": 1, "x": {"a": 3, "b": "no"}, "y": 4})
+    result = things.run()
+    assert result.status is RunStatus.SUCCESS, result.error or result.decision
+    assert things.rows()[1] == {"id": 1, "x": {"a": Decimal("3.00")}, "y": Decimal("4.00")}
+    assert things.answers() == {
+        "NESTED_ADD x.b": "LEFT_OUT",
+        "NESTED_NARROW x.a": "ACCEPT_CAST",
+        "NARROW y": "ACCEPT_CAST",
+    }
 
 
 def test_a_required_column_that_is_gone_fails_its_rule(tmp_path: Path) -> None:

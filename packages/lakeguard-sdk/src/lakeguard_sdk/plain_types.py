@@ -34,6 +34,7 @@ PLAIN_WORDS = tuple(sorted({*_PLAIN, *_ALIASES, "decimal(p,s)"}))
 
 INTEGERS = ("byte", "short", "integer", "long")
 FLOATS = ("float", "double")
+_DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 19}
 
 
 def plain_type(text: str) -> str | None:
@@ -55,6 +56,12 @@ def decimal_size(data_type: str) -> tuple[int, int] | None:
 
 def is_numeric(data_type: str) -> bool:
     return data_type in INTEGERS or data_type in FLOATS or decimal_size(data_type) is not None
+
+
+def whole_number_fits(number: str, held: str) -> bool:
+    """Whether a decimal has the digits for every value of a whole number."""
+    size = decimal_size(held)
+    return number in _DIGITS and size is not None and size[0] - size[1] >= _DIGITS[number]
 
 
 def plain_widens(found: str, declared: str) -> bool:

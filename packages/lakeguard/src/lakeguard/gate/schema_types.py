@@ -15,12 +15,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from lakeguard_sdk.plain_types import FLOATS, INTEGERS, decimal_size, plain_widens
+from lakeguard_sdk.plain_types import (
+    FLOATS,
+    INTEGERS,
+    decimal_size,
+    plain_widens,
+    whole_number_fits,
+)
 from lakeguard_sdk.schema_words import SchemaChange
 from lakeguard_sdk.type_parser import parse_type
 from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf, type_text
 
-_DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 19}
 _INSIDE = {
     SchemaChange.WIDEN: SchemaChange.NESTED_WIDEN,
     SchemaChange.NARROW: SchemaChange.NESTED_NARROW,
@@ -72,18 +77,13 @@ def plain_change(old: str, new: str) -> SchemaChange | None:
         return None
     if type_widens(old, new):
         return SchemaChange.WIDEN
-    if plain_widens(new, old) or type_widens(new, old) or _whole_number_fits(new, old):
+    if plain_widens(new, old) or type_widens(new, old) or whole_number_fits(new, old):
         return SchemaChange.NARROW
     if {old, new} == {"timestamp", "timestamp_ntz"}:
         return SchemaChange.TIMEZONE
     if decimal_size(old) and decimal_size(new):
         return SchemaChange.DECIMAL_SIZE
     return SchemaChange.INCOMPATIBLE_TYPE
-
-
-def _whole_number_fits(number: str, held: str) -> bool:
-    size = decimal_size(held)
-    return number in _DIGITS and size is not None and size[0] - size[1] >= _DIGITS[number]
 
 
 def _changes(path: str, old: ColumnType, new: ColumnType, *, inside: bool) -> Iterator[TypeChange]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.plain_types import plain_widens
+from lakeguard_sdk.plain_types import plain_widens, whole_number_fits
 from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf, parts_of, type_text
 from openlaketx.engine.spark_types import data_type_of, spark_type
 
@@ -34,7 +34,8 @@ def part_by_part(found: ColumnType, declared: ColumnType) -> bool:
     """Whether every part that both types have keeps its values in the declared one."""
     match found, declared:
         case str(), str():
-            return plain_widens(found, declared) or (found, declared) == ("date", "timestamp_ntz")
+            local = (found, declared) == ("date", "timestamp_ntz")
+            return local or plain_widens(found, declared) or whole_number_fits(found, declared)
         case StructOf(), StructOf():
             both = ((_field(found, name), new) for name, new in declared.fields)
             return all(old is None or part_by_part(old[1], new) for old, new in both)
