@@ -74,7 +74,7 @@ def _sifted(batch: Batch, aside: list[SchemaReaction], plan: RunPlan, lake: str)
     try:
         rejected = bad.count()
         if rejected:
-            bad.drop(ROW_FILE).write.mode("errorifexists").json(_place(plan, lake))
+            bad.drop(ROW_FILE).write.mode("error").json(_place(plan, lake))
     except SPARK_ERRORS as error:
         raise batch.explain(error) from None
     return replace(batch, frame=batch.frame.filter(good), rejected=batch.rejected + rejected)
