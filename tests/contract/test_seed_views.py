@@ -178,11 +178,11 @@ INGESTION: dict[str, list[tuple[Any, ...]]] = {
     ],
     "data_quality_results": [
         ("run_2", "ds_1", 2, "enough", "row_count(min=1)", "PASS", None, None, "7 rows",
-         minute(22), "dec_2"),
+         minute(22), "dec_2", "7", "at least 1", "h"),
         ("run_4", "ds_1", 2, "id_present", "not_null(id)", "FAIL", 2**60, 2**61, ODD,
-         minute(42), "dec_4"),
+         minute(42), "dec_4", None, None, "h"),
         ("run_4", "ds_1", 3, "enough", "row_count(min=1)", "PASS", None, None, "7 rows",
-         minute(42), "dec_4"),
+         minute(42), "dec_4", "7", "at least 1", "h"),
     ],
     "run_audit": [
         ("run_2", "ds_1", minute(20), minute(25), "SUCCESS", 7, None, None, "manual", 1),

@@ -55,6 +55,8 @@ COUNTED = CheckResult(
     expression="row_count(min=1)",
     outcome=Outcome.PASS,
     message="7 rows",
+    observed=7,
+    limit="at least 1",
 )
 ELIGIBLE = CheckResult(
     kind=CheckKind.ELIGIBILITY,

@@ -135,7 +135,7 @@ INGESTION_NOTES: dict[str, TableNote] = {
             ),
         ),
         key=("run_id", "check_ordinal"),
-        nullable=("failed_rows", "scope_rows"),
+        nullable=("failed_rows", "scope_rows", "observed_value", "allowed"),
     ),
     "data_profiling_results": TableNote(
         Family.INGESTION,

@@ -116,6 +116,9 @@ data_quality_results = Table(
     Column("evaluated_at", UtcTime),
     Column("decision_id", Id),
     Column("org_id", Id),
+    Column("observed_value", Long),
+    Column("allowed", Long),
+    Column("ruleset_hash", Hash),
 )
 
 run_audit = Table(
@@ -219,7 +222,8 @@ def _results(json: JsonSql) -> str:
         f" {json.item_number('c', 'failed_rows')} AS failed_rows,"
         f" {json.item_number('c', 'scope_rows')} AS scope_rows,"
         f" {json.item_text('c', 'message')} AS message, r.decided_at AS evaluated_at,"
-        " r.decision_id, r.org_id"
+        f" r.decision_id, r.org_id, {json.item_text('c', 'observed')} AS observed_value,"
+        f" {json.item_text('c', 'limit')} AS allowed, r.ruleset_hash"
         f" FROM decisions r, {json.items('r.ruling', 'checks', 'c')}"
         f" WHERE {json.item_text('c', 'kind')} = 'rule'"
     )
