@@ -6,25 +6,21 @@ import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, Field, Schema, write_deltalake
 from deltalake.schema import PrimitiveType
 
-from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import RunStatus
-from tests.worlds.applied_folders import applied, apply_again, published, run
+from tests.worlds.applied_folders import applied, run
+from tests.worlds.changing_things import NAME, ONE, ONE_FILE, Things, one
 from tests.worlds.definition_folders import write_folder
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
-NAME = DatasetName("bronze.things")
-SOURCE = "source: things\nformat: parquet\npath: in/*.parquet\n"
 WHO = pa.struct([("a", pa.int32()), ("b", pa.string()), ("C", pa.string())])
 NEW_WHO = pa.struct([("a", pa.int64()), ("c", pa.string()), ("d", pa.string())])
 MONEY, FINE = pa.decimal128(9, 2), pa.decimal128(9, 4)
@@ -93,50 +89,6 @@ MISFITS = [
     {**SECOND, "id": 4, "price": Decimal("4.4444")},
     {**SECOND, "id": 5, "odd": {"x": "1"}},
 ]
-
-
-class Things:
-    """One bronze dataset over files of Parquet."""
-
-    def __init__(self, folder: Path, columns: dict[str, str], **said: str) -> None:
-        self.folder, self.landed = folder, 0
-        self.columns, self.said = columns, said
-        (folder / "in").mkdir(parents=True)
-        self.client: Client = applied(folder, self._files())
-
-    def _files(self) -> dict[str, str | bytes]:
-        listed = "".join(f"  {name}: {{type: {kind}}}\n" for name, kind in self.columns.items())
-        rest = "".join(f"{key}: {value}\n" for key, value in self.said.items())
-        head = f"dataset: {NAME}\nowner: tests\ndomain: shop\nsource: things\n"
-        return {
-            "definitions/sources/things.yaml": SOURCE,
-            "definitions/bronze/things.yaml": f"{head}{rest}columns:\n{listed}",
-        }
-
-    def say(self, **said: str) -> None:
-        self.said |= said
-        for file, text in self._files().items():
-            (self.folder / file).write_text(str(text))
-        apply_again(self.client, self.folder)
-
-    def land(self, schema: pa.Schema, *rows: dict[str, Any]) -> None:
-        for old in (self.folder / "in").glob("*.parquet"):
-            old.unlink()
-        table = pa.Table.from_pylist(list(rows), schema=schema)
-        self.landed += 1
-        pq.write_table(table, self.folder / "in" / f"{self.landed}.parquet")
-
-    def run(self) -> RunResult:
-        return run(self.client, NAME)
-
-    def rows(self) -> dict[int, dict[str, Any]]:
-        """What a reader of the table sees, by id."""
-        table = DeltaTable(str(self.folder / "bronze" / "things")).to_pyarrow_table()
-        return {row["id"]: row for row in table.to_pylist()}
-
-    def answers(self) -> dict[str, str]:
-        seen = self.client.reader.schemas(NAME)[0]
-        return {f"{item.change} {item.column}": str(item.reaction) for item in seen.differences}
 
 
 @pytest.fixture
@@ -218,70 +170,6 @@ def test_the_next_run_finds_the_table_as_it_became(things: Things) -> None:
     assert things.run().version == 3
     assert things.rows()[6]["small"] == 7
     assert things.rows()[6]["extra"] is None
-
-
-ONE = {"id": "long", "n": "integer", "s": "string"}
-ONE_FILE = pa.schema([("id", pa.int64()), ("n", pa.int32()), ("s", pa.string())])
-
-
-def one(folder: Path, load: str, profile: str) -> Things:
-    made = Things(folder, ONE, load=load, schema=f"{{profile: {profile}}}")
-    made.land(ONE_FILE, {"id": 1, "n": 1, "s": "a"}, {"id": 2, "n": 2, "s": "b"})
-    assert made.run().version == 1
-    return made
-
-
-WIDE_FILE = ONE_FILE.set(1, pa.field("n", pa.int64())).append(pa.field("more", pa.string()))
-
-
-@pytest.mark.parametrize(
-    ("load", "expected"),
-    [
-        ("{type: APPEND}", {1: (1, None), 2: (2, None), 3: (2**40, "x")}),
-        ("{type: FULL}", {2: (2**41, "y"), 3: (2**40, "x")}),
-        ("{type: INCREMENTAL, keys: [id]}", {1: (1, None), 2: (2**41, "y"), 3: (2**40, "x")}),
-        ("{type: SNAPSHOT, keys: [id]}", {2: (2**41, "y"), 3: (2**40, "x")}),
-        (
-            "{type: INCREMENTAL, keys: [id], hash: ROW_HASH, partition_by: [s]}",
-            {1: (1, None), 2: (2**41, "y"), 3: (2**40, "x")},
-        ),
-        ("{type: PARTITION, partition_by: [s]}", {1: (1, None), 2: (2**41, "y"), 3: (2**40, "x")}),
-    ],
-)
-def test_every_load_widens_and_grows_its_table(
-    tmp_path: Path, load: str, expected: dict[int, tuple[int, str | None]]
-) -> None:
-    things = one(tmp_path, load, "BACKWARD")
-    rows = [
-        {"id": 2, "n": 2**41, "s": "b", "more": "y"},
-        {"id": 3, "n": 2**40, "s": "c", "more": "x"},
-    ]
-    things.land(WIDE_FILE, *(rows[1:] if "APPEND" in load else rows))
-    result = things.run()
-    assert result.status is RunStatus.SUCCESS, result.error or result.decision
-    assert {key: (row["n"], row["more"]) for key, row in things.rows().items()} == expected
-    assert sorted(published(things.client, NAME, "id")) == sorted(expected)
-
-
-def test_a_history_keeps_every_state_in_the_wider_type(tmp_path: Path) -> None:
-    things = one(tmp_path, "{type: SCD2, keys: [id]}", "BACKWARD")
-    things.land(WIDE_FILE, {"id": 2, "n": 2**41, "s": "b", "more": "y"})
-    assert things.run().version == 2
-    table = DeltaTable(str(tmp_path / "bronze" / "things")).to_pyarrow_table()
-    states = {(row["id"], row["n"], row["is_current"]) for row in table.to_pylist()}
-    assert states == {(1, 1, True), (2, 2, False), (2, 2**41, True)}
-
-
-def test_a_person_widens_a_table_by_declaring_it(tmp_path: Path) -> None:
-    things = one(tmp_path, "{type: APPEND}", "DEFAULT")
-    things.columns = {**ONE, "n": "long"}
-    things.say()
-    things.land(ONE_FILE, {"id": 3, "n": 3, "s": "c"})
-    result = things.run()
-    assert result.status is RunStatus.SUCCESS, result.error or result.decision
-    table = DeltaTable(str(tmp_path / "bronze" / "things"))
-    assert table.to_pyarrow_table().schema.field("n").type == pa.int64()
-    assert set(things.rows()) == {1, 2, 3}
 
 
 @pytest.mark.parametrize(
