@@ -31,6 +31,7 @@ from lakeguard.gate.written import (
 )
 from lakeguard_sdk.expression import Arithmetic, Comparison
 from lakeguard_sdk.words import Scope
+from tests.property.gate.measured_strategies import WITHOUT_WHERE, measured_makers
 
 UPWARD = (Comparison.GT, Comparison.GE)
 
@@ -166,7 +167,7 @@ def rules(draw: st.DrawFn) -> Rule:
     """Any rule that the grammar can say."""
     kind = draw(st.sampled_from(sorted(_MAKERS)))
     fields = draw(_MAKERS[kind])
-    if draw(st.booleans()):
+    if kind not in WITHOUT_WHERE and draw(st.booleans()):
         fields = fields | {"where": draw(conditions)}
     if "columns" not in fields:
         fields = fields | {"columns": (draw(names),)}
@@ -263,5 +264,8 @@ _MAKERS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "unique": _with_limits(_fixed(columns=_keys, scope=st.sampled_from([None, Scope.BATCH]))),
     "row_count": value_limits(_counts).map(lambda fields: fields | {"columns": ()}),
     **{name: value_limits(numbers) for name in ("mean", "min", "max", "sum")},
+    **measured_makers(
+        names, value_limits(numbers), value_limits(_counts), range_parameters(_counts), _with_limits
+    ),
 }
 RULE_TYPE_NAMES = frozenset(_MAKERS)

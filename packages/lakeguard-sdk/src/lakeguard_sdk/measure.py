@@ -84,8 +84,8 @@ class DistinctCount(Noun):
 
 
 class DistinctValues(Noun):
-    """The different values of a column as digests, sorted, with commas between; a value of whose
-    more than ``most`` there are cannot be told. No value leaves the data plane."""
+    """The different values of a column as digests, sorted, with commas between; of more than
+    ``most`` there is no answer. No value leaves the data plane."""
 
     measure: Literal["distinct_values"] = "distinct_values"
     column: ColumnRef
