@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.registry.rows.rule_forms import expression_text
 from lakeguard_sdk.words import Severity
 from tests.unit.registry.rows.loads import OBJECT, good, loaded, mistakes, rules_of
 
@@ -51,6 +53,8 @@ def rule_set(
          "in_set(customer_id, values=['a', 'b'])"),
         ("MAX_LENGTH", "customer_id, max=5", "NULL", "length(customer_id, max=5)"),
         ("ROW_COUNT", "min=1", "NULL", "row_count(min=1)"),
+        ("POSITIVE", "", "'amount'", "gt(amount, value=0)"),
+        ("NOT_BLANK", "customer_id", "NULL", "sql_row(length(trim(customer_id)) > 0)"),
         ("SQL_ROW", "amount * 2 > 1", "NULL", "sql_row(amount * 2 > 1)"),
         ("EXPRESSION", "length(customer_id) > 2 or amount > 1", "NULL",
          "sql_row(length(customer_id) > 2 or amount > 1)"),
@@ -87,6 +91,10 @@ def test_expressions_that_say_nothing_are_refused(kind: str, expression: str, co
         ({"rule": "VALID_VALUES", "values": [1, 2]}, "in_set(total, values=[1, 2])"),
         ({"rule": "RANGE_CHECK", "min": 0, "max": 1.50}, "range(total, min=0, max=1.5)"),
         ({"rule": "RANGE_CHECK", "min": 0, "max": None}, "range(total, min=0)"),
+        ({"rule": "POSITIVE"}, "gt(total, value=0)"),
+        ({"rule": "multiple_of", "of": 5}, "sql_row(total % 5 = 0)"),
+        ("positive", "gt(total, value=0)"),
+        ("multiple_of(of=5)", "sql_row(total % 5 = 0)"),
         ({"rule": "within", "low": 1, "high": 2}, "range(total, min=1, max=2)"),
         ("unique", "unique(total)"),
         ("range(min=1)", "range(total, min=1)"),
@@ -106,6 +114,8 @@ def test_entries_of_a_rule_set(entry: Any, text: str) -> None:
         ({"rule": "WITHIN", "low": 1}, "LG-2015"),
         ({"rule": "WITHIN", "low": 1, "high": 2, "x": 3}, "LG-2015"),
         ({"rule": "RETIRED"}, "LG-2015"),
+        ({"rule": "PRIMARY_KEY"}, "LG-2015"),  # several rules
+        ({"rule": "MULTIPLE_OF"}, "LG-2015"),
         ({"name": "NOT_NULL"}, "LG-2015"),
         (7, "LG-2015"),
         ("uniqe", "LG-2013"),
@@ -166,3 +176,25 @@ def test_a_wrong_type_is_told_at_the_type() -> None:
     row = QUALITY.format("UNIQE", "amount", "NULL")
     (told,) = loaded(OBJECT + "\n" + row)[1]
     assert told.startswith(f"{OBJECT.count(chr(10)) + 2}:{row.index(chr(39) + 'UNIQE') + 1} ")
+
+
+@pytest.mark.parametrize(
+    ("rule_type", "expression", "text"),
+    [
+        ("POSITIVE", "amount", "gt(amount, value=0)"),
+        ("Not_Blank", "(name)", "sql_row(length(trim(name)) > 0)"),
+        ("MULTIPLE_OF", "multiple_of(amount, of=5)", "sql_row(amount % 5 = 0)"),
+        ("REQUIRED_IF", "name, when=amount > 0", "sql_row(name is not null) where amount > 0"),
+    ],
+)
+def test_types_of_rows_may_be_rules_of_the_catalogue(
+    rule_type: str, expression: str, text: str
+) -> None:
+    assert expression_text(rule_type, expression) == text
+
+
+def test_a_type_that_stands_for_several_rules_is_refused() -> None:
+    with pytest.raises(GrammarError, match="stands for several rules"):
+        expression_text("PRIMARY_KEY", "id, day")
+    with pytest.raises(GrammarError, match="did you mean positive"):
+        expression_text("POSITVE", "amount")

@@ -299,7 +299,8 @@ def _column_rules(
     entries = cells.json("dq_rule_set") if cells.text("dq_rule_set") else []
     for entry in entries if isinstance(entries, list) else [entries]:
         try:
-            read = read_rule(entry_text(entry, column, catalogue), column=column).rule
+            text = entry_text(entry, column, catalogue)
+            read = read_rule(text, column=column if text == entry else None).rule
             limited = read.fail_if is not None or read.warn_if is not None
             severity = None if limited else severity_of(said, checking.behaviour)
             rule_ = define_rule(read, rule_id=None, severity=severity, active=checking.enabled)

@@ -8,6 +8,7 @@ from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import parse_policy, policy_text
 from lakeguard.gate.rules import default_rule_id, define_rule
+from lakeguard.gate.where_tree import column_text
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.code_columns import say_build
 from lakeguard.registry.rows.dataset_names import dataset_of, written_dataset
@@ -20,7 +21,7 @@ from lakeguard.registry.rows.ingestion_rows import (
 )
 from lakeguard.registry.rows.load_settings import say_load_settings
 from lakeguard.registry.rows.naming import is_word
-from lakeguard.registry.rows.rule_forms import expression_text
+from lakeguard.registry.rows.rule_forms import expression_text, type_name
 from lakeguard.registry.rows.vendor_types import column_type
 from lakeguard.registry.rows.wording import shown
 from lakeguard.registry.rows.worksheet import Worksheet
@@ -199,7 +200,9 @@ def _rule(cells: Cells, dataset: str) -> RuleDefinition | None:
         cells.missing("rule_expression")
         return None
     try:
-        read = read_rule(expression_text(kind, expression or ""), column=column)
+        named = kind is not None and type_name(kind) is None  # by the catalogue, column and all
+        said_of = expression or (column_text(column) if named and column else "")
+        read = read_rule(expression_text(kind, said_of), column=None if named else column)
         usual = default_rule_id(read.rule)
         rule_id = _rule_id(cells, usual)
         if rule_id is None:

@@ -118,9 +118,13 @@ def _closed(text: str) -> bool:
 
 
 def entry_text(entry: Any, column: str, catalogue: Mapping[str, CatalogueRule]) -> str:
-    """One entry of ``dq_rule_set``: a text, or ``{"rule": NAME, parameter: value, …}``."""
+    """One entry of ``dq_rule_set``: a text, or ``{"rule": NAME, parameter: value, …}``.
+
+    What is not the text itself names its column.
+    """
     if isinstance(entry, str):
-        return entry
+        expanded = Macros(catalogue).expand(entry, column)
+        return entry if expanded is None else _single(expanded, entry)
     if not isinstance(entry, dict) or not isinstance(entry.get("rule"), str):
         raise _refused('write a rule, "unique" or {"rule": "RANGE_CHECK", "min": 0}')
     word: str = entry["rule"]
