@@ -199,10 +199,12 @@ class Measuring:
             bound.update({} if relation is None else relation.parameters)
         self._watch.check()
         try:
-            return self._engine.rows(query, bound)
+            found = self._engine.rows(query, bound)
         except self._engine.failures:
             self._watch.check()
             raise
+        self._watch.check()
+        return found
 
     @property
     def _failures(self) -> tuple[type[Exception], ...]:

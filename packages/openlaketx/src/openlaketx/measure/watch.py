@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Timer
+from threading import Event, Thread
 from time import monotonic
+
+_AGAIN_SECONDS = 0.5
 
 
 class TooLate(Exception):
@@ -25,11 +27,23 @@ class Watch:
 
     @contextmanager
     def running(self, stop: Callable[[], None]) -> Iterator[None]:
-        """When the time is over, ``stop`` ends what is being asked; nothing is asked after."""
-        timer = Timer(max(0.0, self._end - monotonic()), stop)
-        timer.daemon = True
-        timer.start()
+        """When the time is over, ``stop`` ends what is being asked; nothing is asked after.
+
+        It is called again until the block is left: an engine that was just about to begin may
+        not have heard it.
+        """
+        done = Event()
+
+        def end() -> None:
+            wait = max(0.0, self._end - monotonic())
+            while not done.wait(wait):
+                stop()
+                wait = _AGAIN_SECONDS
+
+        thread = Thread(target=end, name="measure-watch", daemon=True)
+        thread.start()
         try:
             yield
         finally:
-            timer.cancel()
+            done.set()
+            thread.join()
