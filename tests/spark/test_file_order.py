@@ -15,7 +15,7 @@ from lakeguard_sdk.run import SourceBuild
 from lakeguard_sdk.storage import LocalStorage
 from lakeguard_sdk.words import LoadType, Malformed, SourceFormat
 from openlaketx.extract import Batch, extract, transform
-from openlaketx.extract.file_order import PLACE, ROW_FILE, with_places
+from openlaketx.extract.file_order import PLACE, ROW_FILE, by_name, with_places
 from tests.spark.plans import plan, schema
 from tests.worlds.csv_projects import CsvProject
 
@@ -109,3 +109,14 @@ def test_the_file_of_the_higher_number_counts(tmp_path: Path, details: str) -> N
     result = project.run()
     assert (result.version, result.error) == (1, None)
     assert project.rows(columns="id, v") == [(1, "ten"), (2, "ten"), (3, "nine")]
+
+
+def test_a_name_with_a_number_more_is_later() -> None:
+    """As copies are named: the first has no number."""
+    names = ["orders10.parquet", "orders2.parquet", "orders.parquet", "orders-1.parquet"]
+    assert sorted(names, key=by_name) == [
+        "orders-1.parquet",
+        "orders.parquet",
+        "orders2.parquet",
+        "orders10.parquet",
+    ]

@@ -150,7 +150,7 @@ def commits_since(storage: Storage, location: str, version: int) -> Iterator[Com
 
 def parse_commit(version: int, data: bytes) -> Commit:
     """Reads any engine's commit; raises ValueError where the file is torn."""
-    actions = [json.loads(line) for line in data.decode().splitlines() if line.strip()]
+    actions = [json.loads(line) for line in data.split(b"\n") if line.strip()]
     if not actions:
         raise ValueError(f"commit {version} is empty")
     found: dict[str, list[dict[str, object]]] = {}

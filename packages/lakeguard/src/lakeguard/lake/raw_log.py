@@ -104,7 +104,7 @@ def _checkpointed(file: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _committed(data: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for line in data.decode().splitlines():
+    for line in data.split(b"\n"):
         if line.strip():
             yield from json.loads(line).items()
 

@@ -21,15 +21,16 @@ ROW_FILE = "lg_row_file"
 """Names the column with the file that a row came from; only where a batch has an order."""
 PLACE = "lg_file_place"
 """Names the column with the place of that file in the order: a later one is higher."""
-_NUMBER = re.compile(r"([0-9]+)")
+_PARTS = re.compile(r"[0-9]+|.", re.DOTALL)
+_DIGIT = ord("0")
 _SCHEME = "^file:(//)?"
 """Spark spells it in two ways."""
 
 
-def by_name(path: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
-    """What paths are compared by."""
-    parts = (part for part in _NUMBER.split(path) if part)
-    return tuple((0, int(p), "") if _NUMBER.fullmatch(p) else (1, 0, p) for p in parts), path
+def by_name(path: str) -> tuple[tuple[tuple[int, int], ...], str]:
+    """What paths are compared by: character by character, a number where a digit would stand."""
+    parts = _PARTS.findall(path)
+    return tuple((_DIGIT, int(part)) if part.isdigit() else (ord(part), 0) for part in parts), path
 
 
 def file_order(selection: Selection) -> tuple[str, ...]:

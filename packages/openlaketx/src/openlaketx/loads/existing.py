@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from lakeguard_sdk.commits import written_whole
 from lakeguard_sdk.errors import BaseMoved, ForeignTable
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.schema import INTEGERS, Column, TableSchema
 from lakeguard_sdk.storage import join, local_path
 from openlaketx.conform.casts import lossless_cast
 from openlaketx.engine.delta_table import (
@@ -55,6 +55,12 @@ class Existing:
     def without(self, removed: Iterable[str]) -> tuple[LiveFile, ...]:
         gone = set(removed)
         return tuple(self.files[path] for path in sorted(self.files) if path not in gone)
+
+    def tells(self, column: str, data_type: str) -> bool:
+        """Whether ranges of the column can be held against values of the type: as text, a day
+        that became a time is before its own midnight."""
+        held = self.schema.type_of(column)
+        return held == data_type or {held, data_type} <= set(INTEGERS)
 
     def overlapping(self, column: str, low: Any, high: Any) -> set[str]:
         """Files that may hold a value between two others; a file of which nothing is known may."""

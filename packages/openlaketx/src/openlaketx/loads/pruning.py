@@ -40,10 +40,12 @@ def files_with_keys(
         return set()
     for name in keys:
         data_type = str(schema.type_of(name))
+        if not existing.tells(name, data_type):
+            continue
         between = staged_range(batch, name, data_type)
         if between is not None:
             found &= existing.overlapping(name, *between)
-        if len(found) > 1 and data_type in _LISTED and _can_list(batch, name):
+        if len(found) > 1 and data_type in _LISTED:
             found = _around(existing, found, name, staged_values(batch, name))
     return found
 
@@ -56,9 +58,12 @@ def near_keys(
     No row that is left out has a key of the batch.
     """
     name = plan.load.keys[0]
-    if plan.declared.type_of(name) not in _COMPARED or not _can_list(batch, name):
+    data_type = str(plan.declared.type_of(name))
+    if data_type not in _COMPARED or not existing.tells(name, data_type):
         return rows
     values = staged_values(batch, name)
+    if values is None:
+        return rows
     between = [_within(values, existing.ranges[path].get(name)) for path in files]
     stretches = _merged([found for found in between if found is not None])
     if not stretches or len(stretches) > _MOST_STRETCHES:
@@ -84,16 +89,24 @@ def _can_list(batch: Candidate, column: str) -> bool:
     return few and column not in batch.files[0].partition
 
 
-def staged_values(batch: Candidate, column: str) -> list[Any]:
-    """Every value that staged files hold in a column, once and in order, without NULL."""
+def staged_values(batch: Candidate, column: str) -> list[Any] | None:
+    """Every value that staged files hold in a column, once and in order, without NULL; None where
+    there are too many, or some cannot be told."""
+    if not batch.files or not _can_list(batch, column):
+        return None
     places = [local_path(join(batch.location, file.path)) for file in batch.files]
     columns = [pq.ParquetFile(place).read([column])[column] for place in places]
     distinct = (value for found in columns for value in pc.unique(found).to_pylist())
-    return sorted({comparable(value) for value in distinct} - {None})
+    try:
+        return sorted({comparable(value) for value in distinct} - {None})
+    except UnicodeDecodeError:
+        return None
 
 
-def _around(existing: Existing, files: set[str], column: str, values: list[Any]) -> set[str]:
+def _around(existing: Existing, files: set[str], column: str, values: list[Any] | None) -> set[str]:
     """The batch may lie at both ends of a table and miss all that is between."""
+    if values is None:
+        return files
     return {path for path in files if _within(values, existing.ranges[path].get(column))}
 
 

@@ -72,7 +72,7 @@ def upper_prefix(text: str) -> str:
 def _string_bounds(lowest: bytes, highest: bytes) -> tuple[str | None, str | None]:
     """Nothing where the bytes are not text: Spark writes such strings too."""
     try:
-        return json.dumps(lowest.decode()[:PREFIX]), json.dumps(upper_prefix(highest.decode()))
+        return _quoted(lowest.decode()[:PREFIX]), _quoted(upper_prefix(highest.decode()))
     except UnicodeDecodeError:
         return None, None
 
@@ -106,4 +106,9 @@ def _instant(tell: Any) -> str | None:
 
 
 def _object(members: dict[str, str]) -> str:
-    return "{" + ",".join(f"{json.dumps(key)}:{value}" for key, value in members.items()) + "}"
+    return "{" + ",".join(f"{_quoted(key)}:{value}" for key, value in members.items()) + "}"
+
+
+def _quoted(text: str) -> str:
+    """Characters as they are: delta-rs misreads escaped ones beyond the first plane."""
+    return json.dumps(text, ensure_ascii=False)

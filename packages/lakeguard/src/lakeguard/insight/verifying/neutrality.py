@@ -118,7 +118,7 @@ def _metadata_before(location: str, version: int) -> dict[str, Any] | None:
 
 def _actions(data: bytes) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
-    for line in data.decode().splitlines():
+    for line in data.split(b"\n"):
         if line.strip():
             for kind, body in json.loads(line).items():
                 found.setdefault(kind, []).append(body)
