@@ -81,9 +81,9 @@ def staged_beside(
 ) -> Subject:
     """The same beside another dataset, whose keys may be referred to."""
     subject = staged(folder, batch, existing, schema)
-    file = folder / "other" / "part-0.parquet"
-    write_rows(file, others, schema)
-    return replace(subject, references={OTHER: Referenced((str(file),), schema)})
+    path = "other/part-0.parquet"
+    write_rows(folder / path, others, schema)
+    return replace(subject, references={OTHER: Referenced(str(folder), (path,), schema)})
 
 
 def _array(values: list[Any], data_type: str) -> pa.Array:

@@ -87,7 +87,7 @@ def _subject(plan: AdoptionPlan, candidate: Candidate) -> Subject:
         paths,
         candidate.rows,
         lacking=lacking,
-        references=referenced_rows(plan.run, paths),
+        references=referenced_rows(plan.run, paths, lacking),
     )
 
 

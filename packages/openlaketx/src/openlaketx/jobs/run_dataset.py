@@ -138,7 +138,7 @@ def _subject(plan: RunPlan, loaded: Loaded) -> Subject:
         loaded.table_rows,
         plan.proven,
         loaded.lacking,
-        referenced_rows(plan, shown),
+        referenced_rows(plan, shown, loaded.lacking),
         sum(item.size for item in loaded.candidate.files) + sum(item.size for item in loaded.stays),
     )
 

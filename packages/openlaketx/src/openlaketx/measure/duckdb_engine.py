@@ -13,13 +13,12 @@ from lakeguard_sdk.schema import FLOATS, TableSchema
 from lakeguard_sdk.words import Scope
 from openlaketx.engine.shown_values import foreign_words
 from openlaketx.measure.duckdb_forms import DUCKDB_FORMS
-from openlaketx.measure.duckdb_reader import ENGINE, DuckdbReader, file_list
+from openlaketx.measure.duckdb_reader import ENGINE, DuckdbReader
 from openlaketx.measure.measuring import MeasuringEngine, Relation
-from openlaketx.measure.subject import Subject, empty_rows
+from openlaketx.measure.subject import Subject
 
 _REASON = 300
 _TOUCHED = "read_parquet($touched, hive_partitioning = false)"
-_REFERENCE = "read_parquet($reference, hive_partitioning = false, union_by_name = true)"
 
 
 class DuckdbEngine(MeasuringEngine):
@@ -46,10 +45,7 @@ class DuckdbEngine(MeasuringEngine):
 
     def reference(self, dataset: DatasetName) -> tuple[Relation, TableSchema]:
         pinned = self._subject.reference(dataset)
-        if not pinned.files:
-            return Relation(empty_rows(pinned.schema), {}), pinned.schema
-        files = {"reference": file_list(pinned.files)}
-        return Relation(_REFERENCE, files), pinned.schema
+        return Relation(*pinned.origin()), pinned.schema
 
     def stop(self) -> None:
         self._reader.stop()

@@ -36,10 +36,10 @@ class How:
     def with_spark(self, measures: Iterable[AnyMeasure], subject: Subject) -> bool:
         """DuckDB where the files are here and it can read them all in time; else Spark.
 
-        Columns that only the table's log tells are known to DuckDB alone.
+        Columns that only the log of a table tells are known to DuckDB alone.
         """
-        if self.engine is not Chosen.AUTO or subject.lacking:
-            return self.engine is Chosen.SPARK and not subject.lacking
+        if self.engine is not Chosen.AUTO or subject.asks_logs:
+            return self.engine is Chosen.SPARK and not subject.asks_logs
         if "://" in subject.batch.location.removeprefix("file://"):
             return True
         return _bytes(measures, subject) > self.large_bytes

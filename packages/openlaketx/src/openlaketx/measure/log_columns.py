@@ -15,31 +15,35 @@ _READ = "read_parquet({files}, hive_partitioning = false, union_by_name = true{m
 
 
 def rows_with_log_columns(
-    location: str, schema: TableSchema, paths: Sequence[str], lacking: Values
+    location: str, schema: TableSchema, paths: Sequence[str], lacking: Values, prefix: str = ""
 ) -> tuple[str, dict[str, Any]]:
-    """Every column of the schema: as the file has it, as the log tells it, or NULL."""
+    """Every column of the schema: as the file has it, as the log tells it, or NULL.
+
+    The names of its parameters begin with ``prefix``.
+    """
     whole = [path for path in paths if path not in lacking]
     others = [path for path in paths if path in lacking]
     told = sorted({name for path in others for name in lacking[path]} & set(schema.names))
     parts = [f"SELECT {_typed(schema)} WHERE FALSE"]
     parameters: dict[str, Any] = {}
     if whole:
-        parts.append(f"SELECT * FROM {_READ.format(files='$files', more='')}")  # noqa: S608
-        parameters["files"] = file_list([join(location, path) for path in whole])
+        read = _READ.format(files=f"${prefix}files", more="")
+        parts.append(f"SELECT * FROM {read}")  # noqa: S608
+        parameters[f"{prefix}files"] = file_list([join(location, path) for path in whole])
     if others:
-        parts.append(_joined(schema, told))
-        parameters["lacking"] = file_list([join(location, path) for path in others])
-        parameters["lacking_names"] = [local_path(join(location, path)) for path in others]
+        parts.append(_joined(schema, told, f"{prefix}lacking"))
+        parameters[f"{prefix}lacking"] = file_list([join(location, path) for path in others])
+        parameters[f"{prefix}lacking_names"] = [local_path(join(location, path)) for path in others]
         for index, name in enumerate(told):
-            parameters[f"lacking_{index}"] = [lacking[path].get(name) for path in others]
+            parameters[f"{prefix}lacking_{index}"] = [lacking[path].get(name) for path in others]
     return f"({' UNION ALL BY NAME '.join(parts)})", parameters
 
 
-def _joined(schema: TableSchema, told: Sequence[str]) -> str:
+def _joined(schema: TableSchema, told: Sequence[str], name: str) -> str:
     """Each row with what is told of its file; a file of which nothing is told has no row."""
-    read = _READ.format(files="$lacking", more=", filename = 'lg_file'")
+    read = _READ.format(files=f"${name}", more=", filename = 'lg_file'")
     held = f"SELECT {_typed(schema)}, CAST(NULL AS VARCHAR) AS lg_file WHERE FALSE"
-    values = "".join(f", unnest($lacking_{at}) AS lg_value_{at}" for at in range(len(told)))
+    values = "".join(f", unnest(${name}_{at}) AS lg_value_{at}" for at in range(len(told)))
     columns = ", ".join(
         f"CAST(v.lg_value_{told.index(c.name)} AS {sql_type(c.type)}) AS {quoted(c.name)}"
         if c.name in told
@@ -49,7 +53,7 @@ def _joined(schema: TableSchema, told: Sequence[str]) -> str:
     return (
         f"SELECT {columns}"  # noqa: S608 - names are quoted, values bound
         f" FROM ({held} UNION ALL BY NAME SELECT * FROM {read}) r"
-        f" JOIN (SELECT unnest($lacking_names) AS lg_file{values}) v ON r.lg_file = v.lg_file"
+        f" JOIN (SELECT unnest(${name}_names) AS lg_file{values}) v ON r.lg_file = v.lg_file"
     )
 
 

@@ -5,17 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.storage import join
-from openlaketx.extract.pinned_input import files_to_read
+from lakeguard_sdk.run import InputPin, RunPlan
+from openlaketx.engine.delta_table import Values
+from openlaketx.extract.pinned_input import files_to_read, values_left_to_log
 from openlaketx.measure.subject import Referenced
 
 
-def referenced_rows(plan: RunPlan, shown: Sequence[str]) -> dict[DatasetName, Referenced]:
-    """Each at its pinned version; the dataset itself as its files will be ``shown``."""
-    own = tuple(join(plan.location, path) for path in shown)
-    found = {plan.dataset: Referenced(own, plan.table_schema)}
-    for pin in plan.references:
-        files = tuple(files_to_read(pin, str(plan.dataset)))
-        found[pin.input.dataset] = Referenced(files, pin.table_schema)
-    return found
+def referenced_rows(
+    plan: RunPlan, shown: Sequence[str], lacking: Values
+) -> dict[DatasetName, Referenced]:
+    """Each at its pinned version; the dataset itself as its files will be ``shown``.
+
+    With what the log says of columns that a file may lack, as all other readers are told.
+    """
+    own = Referenced(plan.location, tuple(shown), plan.table_schema, lacking)
+    return {plan.dataset: own} | {
+        pin.input.dataset: _pinned_rows(pin, str(plan.dataset)) for pin in plan.references
+    }
+
+
+def _pinned_rows(pin: InputPin, dataset: str) -> Referenced:
+    location = pin.snapshot.location
+    root = f"{location.rstrip('/')}/"
+    paths = tuple(file.removeprefix(root) for file in files_to_read(pin, dataset))
+    return Referenced(location, paths, pin.table_schema, values_left_to_log(pin, paths))

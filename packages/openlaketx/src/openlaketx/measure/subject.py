@@ -10,6 +10,7 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import join
 from lakeguard_sdk.words import Scope
+from openlaketx.engine.delta_table import Values
 from openlaketx.measure.condition_sql import quoted, sql_type
 from openlaketx.measure.duckdb_reader import file_list
 from openlaketx.measure.log_columns import rows_with_log_columns
@@ -17,14 +18,32 @@ from openlaketx.stage import Candidate
 
 _FILES = "read_parquet($files, hive_partitioning = false, union_by_name = true)"
 """By name, because files that are older than a column do not have it."""
+_REFERENCE = _FILES.replace("$files", "$reference")
 
 
 @dataclass(frozen=True)
 class Referenced:
-    """The rows of a dataset that keys refer to: where its files lie, and its columns."""
+    """The rows of a dataset that keys refer to: its files below its root, and its columns."""
 
-    files: tuple[str, ...]
+    location: str
+    paths: tuple[str, ...]
     schema: TableSchema
+    lacking: Values = field(default_factory=dict)
+    """Files that may lack columns, with what the table's log says of those."""
+
+    @property
+    def files(self) -> list[str]:
+        return [join(self.location, path) for path in self.paths]
+
+    def origin(self) -> tuple[str, dict[str, Any]]:
+        """The rows to look in, under parameters that no other rows of a question have."""
+        if not self.paths:
+            return empty_rows(self.schema), {}
+        if any(path in self.lacking for path in self.paths):
+            return rows_with_log_columns(
+                self.location, self.schema, self.paths, self.lacking, prefix="reference_"
+            )
+        return _REFERENCE, {"reference": file_list(self.files)}
 
 
 @dataclass(frozen=True)
@@ -38,11 +57,16 @@ class Subject:
     table_rows: int
     proven: tuple[str, ...] = ()
     """Measures of duplicates that the table had none of before."""
-    lacking: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    lacking: Values = field(default_factory=dict)
     """Files of the table that may lack columns, with what its log says of those."""
     references: Mapping[DatasetName, Referenced] = field(default_factory=dict)
     table_bytes: int = 0
     """Of all those files; what is not known counts as nothing."""
+
+    @property
+    def asks_logs(self) -> bool:
+        """Whether a log tells columns of the table, or of one that its keys refer to."""
+        return bool(self.lacking) or any(held.lacking for held in self.references.values())
 
     def origin(self, scope: Scope) -> tuple[str, dict[str, Any]]:
         """The rows to ask; without a file, none, under the same names and types."""
