@@ -215,6 +215,8 @@ class SchemaVerdict(Noun):
     """What the run goes on with in the place of its plan's columns, where it accepted others."""
     measures: tuple[Measure, ...] = Field(default=(), exclude_if=lambda asked: not asked)
     """What is then to be measured in the place of its plan's measures."""
+    pinned: str = Field(default="", exclude_if=lambda found: not found)
+    """Hash of the policies and tags that hold for those columns, in the place of its opening's."""
 
 
 class Failure(Noun):

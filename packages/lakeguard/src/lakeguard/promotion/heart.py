@@ -14,6 +14,7 @@ from lakeguard.dispatch.tasks import Task, TaskKind
 from lakeguard.gate.schema_terms import SchemaTerms
 from lakeguard.gate.subject import Subject
 from lakeguard.lake.port import GovernedTables
+from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
 from lakeguard.settings import MaintenanceSettings
@@ -42,7 +43,10 @@ class Heart:
 
 
 class PinnedRules(Noun):
-    """Rules, policies and tags as they stood when the run opened; an edit counts from the next."""
+    """Rules, policies and tags as they stood when the run opened; an edit counts from the next.
+
+    Columns that the run then accepts have theirs beside them.
+    """
 
     rules: tuple[RuleDefinition, ...]
     policies: tuple[PolicyDefinition, ...]
@@ -50,6 +54,8 @@ class PinnedRules(Noun):
     subject: Subject | None = None
     """None where the run opened before this was pinned."""
     terms: SchemaTerms = Field(default_factory=SchemaTerms)
+    waiting: tuple[PolicyDefinition, ...] = ()
+    """Policies over a tag that no column carries; one that drifts in may bring it."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +82,12 @@ def load_open_run(connection: Connection, heart: Heart, ticket: RunTicket) -> Op
 def opened_run(connection: Connection, heart: Heart, task: Task, run_id: str) -> OpenRun:
     opening = opening_of(connection, heart.org_id, run_id)
     verdict = schema_verdict(connection, heart.org_id, run_id)
+    pinned = opening.pinned
+    if verdict is not None and verdict.pinned:
+        pinned = get_document(connection, heart.org_id, verdict.pinned)
     return OpenRun(
         task=task,
         dataset=dataset_by_id(connection, heart.org_id, task.dataset_id),
         plan=opening.plan if verdict is None else opening.plan.under(verdict),
-        pinned=PinnedRules.from_json(opening.pinned),
+        pinned=PinnedRules.from_json(pinned),
     )

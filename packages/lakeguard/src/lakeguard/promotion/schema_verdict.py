@@ -8,21 +8,22 @@ from sqlalchemy import Connection
 
 from lakeguard.gate.case import CaseFacts
 from lakeguard.gate.policies import governs
-from lakeguard.gate.rules import measures_for
 from lakeguard.gate.schema_changes import Approved, Difference, find_changes, reordered
 from lakeguard.gate.schema_comparison import accepted_schema, answered, policy_modes
 from lakeguard.gate.schema_guarantees import guaranteed
 from lakeguard.gate.schema_revisions import revised_differences
+from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opened_revision
 from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.heart import Heart, OpenRun
+from lakeguard.promotion.subjects import asked_measures, pin_drift
 from lakeguard.registry.drift import drifted
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import definition_at, read_state
+from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.load import load_columns
-from lakeguard_sdk.measure import Measure, measure_key
 from lakeguard_sdk.run import SchemaReaction, SchemaVerdict, SourceBuild
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.schema_words import Reaction, SchemaChange
@@ -50,20 +51,23 @@ def judge_schema(
     problem = _problem(connection, heart, run, declared)
     if problem:
         return SchemaVerdict(accepted=False, differences=tuple(_refused(reactions, problem)))
-    measures = _measures(run, declared)
-    return SchemaVerdict(accepted=True, differences=reactions, declared=declared, measures=measures)
+    definition = drifted(_opened(connection, heart, run), declared)
+    pinned = pin_drift(connection, heart, run.pinned, definition)
+    return SchemaVerdict(
+        accepted=True,
+        differences=reactions,
+        declared=declared,
+        measures=asked_measures(pinned, definition.table_schema),
+        pinned=put_document(connection, heart.org_id, pinned.to_data(), heart.clock()),
+    )
 
 
-def _measures(run: OpenRun, declared: TableSchema) -> tuple[Measure, ...]:
-    """What rules ask of the types that the columns will have, and all else that was asked."""
-    plan, rules = run.plan, run.pinned.rules
-    columns = declared.columns + load_columns(plan.load)
-    asked = {measure_key(measure): measure for measure in plan.measures}
-    for measure in measures_for(rules, plan.table_schema):
-        asked.pop(measure_key(measure), None)
-    wanted = measures_for(rules, TableSchema(columns=columns))
-    asked |= {measure_key(measure): measure for measure in wanted}
-    return tuple(asked[key] for key in sorted(asked))
+def _opened(connection: Connection, heart: Heart, run: OpenRun) -> DatasetDefinition:
+    """The definition that the run was opened with, whatever was revised since."""
+    revision = opened_revision(connection, heart.org_id, run.plan.ticket.run_id)
+    if revision is None:
+        return run.dataset.definition
+    return definition_at(connection, run.dataset.dataset_id, revision)
 
 
 def _found(run: OpenRun, live: TableSchema) -> Iterator[Difference]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -17,7 +18,7 @@ from lakeguard.ledger.versions import Pointer, last_promotion, require_version
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.travelling import travelled_tags
 from lakeguard.registry.store import RegisteredDataset, current_policies
-from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
+from lakeguard_sdk.definition import DatasetDefinition, PolicyDefinition, RuleDefinition
 from lakeguard_sdk.measure import Measure
 from lakeguard_sdk.run import Build, PythonBuild, SqlBuild
 from lakeguard_sdk.schema import TableSchema
@@ -41,9 +42,6 @@ def pin_rules(
     definition = dataset.definition
     tags = {column.name: column.tags for column in definition.columns}
     policies = current_policies(connection, heart.org_id)
-    travelled: tuple[Travelled, ...] = ()
-    if any(map(_asks_for_tags, policies)):
-        travelled = travelled_tags(connection, heart.org_id, definition)
     rows = None
     if published is not None:
         rows = require_version(connection, dataset.dataset_id, published.version).table_rows
@@ -54,7 +52,7 @@ def pin_rules(
         parents=definition.parents,
         keys=definition.load.keys,
         rules=tuple(sorted(_columns_of(rule) for rule in definition.rules if rule.active)),
-        travelled=travelled,
+        travelled=_travelled(connection, heart, definition, policies),
         inputs=None if build is None else _inputs(connection, build),
         promoted_at=last_promotion(connection, dataset.dataset_id),
         rows_before=rows,
@@ -69,6 +67,33 @@ def pin_rules(
         tags=tags,
         subject=subject,
         terms=terms or SchemaTerms(),
+        waiting=tuple(policy for policy in policies if _waits(policy, facts)),
+    )
+
+
+def pin_drift(
+    connection: Connection, heart: Heart, pinned: PinnedRules, drifted: DatasetDefinition
+) -> PinnedRules:
+    """What was pinned, for the columns that the run accepted: their tags, those that came down to
+    them, and the policies over a tag that they bring. A run of before has no subject to tell."""
+    if pinned.subject is None:
+        return pinned
+    policies = (*pinned.policies, *pinned.waiting)
+    travelled = _travelled(connection, heart, drifted, policies)
+    facts = CaseFacts(
+        dataset=drifted.dataset,
+        declared=drifted.table_schema,
+        tags={column.name: column.tags for column in drifted.columns},
+        subject=pinned.subject.model_copy(update={"travelled": travelled}),
+    )
+    over = {policy.policy: policy for policy in policies if governs(policy, facts)}
+    return pinned.model_copy(
+        update={
+            "policies": tuple(over.values()),
+            "tags": facts.tags,
+            "subject": facts.subject,
+            "waiting": tuple(policy for policy in policies if policy.policy not in over),
+        }
     )
 
 
@@ -76,6 +101,24 @@ def asked_measures(pinned: PinnedRules, schema: TableSchema) -> tuple[Measure, .
     """What the rules ask of the data, then what the policies ask beside it."""
     by_rules = measures_for(pinned.rules, schema)
     return tuple(dict.fromkeys((*by_rules, *policy_measures(pinned.policies, schema))))
+
+
+def _travelled(
+    connection: Connection,
+    heart: Heart,
+    definition: DatasetDefinition,
+    policies: Iterable[PolicyDefinition],
+) -> tuple[Travelled, ...]:
+    """Worked out only where some policy asks for tags."""
+    if not any(map(_asks_for_tags, policies)):
+        return ()
+    return travelled_tags(connection, heart.org_id, definition)
+
+
+def _waits(policy: PolicyDefinition, facts: CaseFacts) -> bool:
+    """Whether nothing but a tag is missing for the policy to be about the dataset."""
+    anyhow = policy.model_copy(update={"applies_to_tag": ""})
+    return not governs(policy, facts) and governs(anyhow, facts)
 
 
 def _asks_for_tags(policy: PolicyDefinition) -> bool:

@@ -1,0 +1,116 @@
+"""Columns that drift in: the tags that come with them, and the policies that they bring."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakeguard_sdk import Client, DatasetName
+from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.definition import ColumnDefinition, PolicyDefinition
+from lakeguard_sdk.measure import CountIf, measure_key
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.words import Layer, Outcome, PolicyType, Verdict
+from tests.worlds.hand_work import evidence_of, run_by_hand
+from tests.worlds.lakes import DeltaLake
+from tests.worlds.planes import NUMBERS
+from tests.worlds.promises import (
+    DOUBLED,
+    built,
+    end,
+    numbers,
+    opened,
+    promise,
+    promised,
+    revise,
+    world,
+)
+
+pytestmark = pytest.mark.usefixtures("each_state", "turned_clock")
+
+N, EXTRA = Column(name="n", type="long"), Column(name="extra", type="string")
+LIVE = TableSchema(columns=(N, EXTRA))
+TAGGED = numbers(
+    columns=(
+        ColumnDefinition(name="n", type="long"),
+        ColumnDefinition(name="extra", type="string", tags=("pii",)),
+    )
+)
+IN_SILVER = {"applies_to_layer": Layer.SILVER}
+FORBIDDEN = promise(PolicyType.PII, "forbid tag:pii", **IN_SILVER)
+
+
+def silver(text: str = "SELECT * FROM bronze.numbers") -> Any:
+    return built(text).model_copy(update={"profile": "additive"})
+
+
+def below(folder: Path, policy: PolicyDefinition, text: str | None = None) -> Client:
+    """A dataset into which the tagged column of its parent is about to drift."""
+    client = world(folder, TAGGED, silver(text) if text else silver(), policies=(policy,))
+    run_by_hand(client, [1])
+    return client
+
+
+def drifting(client: Client, name: DatasetName = DOUBLED, **said: Any) -> Decision:
+    """A run that brings the column, decided on; what it decided replays."""
+    plan = opened(client, name)
+    verdict = client.runs.submit_schema(plan.ticket, LIVE)
+    assert verdict.accepted, verdict.differences
+    plan = plan.under(verdict)
+    evidence = evidence_of(DeltaLake(), plan, [1])
+    counts = {measure_key(m): said.get("found", 0) for m in plan.measures if isinstance(m, CountIf)}
+    evidence = evidence.model_copy(update={"measures": {**evidence.measures, **counts}})
+    decision = client.runs.submit_evidence(plan.ticket, evidence)
+    end(client, plan, decision)
+    assert client.reader.replay(plan.ticket.run_id).identical
+    return decision
+
+
+def test_a_column_that_drifts_in_brings_its_tag(tmp_path: Path) -> None:
+    decision = drifting(below(tmp_path, FORBIDDEN))
+    assert decision.ruling.verdict is Verdict.BLOCKED
+    message = promised(decision.ruling.checks).message
+    assert message == "column extra comes from bronze.numbers.extra, tagged pii"
+
+
+def test_a_column_that_drifts_in_masked_brings_none(tmp_path: Path) -> None:
+    policy = promise(PolicyType.PII, "forbid tag:pii unless masked by [sha2]", **IN_SILVER)
+    masked = "SELECT n, sha2(extra, 256) AS extra FROM bronze.numbers"
+    assert drifting(below(tmp_path, policy, masked)).allowed
+
+
+def test_a_policy_over_the_tag_comes_with_the_column(tmp_path: Path) -> None:
+    policy = promise(PolicyType.PII, "forbid columns [extra]", applies_to_tag="pii", **IN_SILVER)
+    decision = drifting(below(tmp_path, policy))
+    assert promised(decision.ruling.checks).outcome is Outcome.FAIL
+
+
+def test_a_policy_that_comes_with_the_column_asks_for_its_measures(tmp_path: Path) -> None:
+    text = "forbid pattern '[0-9]{3}' in values"
+    policy = promise(PolicyType.PII, text, applies_to_tag="pii", **IN_SILVER)
+    client = below(tmp_path, policy)
+    assert drifting(client).allowed
+    assert promised(drifting(client, found=1).ruling.checks).outcome is Outcome.FAIL
+
+
+def test_a_policy_revised_since_the_run_opened_counts_from_the_next(tmp_path: Path) -> None:
+    policy = promise(PolicyType.PII, "forbid columns [extra]", applies_to_tag="pii", **IN_SILVER)
+    client = below(tmp_path, policy)
+    plan = opened(client, DOUBLED)
+    revise(client, policies=(policy.model_copy(update={"expression": "forbid columns [other]"}),))
+    plan = plan.under(client.runs.submit_schema(plan.ticket, LIVE))
+    decision = client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, [1]))
+    assert promised(decision.ruling.checks).expression == "forbid columns [extra]"
+    assert not decision.allowed
+
+
+def test_a_pattern_is_looked_for_in_a_column_that_drifts_in(tmp_path: Path) -> None:
+    policy = promise(PolicyType.PII, "forbid pattern '[0-9]{3}' in values")
+    client = world(tmp_path, numbers(profile="additive"), policies=(policy,))
+    decision = drifting(client, NUMBERS)
+    assert promised(decision.ruling.checks).outcome is Outcome.PASS
+    assert decision.allowed
+    decision = drifting(client, NUMBERS, found=2)
+    assert promised(decision.ruling.checks).message == "rows that hold the pattern: extra (2)"
