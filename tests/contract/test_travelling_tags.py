@@ -27,6 +27,7 @@ from tests.worlds.promises import (
     decided,
     numbers,
     promise,
+    revise,
     world,
 )
 
@@ -36,6 +37,9 @@ pytestmark = pytest.mark.usefixtures("each_state", "turned_clock")
 PYTHON = FromPython(file="build.py", function="build", sha256="0" * 64)
 TAGGED = numbers(columns=(ColumnDefinition(name="n", type="long", tags=("pii",)),))
 IN_GOLD = {"applies_to_layer": Layer.GOLD}
+N = ColumnDefinition(name="n", type="long")
+M = ColumnDefinition(name="m", type="long")
+FORBIDDEN = promise(PolicyType.PII, "forbid tag:pii", applies_to_layer=Layer.SILVER)
 
 
 @pytest.mark.parametrize(
@@ -97,3 +101,49 @@ def test_where_lineage_is_not_known_names_count(
     task = client.operations.submit(DOUBLED, "test")
     result = client.runs.open_run(task, this_process("test"))
     assert isinstance(result, RunResult) is (outcome is Outcome.FAIL)
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT n, m FROM bronze.numbers", "SELECT * FROM bronze.numbers"]
+)
+def test_a_tag_stays_with_a_version_that_has_the_column(tmp_path: Path, text: str) -> None:
+    """The definition of the parent drops the column; what is read was made with it."""
+    bronze = numbers(columns=(N, M.model_copy(update={"tags": ("pii",)})))
+    silver = built(text).model_copy(update={"columns": (N, M)})
+    client = world(tmp_path, bronze, silver, policies=(FORBIDDEN,))
+    run_by_hand(client, [1])
+    revise(client, numbers(columns=(N,)))
+    _, check, _ = decided(client, DOUBLED)
+    assert check.outcome is Outcome.FAIL
+    assert check.message == "column m comes from bronze.numbers.m, tagged pii"
+
+
+def test_a_tag_stays_with_the_versions_that_a_version_was_made_of(tmp_path: Path) -> None:
+    silver = built("SELECT n FROM bronze.numbers")
+    gold = built("SELECT n FROM silver.doubled", DOUBLED, TOTALS)
+    policy = promise(PolicyType.PII, "forbid tag:pii", **IN_GOLD)
+    client = world(tmp_path, TAGGED, silver, gold, policies=(policy,))
+    run_by_hand(client, [1])
+    run_by_hand(client, [1], client.operations.submit(DOUBLED, "test"))
+    revise(client, numbers(columns=(M,)), built("SELECT m AS n FROM bronze.numbers"))
+    _, check, _ = decided(client, TOTALS)
+    assert check.message == "column n comes from bronze.numbers.n, tagged pii"
+
+
+def test_a_new_tag_counts_for_what_is_published_already(tmp_path: Path) -> None:
+    silver = built("SELECT n FROM bronze.numbers")
+    client = world(tmp_path, numbers(), silver, policies=(FORBIDDEN,))
+    run_by_hand(client, [1])
+    assert decided(client, DOUBLED)[1].outcome is Outcome.PASS
+    revise(client, TAGGED)
+    assert decided(client, DOUBLED)[1].outcome is Outcome.FAIL
+
+
+def test_a_column_that_the_select_does_not_show_carries_everything(tmp_path: Path) -> None:
+    bronze = numbers(columns=(N, M.model_copy(update={"tags": ("pii",)})))
+    other = ColumnDefinition(name="other", type="long")
+    silver = built("SELECT n FROM bronze.numbers").model_copy(update={"columns": (N, other)})
+    client = world(tmp_path, bronze, silver, policies=(FORBIDDEN,))
+    run_by_hand(client, [1])
+    _, check, _ = decided(client, DOUBLED)
+    assert check.message == "column other comes from bronze.numbers.m, tagged pii"

@@ -52,7 +52,7 @@ def judge_schema(
     if problem:
         return SchemaVerdict(accepted=False, differences=tuple(_refused(reactions, problem)))
     definition = drifted(_opened(connection, heart, run), declared)
-    pinned = pin_drift(connection, heart, run.pinned, definition)
+    pinned = pin_drift(connection, heart, run.pinned, definition, run.plan.build)
     return SchemaVerdict(
         accepted=True,
         differences=reactions,

@@ -19,6 +19,7 @@ from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.travelling import travelled_tags
 from lakeguard.registry.store import RegisteredDataset, current_policies
 from lakeguard_sdk.definition import DatasetDefinition, PolicyDefinition, RuleDefinition
+from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.measure import Measure
 from lakeguard_sdk.run import Build, PythonBuild, SqlBuild
 from lakeguard_sdk.schema import TableSchema
@@ -52,7 +53,7 @@ def pin_rules(
         parents=definition.parents,
         keys=definition.load.keys,
         rules=tuple(sorted(_columns_of(rule) for rule in definition.rules if rule.active)),
-        travelled=_travelled(connection, heart, definition, policies),
+        travelled=_travelled(connection, heart, definition, policies, _read_by(build)),
         inputs=None if build is None else _inputs(connection, build),
         promoted_at=last_promotion(connection, dataset.dataset_id),
         rows_before=rows,
@@ -72,14 +73,18 @@ def pin_rules(
 
 
 def pin_drift(
-    connection: Connection, heart: Heart, pinned: PinnedRules, drifted: DatasetDefinition
+    connection: Connection,
+    heart: Heart,
+    pinned: PinnedRules,
+    drifted: DatasetDefinition,
+    build: Build,
 ) -> PinnedRules:
     """What was pinned, for the columns that the run accepted: their tags, those that came down to
     them, and the policies over a tag that they bring. A run of before has no subject to tell."""
     if pinned.subject is None:
         return pinned
     policies = (*pinned.policies, *pinned.waiting)
-    travelled = _travelled(connection, heart, drifted, policies)
+    travelled = _travelled(connection, heart, drifted, policies, _read_by(build))
     facts = CaseFacts(
         dataset=drifted.dataset,
         declared=drifted.table_schema,
@@ -108,11 +113,12 @@ def _travelled(
     heart: Heart,
     definition: DatasetDefinition,
     policies: Iterable[PolicyDefinition],
+    read: Iterable[InputVersion],
 ) -> tuple[Travelled, ...]:
     """Worked out only where some policy asks for tags."""
     if not any(map(_asks_for_tags, policies)):
         return ()
-    return travelled_tags(connection, heart.org_id, definition)
+    return travelled_tags(connection, heart.org_id, definition, read)
 
 
 def _waits(policy: PolicyDefinition, facts: CaseFacts) -> bool:
@@ -133,16 +139,20 @@ def _columns_of(rule: RuleDefinition) -> tuple[str, ...]:
         return ()
 
 
-def _inputs(connection: Connection, build: Build) -> tuple[ReadInput, ...]:
+def _read_by(build: Build | None) -> tuple[InputVersion, ...]:
     pins = build.views if isinstance(build, SqlBuild) else {}
     if isinstance(build, PythonBuild):
         pins = build.inputs
+    return tuple(pin.input for pin in pins.values())
+
+
+def _inputs(connection: Connection, build: Build) -> tuple[ReadInput, ...]:
     read = []
-    for pin in pins.values():
-        version = require_version(connection, pin.input.dataset_id, pin.input.version)
+    for item in _read_by(build):
+        version = require_version(connection, item.dataset_id, item.version)
         read.append(
             ReadInput(
-                dataset=pin.input.dataset,
+                dataset=item.dataset,
                 version=version.version,
                 promoted_at=version.promoted_at,
             )

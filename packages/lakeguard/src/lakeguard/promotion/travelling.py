@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from lakeguard.gate.subject import Travelled
-from lakeguard.registry.store import current_definition
+from lakeguard.ledger.versions import inputs_of, require_version
+from lakeguard.promotion.behind import definition_behind
+from lakeguard.registry.store import current_definition, dataset_by_id
 from lakeguard_sdk.definition import DatasetDefinition, FromPython, FromSql
+from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.schema import TableSchema
 
 if TYPE_CHECKING:
     from lakeguard.registry.sql_lineage import ColumnSource
@@ -31,10 +35,14 @@ Tags = dict[str, set[_Carried]]
 
 
 def travelled_tags(
-    connection: Connection, org_id: str, definition: DatasetDefinition
+    connection: Connection,
+    org_id: str,
+    definition: DatasetDefinition,
+    read: Iterable[InputVersion] = (),
 ) -> tuple[Travelled, ...]:
-    """Every tag that came down to a column of the dataset, by the definitions of today."""
-    found = _Ancestors(connection, org_id).inherited(definition)
+    """Every tag that came down to a column of the dataset: by the definitions of today, and by
+    those that the versions which are read were made with."""
+    found = _Ancestors(connection, org_id).inherited(definition, read)
     items = (
         Travelled(
             column=column.name,
@@ -48,76 +56,108 @@ def travelled_tags(
     return tuple(sorted(items, key=lambda item: item.to_json()))
 
 
+@dataclass(frozen=True)
+class _Parent:
+    """What is known of a dataset that is read."""
+
+    tags: Tags
+    today: TableSchema | None
+    read: TableSchema | None
+    """As the version has it that is read."""
+
+
 class _Ancestors:
     """What the columns of a dataset and of all that it is built from carry; each is read once."""
 
     def __init__(self, connection: Connection, org_id: str) -> None:
         self._connection = connection
         self._org_id = org_id
-        self._definitions: dict[DatasetName, DatasetDefinition | None] = {}
-        self._carried: dict[DatasetName, Tags] = {}
+        self._parents: dict[DatasetName | InputVersion, _Parent] = {}
 
-    def inherited(self, definition: DatasetDefinition) -> Tags:
-        if not any(map(self._is_tagged, definition.parents)):
+    def inherited(self, definition: DatasetDefinition, read: Iterable[InputVersion] = ()) -> Tags:
+        pins = {pin.dataset: pin for pin in read}
+        above = {name: self._parent(name, pins.get(name)) for name in definition.parents}
+        if not any(parent.tags for parent in above.values()):
             return {}
-        above = {parent: self._tags(parent) for parent in definition.parents}
         match definition.build:
             case FromSql(text=text):
-                return self._by_sql(definition, text, above)
+                return _by_sql(definition, text, above)
             case FromPython():
-                return _by_name(definition, above.values())
+                return _by_name(definition, (parent.tags for parent in above.values()))
         return {}
 
-    def _is_tagged(self, name: DatasetName, seen: frozenset[DatasetName] = frozenset()) -> bool:
-        """Whether a column of the dataset, or of one above it, carries a tag at all."""
-        definition = self._definition(name)
-        if definition is None or name in seen:
-            return False
-        if any(column.tags for column in definition.columns):
-            return True
-        return any(self._is_tagged(parent, seen | {name}) for parent in definition.parents)
+    def _parent(self, name: DatasetName, pin: InputVersion | None) -> _Parent:
+        key = pin or name
+        if key not in self._parents:
+            # a dataset above itself would otherwise never end
+            self._parents[key] = _Parent(tags={}, today=None, read=None)
+            self._parents[key] = self._found(name, pin)
+        return self._parents[key]
 
-    def _tags(self, name: DatasetName) -> Tags:
-        if name not in self._carried:
-            self._carried[name] = {}  # a dataset above itself would otherwise never end
-            definition = self._definition(name)
-            if definition is not None:
-                self._carried[name] = self._all_tags(definition)
-        return self._carried[name]
+    def _found(self, name: DatasetName, pin: InputVersion | None) -> _Parent:
+        now = self._today(name, pin)
+        tags = {} if now is None else self._all_tags(now, now.dataset)
+        today = None if now is None else now.table_schema
+        if pin is None:
+            return _Parent(tags, today, read=None)
+        version = require_version(self._connection, pin.dataset_id, pin.version)
+        then = definition_behind(self._connection, self._org_id, version)
+        if then is not None:
+            read = inputs_of(self._connection, pin.dataset_id, pin.version)
+            known_as = then.dataset if now is None else now.dataset
+            tags = _together(tags, self._all_tags(then, known_as, read))
+        return _Parent(tags, today, version.table_schema)
 
-    def _all_tags(self, definition: DatasetDefinition) -> Tags:
-        found = self.inherited(definition)
-        for column in definition.columns:
-            source = f"{definition.dataset}.{column.name}"
-            own = {_Carried(tag.lower(), source) for tag in column.tags}
-            if own:
-                found.setdefault(column.name.casefold(), set()).update(own)
-        return found
+    def _today(self, name: DatasetName, pin: InputVersion | None) -> DatasetDefinition | None:
+        if pin is not None:  # its name may have been another
+            return dataset_by_id(self._connection, self._org_id, pin.dataset_id).definition
+        found = current_definition(self._connection, self._org_id, name)
+        return None if found is None else found.definition
 
-    def _by_sql(
-        self, definition: DatasetDefinition, text: str, above: dict[DatasetName, Tags]
+    def _all_tags(
+        self,
+        definition: DatasetDefinition,
+        known_as: DatasetName,
+        read: Iterable[InputVersion] = (),
     ) -> Tags:
-        from lakeguard.registry.sql_lineage import column_sources
+        own = {
+            column.name.casefold(): {
+                _Carried(tag.lower(), f"{known_as}.{column.name}") for tag in column.tags
+            }
+            for column in definition.columns
+            if column.tags
+        }
+        return _together(self.inherited(definition, read), own)
 
-        known = {name: self._definition(name) for name in above}
-        schemas = {name: found.table_schema for name, found in known.items() if found}
-        sources = column_sources(text, schemas)
-        result: Tags = {}
-        for column in definition.columns:
-            name = column.name.casefold()
-            if sources and name not in sources:  # the SELECT has none, and the schema will say so
-                continue
-            made_of = sources.get(name)
-            carried = set(_everything(above.values()) if made_of is None else _of(made_of, above))
-            if carried:
-                result[name] = carried
-        return result
 
-    def _definition(self, name: DatasetName) -> DatasetDefinition | None:
-        if name not in self._definitions:
-            found = current_definition(self._connection, self._org_id, name)
-            self._definitions[name] = None if found is None else found.definition
-        return self._definitions[name]
+def _together(first: Tags, second: Tags) -> Tags:
+    names = [*first, *second]
+    return {name: first.get(name, set()) | second.get(name, set()) for name in names}
+
+
+def _by_sql(definition: DatasetDefinition, text: str, above: dict[DatasetName, _Parent]) -> Tags:
+    """A column that the SELECT does not show, or that cannot be followed, carries everything."""
+    from lakeguard.registry.sql_lineage import column_sources
+
+    tags = {name: parent.tags for name, parent in above.items()}
+    read = {name: parent.read or parent.today for name, parent in above.items()}
+    today = {name: parent.today for name, parent in above.items()}
+    ways = [
+        column_sources(text, {name: schema for name, schema in schemas.items() if schema})
+        for schemas in (read, today)
+    ]
+    result: Tags = {}
+    for column in definition.columns:
+        name = column.name.casefold()
+        found = [sources[name] for sources in ways if name in sources]
+        known = [made_of for made_of in found if made_of is not None]
+        if not found or len(known) < len(found):
+            carried = set(_everything(tags.values()))
+        else:
+            carried = {item for made_of in known for item in _of(made_of, tags)}
+        if carried:
+            result[name] = carried
+    return result
 
 
 def _of(made_of: Iterable[ColumnSource], above: dict[DatasetName, Tags]) -> Iterator[_Carried]:
