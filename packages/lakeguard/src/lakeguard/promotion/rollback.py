@@ -161,7 +161,7 @@ def _decide(
 ) -> Decision:
     """BLOCK policies of today on the evidence of then; its rules were answered when it was made."""
     evidence = approved_evidence(connection, heart, dataset, target)
-    pinned = pin_rules(connection, heart, dataset, published=None)
+    pinned = pin_rules(connection, heart, dataset, published=None, shown=target)
     pinned = pinned.model_copy(update={"rules": ()})
     findings = Findings()
     findings.accept("version", f"v{target.version} was approved by {target.decision_id}")

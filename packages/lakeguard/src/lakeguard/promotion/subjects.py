@@ -14,7 +14,14 @@ from lakeguard.gate.policies import governs, policy_measures
 from lakeguard.gate.rules import measures_for
 from lakeguard.gate.schema_terms import SchemaTerms
 from lakeguard.gate.subject import ReadInput, Subject, Travelled
-from lakeguard.ledger.versions import Pointer, last_promotion, require_version
+from lakeguard.ledger.versions import (
+    Pointer,
+    StoredVersion,
+    inputs_of,
+    last_promotion,
+    require_version,
+)
+from lakeguard.promotion.behind import definition_behind
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.travelling import travelled_tags
 from lakeguard.registry.store import RegisteredDataset, current_policies
@@ -35,14 +42,19 @@ def pin_rules(
     build: Build | None = None,
     opened_at: datetime | None = None,
     terms: SchemaTerms | None = None,
+    shown: StoredVersion | None = None,
 ) -> PinnedRules:
     """Rules, the policies over the dataset, and all that they ask of it, as they stand now.
 
-    Without a build nothing is read, as where an earlier version is shown again.
+    Without a build nothing is read, as where an earlier version is ``shown`` again: its columns
+    carry the tags of today, and those that they carried when it was made.
     """
     definition = dataset.definition
-    tags = {column.name: column.tags for column in definition.columns}
     policies = current_policies(connection, heart.org_id)
+    tags = {column.name: column.tags for column in definition.columns}
+    travelled = _travelled(connection, heart, definition, policies, _read_by(build))
+    if shown is not None:
+        tags, travelled = _with_those_of(connection, heart, shown, policies, tags, travelled)
     rows = None
     if published is not None:
         rows = require_version(connection, dataset.dataset_id, published.version).table_rows
@@ -53,7 +65,7 @@ def pin_rules(
         parents=definition.parents,
         keys=definition.load.keys,
         rules=tuple(sorted(_columns_of(rule) for rule in definition.rules if rule.active)),
-        travelled=_travelled(connection, heart, definition, policies, _read_by(build)),
+        travelled=travelled,
         inputs=None if build is None else _inputs(connection, build),
         promoted_at=last_promotion(connection, dataset.dataset_id),
         rows_before=rows,
@@ -119,6 +131,32 @@ def _travelled(
     if not any(map(_asks_for_tags, policies)):
         return ()
     return travelled_tags(connection, heart.org_id, definition, read)
+
+
+def _with_those_of(
+    connection: Connection,
+    heart: Heart,
+    shown: StoredVersion,
+    policies: Iterable[PolicyDefinition],
+    tags: dict[str, tuple[str, ...]],
+    travelled: tuple[Travelled, ...],
+) -> tuple[dict[str, tuple[str, ...]], tuple[Travelled, ...]]:
+    """Tags of the columns that the version has, and those that came down to them."""
+    has = {name.casefold(): name for name in shown.table_schema.names}
+    found = [*tags.items()]
+    then = definition_behind(connection, heart.org_id, shown)
+    if then is not None:
+        found += [(column.name, column.tags) for column in then.columns]
+        read = inputs_of(connection, shown.dataset_id, shown.version)
+        travelled += _travelled(connection, heart, then, policies, read)
+    together: dict[str, set[str]] = {name: set() for name in has}
+    for column, carried in found:
+        if column.casefold() in has:
+            together[column.casefold()] |= set(carried)
+    return (
+        {has[name]: tuple(sorted(carried)) for name, carried in together.items()},
+        tuple(item for item in dict.fromkeys(travelled) if item.column.casefold() in has),
+    )
 
 
 def _waits(policy: PolicyDefinition, facts: CaseFacts) -> bool:
