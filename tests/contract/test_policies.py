@@ -268,6 +268,10 @@ def test_maintenance_removes_at_once_what_may_not_be_kept(tmp_path: Path, versio
     assert (decision.allowed, decision.ruling.discard) == (False, True)
     staged = tmp_path / "bronze" / "numbers" / plan.staging
     assert staged.exists(), "the data plane died before it could delete them"
-    (removal,) = client.operations.maintain(NUMBERS).removals
-    assert removal.runs == (plan.ticket.run_id,)
-    assert not staged.exists()
+    run_id = plan.ticket.run_id
+    aside = tmp_path / "quarantine" / "bronze" / "numbers" / f"execution_id={run_id}"
+    aside.mkdir(parents=True)
+    (aside / "part-0.json").write_text('{"note": "123"}')
+    removals = client.operations.maintain(NUMBERS).removals
+    assert [removal.runs for removal in removals] == [(run_id,), (run_id,)]
+    assert (staged.exists(), aside.exists()) == (False, False)

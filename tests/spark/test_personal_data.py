@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from lakeguard_sdk import Client, DatasetName
@@ -11,6 +12,7 @@ from lakeguard_sdk.definition import Definitions, PolicyDefinition
 from lakeguard_sdk.words import Enforcement, Outcome, PolicyType, RunStatus
 from tests.spark.plans import write_files
 from tests.worlds.applied_folders import applied, published, run
+from tests.worlds.changing_things import Things
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 NOTES = DatasetName("bronze.notes")
@@ -45,6 +47,23 @@ def revise(client: Client, changed: PolicyDefinition) -> None:
 
 def staged(folder: Path) -> list[Path]:
     return [path for path in folder.glob("bronze/notes/runs/**/*") if path.is_file()]
+
+
+def test_rows_that_were_kept_aside_are_deleted_with_the_batch(tmp_path: Path) -> None:
+    columns = {"id": "long", "note": "string", "code": "long"}
+    things = Things(tmp_path, columns, load="{type: APPEND}", schema="{profile: PERMISSIVE}")
+    found = pa.schema([("id", pa.int64()), ("note", pa.string()), ("code", pa.string())])
+    things.land(found, {"id": 1, "note": "", "code": "1"}, {"id": 2, "note": "", "code": "x"})
+    assert things.run().version == 1
+    (kept,) = tmp_path.glob("quarantine/bronze/things/*")
+    revise(things.client, policy("values"))
+    things.land(
+        found, {"id": 3, "note": SECRET, "code": "1"}, {"id": 4, "note": SECRET, "code": "x"}
+    )
+    blocked = things.run()
+    assert blocked.decision is not None
+    assert blocked.decision.ruling.discard
+    assert list(tmp_path.glob("quarantine/bronze/things/*")) == [kept]
 
 
 @pytest.mark.parametrize("within", ["samples", "values"])

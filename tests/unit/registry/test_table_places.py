@@ -23,6 +23,7 @@ from tests.worlds.planes import numbers_definitions
         ("{lake}/_lakeguard/default", "begins with . or _"),
         ("{lake}/.lakeguard", "begins with . or _"),
         ("{link}/definitions", "holds something else"),
+        ("{lake}/quarantine", "holds something else"),
         ("{lake}/zones", None),
         ("{lake}", None),
         ("{lake}_elsewhere/bronze", None),

@@ -13,16 +13,18 @@ class RemovalKind(StrEnum):
     """Files of runs that ended without publishing them."""
     VERSIONS = "versions"
     """Files that only versions beyond retention have shown."""
+    QUARANTINE = "quarantine"
+    """Rows that runs kept aside."""
 
 
 class Removal(Noun):
-    """Files that go, by their paths under the table's root."""
+    """Files that go, by their paths under the table's root; rows kept aside, under the lake's."""
 
     kind: RemovalKind
     paths: tuple[str, ...]
     bytes: int
     runs: tuple[str, ...] = ()
-    """Whose staging it was."""
+    """Whose staging, or whose rows, it was."""
     versions: tuple[int, ...] = ()
     """That cannot be shown again without them."""
 

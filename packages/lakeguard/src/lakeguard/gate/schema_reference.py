@@ -98,7 +98,8 @@ A definition that declares a wider type than the table has widens the table with
 ## Rows that are kept aside
 
 `<lake>/quarantine/<layer>/<name>/execution_id=<run>` holds them as JSON lines, as they came, each
-with `lg_reason`. They are counted in the evidence as rejected.
+with `lg_reason`. They are counted in the evidence as rejected. `lakeguard maintain` removes them
+`inspection_days` after the run ended; where a policy forbids to keep the batch, they go with it.
 
 ## What is not seen
 

@@ -18,6 +18,7 @@ from lakeguard.ledger.versions import Pointer, pointer
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.keeping import Kept, needed_files, states_at, what_stays
+from lakeguard.promotion.kept_aside import rows_to_remove
 from lakeguard.promotion.moving import hold_table
 from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard_sdk.command_errors import MaintenanceRefused
@@ -55,6 +56,7 @@ def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
         removals = tuple(_staging(heart, _listing(heart, dataset), kept, ends, set()))
     else:
         removals = ()
+    removals += tuple(rows_to_remove(heart, ends))
     if not dry_run:
         _carry_out(heart, dataset, published, removals)
     return Maintained(
@@ -190,8 +192,9 @@ def _carry_out(
     reached("maintain.told")
     location = heart.location_of(dataset)
     for removal in removals:
+        root = heart.lake if removal.kind is RemovalKind.QUARANTINE else location
         for path in removal.paths:
-            storage_for(location).remove(join(location, path), location)
+            storage_for(root).remove(join(root, path), root)
     reached("maintain.removed")
 
 

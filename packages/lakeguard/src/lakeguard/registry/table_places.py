@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from lakeguard.registry.kinds import LAYER_FOLDERS
 from lakeguard_sdk.definition import DatasetDefinition, TargetDefinition
+from lakeguard_sdk.quarantine import QUARANTINE
 from lakeguard_sdk.storage import local_path
 
 LONGEST_LOCATION = 160
@@ -96,7 +97,7 @@ def nested_places(
 
 def _reserved(folder: str) -> str | None:
     """Why a folder of the lake is not for tables of a target, if it is not."""
-    if folder in (*LAYER_FOLDERS, "definitions", "sql"):
+    if folder in (*LAYER_FOLDERS, "definitions", "sql", QUARANTINE):
         return f"{folder}/ holds something else; write a folder of its own"
     if folder.startswith((".", "_")):
         return "a folder that begins with . or _ is not for tables"

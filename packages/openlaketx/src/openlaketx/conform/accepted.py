@@ -15,17 +15,17 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lakeguard_sdk.quarantine import quarantine_place
 from lakeguard_sdk.run import RunPlan, SchemaReaction, SchemaVerdict
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.schema_words import Reaction, SchemaChange
-from lakeguard_sdk.storage import join, local_path
+from lakeguard_sdk.storage import local_path
 from openlaketx.conform.castable import is_castable
 from openlaketx.engine.spark_errors import SPARK_ERRORS
 from openlaketx.engine.spark_types import data_type_of, quoted_name
 from openlaketx.extract import Batch
 from openlaketx.extract.file_order import ROW_FILE
 
-QUARANTINE = "quarantine"
 REASON = "lg_reason"
 
 _MISSING = (SchemaChange.DROP_NULLABLE, SchemaChange.DROP_REQUIRED, SchemaChange.RENAME)
@@ -66,6 +66,7 @@ def _filled(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
 
 def _sifted(batch: Batch, aside: list[SchemaReaction], plan: RunPlan, lake: str) -> Batch:
     """The rows that fit; the others are written down first, so that none is lost between."""
+    batch = _made_once(batch)
     columns = [column for column in plan.batch_schema.columns if _is_in(column.name, aside)]
     fits = [(column, _fits(batch, column)) for column in columns]
     good = reduce(and_, (fit for _, fit in fits))
@@ -78,6 +79,15 @@ def _sifted(batch: Batch, aside: list[SchemaReaction], plan: RunPlan, lake: str)
     except SPARK_ERRORS as error:
         raise batch.explain(error) from None
     return replace(batch, frame=batch.frame.filter(good), rejected=batch.rejected + rejected)
+
+
+def _made_once(batch: Batch) -> Batch:
+    """The same rows however often they are asked for: a build that answers otherwise each time
+    could have a row in both parts, or in neither. Where they are lost, the run fails."""
+    try:
+        return replace(batch, frame=batch.frame.localCheckpoint())
+    except SPARK_ERRORS as error:
+        raise batch.explain(error) from None
 
 
 def _fits(batch: Batch, column: Column) -> SparkColumn:
@@ -96,5 +106,4 @@ def _file_of(frame: DataFrame) -> list[str]:
 
 
 def _place(plan: RunPlan, lake: str) -> str:
-    run = f"execution_id={plan.ticket.run_id}"
-    return local_path(join(lake, QUARANTINE, plan.dataset.layer.value, plan.dataset.name, run))
+    return local_path(quarantine_place(lake, plan.dataset, plan.ticket.run_id))

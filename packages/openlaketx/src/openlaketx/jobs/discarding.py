@@ -1,17 +1,25 @@
-"""Deleting what a run staged, where a decision says that it may not be kept."""
+"""Deleting what a run wrote, where a decision says that it may not be kept."""
 
 from __future__ import annotations
 
+from lakeguard_sdk.quarantine import quarantine_place
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.storage import Storage, join
 
 
-def discard_staged(plan: RunPlan, storage: Storage) -> int:
-    """Every file of the attempt is gone, also those that no decision named; answers how many.
+def discard_staged(plan: RunPlan, storage: Storage, lake: str) -> int:
+    """Every file of the attempt is gone, also those that no decision named, and every row that the
+    run kept aside; answers how many files that were.
 
     Where it dies on the way, maintenance removes the rest without waiting.
     """
-    staged = list(storage.files_under(join(plan.location, plan.staging)))
-    for file in staged:
-        storage.remove(file.path, plan.location)
-    return len(staged)
+    aside = quarantine_place(lake, plan.dataset, plan.ticket.run_id)
+    gone = _emptied(storage, join(plan.location, plan.staging), plan.location)
+    return gone + _emptied(storage, aside, lake)
+
+
+def _emptied(storage: Storage, folder: str, root: str) -> int:
+    files = list(storage.files_under(folder))
+    for file in files:
+        storage.remove(file.path, root)
+    return len(files)

@@ -58,14 +58,14 @@ def run_dataset(
 
     plan = plan.under(verdict)
     accepted = telling_misfits(as_accepted(batch, verdict, plan, client.lake), plan.batch_schema)
-    return _load_accepted(plan, accepted, runs, lease, tell)
+    return _load_accepted(plan, accepted, client, lease, tell)
 
 
 def _load_accepted(
-    plan: RunPlan, batch: Batch, runs: Runs, lease: Lease, tell: Progress
+    plan: RunPlan, batch: Batch, client: WorkerClient, lease: Lease, tell: Progress
 ) -> RunResult:
     """Conform, stage, measure, decision, publish."""
-    storage = storage_for(plan.location)
+    runs, storage = client.runs, storage_for(plan.location)
     tell("stage", {})
     conformed = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
     loaded = apply_load(conformed, batch, plan, storage)
@@ -80,7 +80,7 @@ def _load_accepted(
     lease.check()
     decision = runs.submit_evidence(plan.ticket, _evidence(plan, batch, loaded, measured))
     if decision.ruling.discard:
-        tell("discard", {"files": discard_staged(plan, storage)})
+        tell("discard", {"files": discard_staged(plan, storage, client.lake)})
     if not decision.allowed:
         return _blocked(plan, batch, loaded, decision)
 
