@@ -175,7 +175,6 @@ LATER: dict[str, Load] = {
     "hashed": Load(type=LoadType.INCREMENTAL, keys=("k",), hash=HashStrategy.ROW_HASH),
     "parts": Load(type=LoadType.INCREMENTAL, keys=("k",), partition_by=("v",)),
     "ordered": Load(type=LoadType.INCREMENTAL, keys=("k",), order_by=("n",)),
-    "APPEND": Load(type=LoadType.APPEND, keys=("k",)),
     "CDC": Load(type=LoadType.CDC, keys=("k",), order_by=("n",), operation="op"),
     "SCD2": Load(type=LoadType.SCD2, keys=("k",)),
 }
@@ -196,6 +195,21 @@ def test_the_later_file_counts_where_nothing_orders_rows(tmp_path: Path, load: L
     assert len(table.by_deltalake()) == 2
     assert counts(table, "inserted", "duplicates") == (2, 5)
     assert table.run().version is None
+
+
+def test_the_first_file_counts_where_later_keys_add_nothing(tmp_path: Path) -> None:
+    """An APPEND takes only new keys: so would it, were the files to come one after the other."""
+    together, apart = (
+        LoadedTable(tmp_path / name, Load(type=LoadType.APPEND, keys=("k",)), COLUMNS)
+        for name in ("together", "apart")
+    )
+    for v in ("old", "mid", "new"):
+        for table in (together, apart):
+            table.land([event(1, 1, v=v)])
+        apart.run()
+    together.run()
+    found = [[(row["k"], row["v"]) for row in table.by_deltalake()] for table in (together, apart)]
+    assert found == [[(1, "old")], [(1, "old")]]
 
 
 def test_an_order_counts_before_the_file(tmp_path: Path) -> None:
@@ -238,11 +252,13 @@ def test_states_of_one_moment_are_told_apart_by_file(tmp_path: Path) -> None:
     assert history(table) == [("corrected", 1, 3), ("between", 3, 5), ("last", 5, None)]
 
 
-@pytest.mark.parametrize("kind", ["INCREMENTAL", "APPEND"])
-def test_a_back_fill_takes_the_later_file_too(tmp_path: Path, kind: str) -> None:
-    table = LoadedTable(tmp_path / "project", LATER[kind], COLUMNS)
+@pytest.mark.parametrize(
+    ("load_type", "counts"), [(LoadType.INCREMENTAL, "new"), (LoadType.APPEND, "old")]
+)
+def test_a_back_fill_takes_the_same_file(tmp_path: Path, load_type: LoadType, counts: str) -> None:
+    table = LoadedTable(tmp_path / "project", Load(type=load_type, keys=("k",)), COLUMNS)
     for v in ("old", "new"):
         table.land([event(1, 1, v=v), event(2, 8, v=v)])
     table.run()
     table.run(Window(column="n", start="1", end="5"))
-    assert {(row["k"], row["v"]) for row in table.by_deltalake()} == {(1, "new"), (2, "new")}
+    assert {(row["k"], row["v"]) for row in table.by_deltalake()} == {(1, counts), (2, counts)}

@@ -29,7 +29,7 @@ Row = dict[str, Any]
 Key = tuple[Any, ...]
 DELETIONS = ("delete", "d")
 FILE = "the file of the row"
-LATER_FILE_COUNTS = frozenset({LoadType.APPEND, LoadType.INCREMENTAL, LoadType.CDC, LoadType.SCD2})
+ORDERED_BY_FILE = frozenset({LoadType.APPEND, LoadType.INCREMENTAL, LoadType.CDC, LoadType.SCD2})
 
 
 class RunRefused(Exception):
@@ -336,9 +336,14 @@ class LoadModel:
         return tuple((value is not None, 0 if value is None else value) for value in held)
 
     def _turn(self, row: Row) -> tuple[Any, ...]:
-        """The place of a row among those of its key: where the order does not tell, its file."""
-        later = self.load.type in LATER_FILE_COUNTS
-        return (*self.place(row), row[FILE]) if later else self.place(row)
+        """The place of a row among those of its key: where the order does not tell, its file.
+
+        One after the other, the first file of an APPEND leaves nothing to later ones.
+        """
+        if self.load.type not in ORDERED_BY_FILE:
+            return self.place(row)
+        number = int(row[FILE].partition(".")[0])
+        return (*self.place(row), -number if self.load.type is LoadType.APPEND else number)
 
     def _said(self, row: Row) -> Key:
         return tuple(row.get(name) for name in (*self.columns, self.load.operation))

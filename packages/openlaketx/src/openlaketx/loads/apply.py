@@ -19,6 +19,7 @@ from openlaketx.extract import Batch
 from openlaketx.extract.file_order import with_places
 from openlaketx.loads.existing import Existing, existing_table, read_existing
 from openlaketx.loads.growing import has_grown, with_new_columns
+from openlaketx.loads.incoming import files_in_turn
 from openlaketx.loads.keyed import load_by_key
 from openlaketx.loads.loaded import Loaded
 from openlaketx.loads.plain import load_plain
@@ -83,7 +84,7 @@ def _load_plain(
 ) -> Loaded:
     inserts_by_key = plan.load.type is LoadType.APPEND and bool(plan.load.keys)
     if batch.order:
-        frame = with_places(frame, batch.order)
+        frame = with_places(frame, files_in_turn(batch, plan))
     if inserts_by_key or (plan.load.keys and plan.load.order_by):
         frame = refuse_null_keys(frame, plan.load.keys)
         frame = latest(frame, plan.table_schema, plan.load.keys, plan.load.order_by)

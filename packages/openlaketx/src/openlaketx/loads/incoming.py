@@ -13,10 +13,11 @@ from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import join
-from lakeguard_sdk.words import HashStrategy
+from lakeguard_sdk.words import HashStrategy, LoadType
 from openlaketx.conform.latest import has_ties, latest
 from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_types import quoted_name, spark_schema
+from openlaketx.extract import Batch
 from openlaketx.loads.troubles import explaining
 from openlaketx.stage import Candidate
 
@@ -39,6 +40,12 @@ def incoming_schema(plan: RunPlan) -> TableSchema:
     if name := added.get(plan.load.hash):
         columns = (*columns, Column(name=name, type="string"))
     return TableSchema(columns=columns)
+
+
+def files_in_turn(batch: Batch, plan: RunPlan) -> tuple[str, ...]:
+    """The files of a batch, the one that counts last: the latest, or the first where later rows of
+    a key add nothing."""
+    return batch.order[::-1] if plan.load.type is LoadType.APPEND else batch.order
 
 
 def look_at_incoming(

@@ -21,7 +21,13 @@ from openlaketx.extract.file_order import PLACE, ROW_FILE, with_places
 from openlaketx.loads.changed import DELETE, INSERT, LATE, OP, UPDATE, changed_rows
 from openlaketx.loads.existing import FILE, Existing, path_below, read_existing
 from openlaketx.loads.history import changed_history
-from openlaketx.loads.incoming import Incoming, incoming_schema, look_at_incoming, read_staged
+from openlaketx.loads.incoming import (
+    Incoming,
+    files_in_turn,
+    incoming_schema,
+    look_at_incoming,
+    read_staged,
+)
 from openlaketx.loads.loaded import Loaded
 from openlaketx.loads.pruning import files_with_keys, near_keys
 from openlaketx.loads.rewriting import rewrite
@@ -83,7 +89,7 @@ def _staged_with_places(
     """The files once more: only where rows of a key contradict each other is it worth it."""
     told = (*incoming_schema(plan).columns, Column(name=PLACE, type="long"))
     schema = TableSchema(columns=told)
-    rows = with_places(frame, batch.order)
+    rows = with_places(frame, files_in_turn(batch, plan))
     staged = stage(rows, batch, plan, storage, schema=schema, folder=PLACED)
     return read_staged(frame.sparkSession, staged, schema)
 
