@@ -122,8 +122,9 @@ def test_foreign_keys_are_those_of_the_table_unless_the_batch_is_asked() -> None
          "newest dep is 1 d old, limit at most 1 d"),
         (CLOCK - timedelta(hours=24, seconds=1), "24h", Outcome.FAIL,
          "newest dep is 1 d 1 s old, limit at most 1 d"),
-        (CLOCK + timedelta(days=2), "90s", Outcome.PASS,
-         "newest dep is in the future, limit at most 1 m 30 s"),
+        (CLOCK, "90s", Outcome.PASS, "newest dep is 0 s old, limit at most 1 m 30 s"),
+        (CLOCK + timedelta(microseconds=1), "90s", Outcome.FAIL,
+         "newest dep is in the future, so that it says nothing, limit at most 1 m 30 s"),
         (None, "2w", Outcome.FAIL, "no value to judge: dep is empty, limit at most 14 d"),
     ],
 )  # fmt: skip

@@ -62,6 +62,7 @@ def test_times_are_held_against_the_decision() -> None:
     assert found.outcome is Outcome.FAIL
     assert found.message == "newest dep is in the future, limit not in the future"
     assert judged("not_older_than(dep, max=3d)", rows).outcome is Outcome.PASS
+    assert judged("not_older_than(dep, max=3d)", [row(dep=future)]).outcome is Outcome.PASS
     old = judged("not_older_than(dep, max=71h)", rows)
     assert (old.outcome, old.message) == (
         Outcome.FAIL,

@@ -84,7 +84,10 @@ def _earlier(judged: ShareJudged, grounds: Grounds) -> list[Point]:
 def judge_age(
     definition: RuleDefinition, rule: Rule, judged: AgeJudged, grounds: Grounds
 ) -> CheckResult:
-    """From the newest value to the decision; a date counts from its first moment in UTC."""
+    """From the newest value to the decision; a date counts from its first moment in UTC.
+
+    One beyond the clock tells nothing of the others, and fails.
+    """
     answer = grounds.answer(judged.newest)
     newest = as_scalar(answer, judged.data_type)
     most = judged.most
@@ -94,8 +97,11 @@ def judge_age(
         message = f"no value to judge: {subject} is empty, limit {limit}"
         return result(definition, broken(definition.severity), message, limit=limit)
     age = grounds.clock - _moment(newest)
+    early = age < timedelta(0) and judged.which == "newest"
     words = f"{duration_words(age)} old" if age >= timedelta(0) else "in the future"
-    holds = age >= timedelta(0) if most is None else age <= most
+    if early and most is not None:
+        words += ", so that it says nothing"
+    holds = not early and (most is None or age <= most)
     outcome = Outcome.PASS if holds else broken(definition.severity)
     message = f"{judged.which} {subject} is {words}, limit {limit}"
     return result(definition, outcome, message, observed=answer, limit=limit)

@@ -41,8 +41,8 @@ class Freshness(AgeRule):
     name = "freshness"
     summary = (
         "The newest value that the run brings is not older than the limit when it is decided on."
-        " A date counts from its first moment, and a time without a zone is UTC. What lies in the"
-        " future is fresh."
+        " A date counts from its first moment, and a time without a zone is UTC. A value in the"
+        " future says nothing of the others, and fails."
     )
     example = "freshness(updated_at, max='24h')"
     parameters = (ParameterSpec("max", "duration", "how old it may be", required=True),)
