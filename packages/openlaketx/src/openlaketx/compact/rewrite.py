@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pyarrow.parquet as pq
-
 from lakeguard_sdk import faultpoints
 from lakeguard_sdk.commits import written_whole
 from lakeguard_sdk.compaction import Compacted, CompactionPlan
@@ -51,15 +49,8 @@ def rewrite(plan: CompactionPlan, storage: Storage, check: Callable[[], None]) -
 
 
 def _telling(plan: CompactionPlan, group: Iterable[str]) -> list[str]:
-    """Files that tell their partition; what stands in the table's log alone would be lost."""
-    wanted = set(plan.partition_by)
-    return [
-        path
-        for path in group
-        if not wanted
-        or written_whole(path)
-        or wanted <= set(pq.read_schema(local_path(join(plan.location, path))).names)
-    ]
+    """Files that tell their partition. Of others only the table's log does, whatever they hold."""
+    return [path for path in group if not plan.partition_by or written_whole(path)]
 
 
 def _placed(plan: CompactionPlan, paths: Iterable[str]) -> list[tuple[str, str]]:
