@@ -9,7 +9,9 @@ import pytest
 from lakeguard_sdk import DatasetName
 from lakeguard_sdk.definition import Definitions
 from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.schema_words import ColumnOrigin
 from lakeguard_sdk.words import LoadType
+from tests.contract.test_schema_drift import LIVE, numbers, publish, world
 from tests.worlds.hand_work import run_by_hand, shown
 from tests.worlds.planes import NUMBERS, numbers_definitions
 from tests.worlds.projects import numbers_project
@@ -33,6 +35,19 @@ def test_a_renamed_dataset_can_be_rolled_back_to_what_it_was(tmp_path: Path) -> 
     client.operations.rollback(FIGURES, 1, "back to the old days")
     assert shown(tmp_path) == [1]
     assert client.ledger.verify(replay=True).findings == ()
+
+
+def test_a_renamed_dataset_keeps_the_columns_that_came_with_the_data(tmp_path: Path) -> None:
+    client = world(tmp_path, numbers())
+    publish(client, LIVE, [1])
+    name = {"dataset": FIGURES, "renamed_from": NUMBERS}
+    declared = numbers().model_copy(update=name)
+    client.registry.apply(client.registry.plan(Definitions(datasets=(declared,))))
+    columns = client.reader.definition(FIGURES).columns
+    assert [(column.name, column.origin) for column in columns] == [
+        ("n", ColumnOrigin.DECLARED),
+        ("extra", ColumnOrigin.DRIFT),
+    ]
 
 
 def test_a_reason_that_holds_a_secret_is_not_written(tmp_path: Path) -> None:

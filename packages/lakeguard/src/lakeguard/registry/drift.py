@@ -5,7 +5,7 @@ They are the table's until a person declares them, or says that the dataset leav
 
 from __future__ import annotations
 
-from lakeguard.registry.current import RegistryState
+from lakeguard.registry.current import Entry, RegistryState
 from lakeguard.registry.kinds import hash_of
 from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition, Definitions
 from lakeguard_sdk.schema import TableSchema
@@ -17,7 +17,7 @@ def keeping_drift(definitions: Definitions, current: RegistryState) -> Definitio
     entries = {
         dataset.dataset: entry
         for dataset in definitions.datasets
-        if (entry := current.entries.get(("dataset", dataset.dataset))) is not None
+        if (entry := _registered(dataset, current)) is not None
         and entry.definition_hash != hash_of(dataset)
     }
     opened = current.open_all(entries.values())
@@ -27,6 +27,34 @@ def keeping_drift(definitions: Definitions, current: RegistryState) -> Definitio
         before = opened[entry.kind, entry.name].definition if entry else None
         kept.append(_kept(dataset, before) if isinstance(before, DatasetDefinition) else dataset)
     return definitions.model_copy(update={"datasets": tuple(kept)})
+
+
+def _registered(dataset: DatasetDefinition, current: RegistryState) -> Entry | None:
+    """What the definition supersedes, under the name that it had where it is renamed."""
+    found = current.find("dataset", dataset.dataset)
+    if found is None and dataset.renamed_from is not None:
+        return current.find("dataset", dataset.renamed_from)
+    return found
+
+
+def undrifted(definition: DatasetDefinition, shown: TableSchema) -> DatasetDefinition:
+    """The definition without what came with the data and is not in the table as it is shown."""
+    columns = tuple(
+        _narrowed(column, shown.type_of(column.name))
+        for column in definition.columns
+        if column.origin is not ColumnOrigin.DRIFT or shown.type_of(column.name) is not None
+    )
+    return definition.model_copy(update={"columns": columns})
+
+
+def _narrowed(column: ColumnDefinition, shown: str | None) -> ColumnDefinition:
+    """As it was declared, where the table has that type again; what drifted in, as it is there."""
+    if column.origin is ColumnOrigin.DRIFT and shown is not None:
+        return column.model_copy(update={"type": shown})
+    if not column.widened_from or shown is None or shown == column.type:
+        return column
+    said = "" if shown == column.widened_from else column.widened_from
+    return column.model_copy(update={"type": shown, "widened_from": said})
 
 
 def drifted(definition: DatasetDefinition, found: TableSchema) -> DatasetDefinition:
