@@ -124,6 +124,25 @@ def test_an_alert_can_be_waived(tmp_path: Path, turned_clock: Clock) -> None:
     assert (found.outcome, found.waived_by is None) == (Outcome.WARN, False)
 
 
+def test_a_waiver_holds_for_what_the_check_said(tmp_path: Path, turned_clock: Clock) -> None:
+    client = world(tmp_path, ALERT)
+    for check in ("present", "owned"):
+        waive(client, turned_clock, check)
+    assert check_of(decide(client)).waived_by is not None
+    (dataset,) = numbers_definitions(LoadType.FULL).datasets
+    other = RULE.model_copy(update={"expression": "not_null(n) fail_if > 10%"})
+    changed = Definitions(
+        datasets=(dataset.model_copy(update={"rules": (other,)}),),
+        policies=(ALERT.model_copy(update={"expression": "owner in [nobody]"}),),
+    )
+    client.registry.apply(client.registry.plan(changed))
+    decision = decide(client)
+    assert not decision.allowed
+    rule, policy = check_of(decision), check_of(decision, "owned")
+    assert (rule.outcome, rule.waived_by) == (Outcome.FAIL, None)
+    assert (policy.outcome, policy.waived_by) == (Outcome.WARN, None)
+
+
 def test_a_block_policy_cannot_be_waived(tmp_path: Path, turned_clock: Clock) -> None:
     block = ALERT.model_copy(update={"enforcement": Enforcement.BLOCK})
     client = world(tmp_path, block)

@@ -26,6 +26,7 @@ WAIVER = Waiver(
     waiver_id="wvr_1",
     check_kind="rule",
     check_id=RULE.rule_id,
+    expression=RULE.expression,
     approver="Ada",
     reason="late feed",
     granted_at=CLOCK - timedelta(days=1),
@@ -54,8 +55,9 @@ def test_a_failing_rule_becomes_a_warning_that_says_who_answers() -> None:
         {"granted_at": CLOCK + timedelta(seconds=1)},
         {"check_id": "unique.key"},
         {"check_kind": "policy"},
+        {"expression": "null_fraction(key, max=0.1)"},
     ],
-    ids=["over", "not yet given", "of another rule", "of a policy"],
+    ids=["over", "not yet given", "of another rule", "of a policy", "of what the rule said before"],
 )
 def test_a_waiver_touches_nothing_else(change: dict[str, object]) -> None:
     other = WAIVER.model_copy(update=change)
@@ -74,7 +76,8 @@ def test_what_passes_and_what_cannot_be_judged_is_not_waived() -> None:
 
 
 def test_an_alert_can_be_waived_and_a_block_never() -> None:
-    waiver = WAIVER.model_copy(update={"check_kind": "policy", "check_id": "guarantee"})
+    of_policy = {"check_kind": "policy", "check_id": "guarantee"}
+    waiver = WAIVER.model_copy(update={**of_policy, "expression": "owner in [others]"})
     for enforcement, outcome, verdict in (
         (Enforcement.ALERT, Outcome.WARN, Verdict.ALLOWED),
         (Enforcement.BLOCK, Outcome.FAIL, Verdict.BLOCKED),

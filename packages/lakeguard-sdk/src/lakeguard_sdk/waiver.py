@@ -16,6 +16,8 @@ class Waiver(Noun):
     waiver_id: str
     check_kind: Literal["rule", "policy"]
     check_id: str
+    expression: str
+    """What the check said when it was waived; it holds for nothing else of the same name."""
     approver: str
     reason: str
     granted_at: Instant

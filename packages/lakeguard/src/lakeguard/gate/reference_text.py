@@ -186,11 +186,16 @@ that the policy names under `unless masked by`:
 - A SQL build is followed column by column. A value carries the tags of every column that it is made
   of: `concat(first, last)` those of both, `count(email)` that of `email`. Columns that only choose
   or order rows (`where`, `join … on`, `group by`) do not count. A function masks what is inside its
-  brackets: `sha2(email, 256)` does, `concat(email, sha2(email, 256))` does not. Where a column of
-  the SELECT cannot be followed, it carries the tags of everything that is read.
+  brackets: `sha2(email, 256)` does, `concat(email, sha2(email, 256))` does not. Where a column
+  cannot be followed, or is declared and not in the SELECT, it carries the tags of everything that
+  is read.
 - What a Python build makes of its inputs is not known. There, and only there, a tag travels to
   columns of the same name, in any case; declare the tag where a column is renamed.
 - Frames and sources have no inputs: their tags are those that are declared.
+- The tags of today count, and those that were declared when a version was made: they stay with the
+  version, whether it is read or shown again.
+- A column that a run accepts as new carries what came down to it, and brings the policies over its
+  tags.
 """
 
 WAIVERS = """\
@@ -206,6 +211,7 @@ lakeguard waivers silver.flights
 
 The check then stands in the decision as a warning that says who answers for it, until when and why.
 A waiver ends by itself, at most 90 days after it was given, or with
-`lakeguard waivers --revoke`. `BLOCK` policies,
-and checks that could not be judged, cannot be waived.
+`lakeguard waivers --revoke`. It holds for what the check said when it was given: a rule or policy
+with another expression is not waived by it. `BLOCK` policies, and checks that could not be judged,
+cannot be waived.
 """

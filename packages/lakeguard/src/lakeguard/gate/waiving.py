@@ -15,6 +15,7 @@ from lakeguard_sdk.words import CheckKind, Enforcement, Outcome
 def waived(check: CheckResult, waivers: Iterable[Waiver], clock: datetime) -> CheckResult:
     """The check of a rule, or of an ALERT policy, as it stands with the waivers in force.
 
+    A waiver was given for what the check said then: one that says something else now stands.
     An ERROR stays: nobody can answer for what could not be judged.
     """
     if check.outcome not in (Outcome.FAIL, Outcome.WARN):
@@ -24,6 +25,7 @@ def waived(check: CheckResult, waivers: Iterable[Waiver], clock: datetime) -> Ch
         for waiver in waivers
         if waiver.check_id == check.check_id
         and waiver.check_kind == check.kind.value
+        and waiver.expression == check.expression
         and waiver.in_force(clock)
     ]
     if not held:

@@ -22,6 +22,7 @@ def record_waiver(
         "dataset_id": dataset_id,
         "check_kind": waiver.check_kind,
         "check_id": waiver.check_id,
+        "expression": waiver.expression,
         "approver": waiver.approver,
         "reason": waiver.reason,
         "granted_at": waiver.granted_at,

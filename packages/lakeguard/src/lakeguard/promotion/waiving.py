@@ -32,11 +32,12 @@ def waive(
         raise WaiverInvalid(dataset=name, check=check, problem=problem)
     with heart.database.write() as connection:
         dataset = require_dataset(connection, heart.org_id, name)
-        kind = _kind(connection, heart, dataset, check)
+        kind, expression = _found(connection, heart, dataset, check)
         waiver = Waiver(
             waiver_id=new_id("wvr"),
             check_kind=kind,
             check_id=check.removeprefix(f"{kind}:"),
+            expression=expression,
             approver=approver.strip(),
             reason=reason.strip(),
             granted_at=now,
@@ -84,19 +85,20 @@ def _text_problem(what: str, text: str, longest: int = LONGEST_REASON) -> str | 
     return f"{what} holds what looks like a secret" if holds_secret(text) else None
 
 
-def _kind(
+def _found(
     connection: Connection, heart: Heart, dataset: RegisteredDataset, check: str
-) -> Literal["rule", "policy"]:
-    """What the name means here; a rule, where both have it and no prefix says which."""
+) -> tuple[Literal["rule", "policy"], str]:
+    """What the name means here, and says; a rule, where both have it and no prefix says which."""
     pinned = pin_rules(connection, heart, dataset, published=None)
-    rules = {rule.rule_id for rule in pinned.rules}
+    rules = {rule.rule_id: rule.expression for rule in pinned.rules}
     policies = {policy.policy: policy for policy in pinned.policies}
-    if check in rules or check.removeprefix("rule:") in rules:
-        return "rule"
+    rule = rules.get(check, rules.get(check.removeprefix("rule:")))
+    if rule is not None:
+        return "rule", rule
     policy = policies.get(check.removeprefix("policy:"))
     if policy is None:
         hint = did_you_mean(check, [*rules, *policies])
         raise UnknownCheck(dataset=dataset.name, check=check[:200], hint=hint)
     if policy.enforcement is not Enforcement.ALERT:
         raise NotWaivable(check=policy.policy)
-    return "policy"
+    return "policy", policy.expression

@@ -21,6 +21,10 @@ WAIVER_NOTES: dict[str, TableNote] = {
                 tests=(f"{_WAIVERS}::test_a_block_policy_cannot_be_waived",),
             ),
             Invariant(
+                "It holds for what the check said when it was given.",
+                tests=(f"{_WAIVERS}::test_a_waiver_holds_for_what_the_check_said",),
+            ),
+            Invariant(
                 "It ends by itself, and is in every decision that it touched.",
                 tests=(f"{_WAIVERS}::test_a_waiver_ends_by_itself",),
             ),

@@ -15,6 +15,7 @@ waivers = Table(
     Column("dataset_id", Id, nullable=False),
     Column("check_kind", Word, nullable=False),
     Column("check_id", Name, nullable=False),
+    Column("expression", Long, nullable=False),
     Column("approver", Name, nullable=False),
     Column("reason", Long, nullable=False),
     Column("granted_at", UtcTime, nullable=False),

@@ -22,6 +22,7 @@ def upgrade() -> None:
         sa.Column("dataset_id", sa.String(length=64), nullable=False),
         sa.Column("check_kind", sa.String(length=40), nullable=False),
         sa.Column("check_id", sa.String(length=300), nullable=False),
+        sa.Column("expression", sa.Text(), nullable=False),
         sa.Column("approver", sa.String(length=300), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("granted_at", UtcTime(), nullable=False),
