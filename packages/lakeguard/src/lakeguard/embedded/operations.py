@@ -11,6 +11,7 @@ from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.insight.reader import StateReader
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.promotion.adoption import order_adoption
+from lakeguard.promotion.claims import examine_for
 from lakeguard.promotion.compaction import order_compaction
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.reaping import reap
@@ -72,8 +73,8 @@ class EmbeddedOperations:
     def submit_compaction(self, name: DatasetName, triggered_by: str) -> str:
         return order_compaction(self.heart, name, triggered_by)
 
-    def examine(self, location: str) -> AdoptableTable:
-        return self.heart.tables.examine(location)
+    def examine(self, location: str, name: DatasetName | None = None) -> AdoptableTable:
+        return examine_for(self.heart, location, name)
 
     def submit_adoption(self, name: DatasetName, triggered_by: str) -> str:
         return order_adoption(self.heart, name, triggered_by)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, func, select
 
@@ -12,6 +12,7 @@ from lakeguard.state import facts
 from lakeguard.state.tables import governed_tables, intent_outcomes, intents
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import Intent
+from lakeguard_sdk.words import MoveKind
 
 
 class IntentOutcome(StrEnum):
@@ -21,6 +22,11 @@ class IntentOutcome(StrEnum):
     """Another commit took the number: whoever made it, it is not what was approved."""
     GONE = "gone"
     """The table itself is no more; -1 stands for the commit."""
+
+
+class TableHolder(NamedTuple):
+    org_id: str
+    dataset_id: str
 
 
 class ClosedIntent(Noun):
@@ -121,6 +127,33 @@ def record_table(
 def table_id_of(connection: Connection, dataset_id: str) -> str | None:
     return connection.scalar(
         select(governed_tables.c.table_id).where(governed_tables.c.dataset_id == dataset_id)
+    )
+
+
+def holder_of_table(
+    connection: Connection, table_id: str, *, besides: str | None
+) -> TableHolder | None:
+    """The dataset, if not ``besides``, that has the table of that id or adopts it now.
+
+    Adoptions are asked first: one that ends in between has its table by then.
+    """
+    for row in connection.execute(_open_adoptions()):
+        if row.dataset_id != besides and Intent.from_json(row.body).table_id == table_id:
+            return TableHolder(row.org_id, row.dataset_id)
+    table = governed_tables.c
+    held = select(table.org_id, table.dataset_id).where(table.table_id == table_id)
+    found = connection.execute(held).first()
+    return None if found is None or found.dataset_id == besides else TableHolder(*found)
+
+
+def _open_adoptions() -> Select[Any]:
+    return (
+        select(intents.c.org_id, intents.c.dataset_id, intents.c.body)
+        .join(intent_outcomes, intent_outcomes.c.intent_id == intents.c.intent_id, isouter=True)
+        .where(
+            intents.c.kind == MoveKind.ADOPTION.value,
+            intent_outcomes.c.intent_id.is_(None),
+        )
     )
 
 

@@ -21,6 +21,7 @@ from lakeguard.ledger.intents import intent_of_run, next_seq
 from lakeguard.ledger.openings import record_opening
 from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.bundle import Bundle, find_bundle
+from lakeguard.promotion.claims import examine_for, hold_id, refuse_claimed
 from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.ending import end_run
@@ -64,7 +65,6 @@ class _Opening:
     bundle: Bundle
     findings: Findings
     references: tuple[InputPin, ...]
-    last_seq: int
 
 
 def order_adoption(heart: Heart, name: DatasetName, triggered_by: str) -> str:
@@ -152,7 +152,6 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
         bundle=find_bundle(connection, heart, dataset, findings),
         findings=findings,
         references=pin_references(connection, heart, dataset, findings),
-        last_seq=next_seq(connection, dataset.dataset_id) - 1,
     )
 
 
@@ -161,12 +160,9 @@ def _examined(heart: Heart, opening: _Opening) -> AdoptableTable | None:
     dataset, findings = opening.dataset, opening.findings
     location = heart.location_of(dataset)
     try:
-        table = heart.tables.examine(location)
+        table = examine_for(heart, location, dataset.name)
     except NotAdoptable as error:
-        findings.refuse("table", f"{error}; {error.next_step}")
-        return None
-    if (table.seq or 0) != opening.last_seq:
-        findings.refuse("table", f"{location} has moves of another LakeGuard in its log")
+        findings.refuse("table", _told(error))
         return None
     damage = heart.tables.damage(location, table.commit)
     if damage is not None:
@@ -176,6 +172,10 @@ def _examined(heart: Heart, opening: _Opening) -> AdoptableTable | None:
     wanted = partition_columns(dataset.definition, opening.bundle.target)
     check_partitioning(heart, dataset, wanted, findings)
     return table
+
+
+def _told(error: NotAdoptable) -> str:
+    return f"{error}; {error.next_step}"
 
 
 def _differences(
@@ -288,6 +288,7 @@ def _decide(
 ) -> Intent | RunResult:
     findings = Findings()
     check_judged(run.plan, table, evidence, findings)
+    _check_claims(connection, heart, run, table, findings)
     differences = _differences(run.dataset, run.pinned, table)
     decision = decide_and_record(
         connection,
@@ -312,6 +313,17 @@ def _decide(
     intent = _intent(connection, run, table, evidence, decision)
     take_number(connection, heart, run.task, intent)
     return intent
+
+
+def _check_claims(
+    connection: Connection, heart: Heart, run: OpenRun, table: AdoptableTable, findings: Findings
+) -> None:
+    """Once more, where nobody can come between: another may have been quicker with a copy."""
+    hold_id(connection, table.table_id)
+    try:
+        refuse_claimed(connection, heart, run.dataset.dataset_id, table)
+    except NotAdoptable as error:
+        findings.refuse("table", _told(error))
 
 
 def _intent(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from lakeguard.ledger.intents import record_table
+from lakeguard.promotion.claims import other_holder
 from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard.promotion.publication import publish_version
 from lakeguard_sdk.commits import Commit
@@ -36,4 +37,5 @@ def adoption_difference(heart: Heart, intent: Intent, commit: Commit) -> str | N
         return "it does not show the files that were approved"
     if not heart.tables.keeps_properties(intent.location, commit.version):
         return "it lacks properties of a governed table"
-    return None
+    with heart.database.read() as connection:
+        return other_holder(connection, heart, intent.dataset_id, intent.table_id)

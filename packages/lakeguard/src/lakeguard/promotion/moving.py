@@ -173,8 +173,10 @@ def settle(
     return result
 
 
-def give_up(heart: Heart, intent: Intent, failure: Failure) -> RunResult:
-    """Close an intent whose table is gone: nothing can be committed where nothing is."""
+def give_up(
+    heart: Heart, intent: Intent, failure: Failure, commit: Commit | None = None
+) -> RunResult:
+    """Close an intent whose table is gone, or whose ``commit`` the State does not take."""
     with heart.database.write() as connection:
         task = tasks.task_of_run(connection, heart.org_id, intent.run_id)
         hold_table(connection, intent.dataset_id)
@@ -182,7 +184,10 @@ def give_up(heart: Heart, intent: Intent, failure: Failure) -> RunResult:
         if known is not None:
             return known
         closed = ClosedIntent(
-            intent_id=intent.intent_id, outcome=IntentOutcome.GONE, commit=-1, sha256=""
+            intent_id=intent.intent_id,
+            outcome=IntentOutcome.FOREIGN if commit else IntentOutcome.GONE,
+            commit=commit.version if commit else -1,
+            sha256=commit.sha256 if commit else "",
         )
         close_intent(connection, heart.org_id, closed, heart.clock())
         return end_intent_run(connection, heart, task, intent, failure)

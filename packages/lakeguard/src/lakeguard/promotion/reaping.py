@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
@@ -14,7 +13,8 @@ from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.moving import give_up, settle
 from lakeguard.registry.store import dataset_by_id
-from lakeguard_sdk.errors import Fenced, ForeignTable, TableUnreadable
+from lakeguard_sdk.commits import Commit
+from lakeguard_sdk.errors import CommitMismatch, Fenced, LakeGuardError, StateError
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.processes import is_gone
 from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket
@@ -32,7 +32,7 @@ def fail_run(heart: Heart, ticket: RunTicket, failure: Failure) -> RunResult:
 def reap(heart: Heart) -> list[RunResult]:
     """End every attempt whose lease is over or whose process on this machine is gone.
 
-    A table that cannot be read keeps its own runs from ending, and no others.
+    What cannot be ended now, as of a table that cannot be read, stays as it is and stops no other.
     """
     with heart.database.read() as connection:
         running = tasks.running_tasks(connection, heart.org_id)
@@ -40,8 +40,12 @@ def reap(heart: Heart) -> list[RunResult]:
     ended = []
     for task in running:
         if _cause_of_death(heart, task) is not None:
-            with suppress(TableUnreadable, ForeignTable):
+            try:
                 ended += _reap_one(heart, task)
+            except StateError:
+                raise
+            except (LakeGuardError, OSError):
+                continue
     return ended
 
 
@@ -89,4 +93,16 @@ def _end_move(heart: Heart, intent: Intent, failure: Failure) -> RunResult:
     here = intent.model_copy(update={"location": heart.location_of(dataset)})
     if not heart.tables.exists(here.location):
         return give_up(heart, here, failure)
-    return settle(heart, here, heart.tables.fence(here), failure)
+    commit = heart.tables.fence(here)
+    try:
+        return settle(heart, here, commit, failure)
+    except IntegrityError as error:
+        return give_up(heart, here, _not_taken(here, commit, error), commit)
+
+
+def _not_taken(intent: Intent, commit: Commit, refusal: IntegrityError) -> Failure:
+    why = next(iter(str(refusal.orig).splitlines()), "it contradicts what is known")
+    error = CommitMismatch(
+        commit=commit.version, dataset=intent.dataset, difference=f"the State refuses it: {why}"
+    )
+    return Failure(code=error.code, message=str(error))

@@ -69,7 +69,7 @@ def _defined(
     if known is not None and known.location != location:
         there = known.location or "its place in the lake"
         raise OtherTable(dataset=name, location=there, asked=location)
-    table = client.operations.examine(location)
+    table = client.operations.examine(location, name)
     if known is not None:
         return Adopted(dataset=name, location=location, commit=table.commit)
     with working(f"looking at {location}"):
