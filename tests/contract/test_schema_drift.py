@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from lakeguard.plane import open_state
+from lakeguard.registry.drift import drifted, undrifted
 from lakeguard.registry.exporting import definition_files
 from lakeguard.settings import load_settings
 from lakeguard.state.tables import (
@@ -37,7 +38,7 @@ from lakeguard_sdk.run import RunPlan, RunResult, SchemaVerdict
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.schema_words import ColumnOrigin, Reaction, SchemaChange
 from lakeguard_sdk.words import Layer, LoadType, PolicyType, RunStatus, SourceFormat
-from tests.worlds.hand_work import evidence_of
+from tests.worlds.hand_work import evidence_of, run_by_hand
 from tests.worlds.lakes import DeltaLake
 from tests.worlds.planes import NUMBERS
 from tests.worlds.projects import make_project
@@ -72,6 +73,37 @@ def opened(client: Client) -> RunPlan:
     plan = client.runs.open_run(client.operations.submit(NUMBERS, "test"), this_process("test"))
     assert isinstance(plan, RunPlan), plan
     return plan
+
+
+def test_a_rollback_takes_back_what_came_with_the_data(tmp_path: Path) -> None:
+    client = world(tmp_path, numbers())
+    before = TableSchema(columns=(N,))
+    publish(client, before, [1])
+    publish(client, LIVE, [2])
+    assert client.reader.definition(NUMBERS).columns[-1].origin is ColumnOrigin.DRIFT
+    client.operations.rollback(NUMBERS, 1, "a wrong file")
+    assert client.reader.definition(NUMBERS).columns == numbers().columns
+    assert run_by_hand(client, [3]).status is RunStatus.SUCCESS
+    assert client.ledger.verify(replay=True).findings == ()
+
+
+def test_what_was_widened_is_as_the_shown_table_has_it() -> None:
+    narrow = ColumnDefinition(name="n", type="integer")
+    first = numbers(columns=(narrow,))
+    wider = drifted(first, LIVE)
+    assert wider.columns[0].widened_from == "integer"
+    assert undrifted(wider, LIVE) == wider
+    assert undrifted(wider, TableSchema(columns=(Column(name="n", type="integer"),))) == first
+
+
+def test_a_rollback_leaves_what_a_person_declared(tmp_path: Path) -> None:
+    client = world(tmp_path, numbers())
+    publish(client, TableSchema(columns=(N,)), [1])
+    publish(client, LIVE, [2])
+    both = (*numbers().columns, ColumnDefinition(name="extra", type="string"))
+    client.registry.apply(client.registry.plan(Definitions(datasets=(numbers(columns=both),))))
+    client.operations.rollback(NUMBERS, 1, "a wrong file")
+    assert client.reader.definition(NUMBERS).columns == both
 
 
 def submitted(client: Client, live: TableSchema) -> tuple[RunPlan, SchemaVerdict]:

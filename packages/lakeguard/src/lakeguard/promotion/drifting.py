@@ -6,10 +6,10 @@ from sqlalchemy import Connection
 
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.promotion.heart import Heart, OpenRun
-from lakeguard.registry.drift import drifted
+from lakeguard.registry.drift import drifted, undrifted
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
-from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.store import RegisteredDataset, apply_plan, read_state
 from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.schema import TableSchema
 
@@ -34,6 +34,30 @@ def record_drift(connection: Connection, heart: Heart, run: OpenRun) -> None:
     names = ", ".join(found.names)
     reason = f"{run_id} brought {names}"
     apply_plan(connection, plan, heart.org_id, "drift", heart.clock(), heart.lake, reason)
+
+
+def take_back_drift(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    shown: TableSchema,
+    reason: str,
+) -> None:
+    """A revision without what came with the data after the version that is shown again; none
+    where that was nothing. What a person declared stays.
+
+    Where something else of the definition needs such a column, all of it stays as it is.
+    """
+    definition = undrifted(dataset.definition, shown)
+    if definition == dataset.definition:
+        return
+    state = read_state(connection, heart.org_id)
+    try:
+        plan = make_plan(gathered([definition]), state, heart.lake, keep_drift=False)
+    except InvalidDefinitions:
+        return
+    at = heart.clock()
+    apply_plan(connection, plan, heart.org_id, "drift", at, heart.lake, reason, keep_drift=False)
 
 
 def _accepted_now(run: OpenRun, planned: TableSchema, declared: TableSchema) -> TableSchema:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from lakeguard.dispatch.tasks import Task
+from lakeguard.promotion.drifting import take_back_drift
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.pointing import show_version
 from lakeguard.registry.store import RegisteredDataset
@@ -29,7 +30,10 @@ def publish_restored(
     intent: Intent,
     commit: Commit,
 ) -> RunResult:
+    """The version is shown again; what only later data brought leaves the definition."""
     order = RollbackOrder.from_json(task.parameters)
+    reason = f"rolled back to v{order.version}"
+    take_back_drift(connection, heart, dataset, intent.table_schema, reason)
     return show_version(
         connection,
         heart,

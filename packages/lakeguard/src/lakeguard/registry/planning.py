@@ -22,14 +22,22 @@ class Difference(NamedTuple):
     entry: Entry | None
 
 
-def make_plan(definitions: Definitions, current: RegistryState, lake: str | None = None) -> Plan:
+def make_plan(
+    definitions: Definitions,
+    current: RegistryState,
+    lake: str | None = None,
+    *,
+    keep_drift: bool = True,
+) -> Plan:
     """The steps, kind by kind: what others refer to comes first, parents before children.
 
     The same input gives the same plan, in whatever order it came. What is registered and not
     among the definitions is left as it is, columns included that came with the data.
+    Without ``keep_drift`` those go that the definitions do not name.
     InvalidDefinitions if anything does not hold, the registry included.
     """
-    definitions = keeping_drift(definitions, current)
+    if keep_drift:
+        definitions = keeping_drift(definitions, current)
     differences = list(_differences(definitions, current))
     superseded = current.open_all(item.entry for item in differences if item.entry is not None)
     check_definitions(definitions, current, [item.definition for item in differences], lake)

@@ -134,6 +134,8 @@ def apply_plan(
     at: datetime,
     lake: str | None = None,
     reason: str | None = None,
+    *,
+    keep_drift: bool = True,
 ) -> Applied:
     """Add the revisions that the plan's steps say. An empty plan writes nothing.
 
@@ -147,7 +149,8 @@ def apply_plan(
         raise RegistryMoved(planned=plan.registry_head, now=current.head)
     if not plan.steps:
         return Applied(apply_id=None, steps=0, registry_head=current.head, applied_at=at)
-    if make_plan(gathered(step.definition for step in plan.steps), current, lake) != plan:
+    asked = gathered(step.definition for step in plan.steps)
+    if make_plan(asked, current, lake, keep_drift=keep_drift) != plan:
         raise PlanChanged()
     apply_id = new_id("apl")
     revisions = Revisions(current, org_id, actor, apply_id, at)
