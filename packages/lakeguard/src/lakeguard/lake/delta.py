@@ -117,7 +117,7 @@ class DeltaTables:
             if not storage.exists(join(location, path)):
                 return f"file {path} is gone"
             if storage.facts(join(location, path)).size != size:
-                return f"file {path} has another size than was published"
+                return f"file {path} has another size than the log says"
         return None
 
     def keeps_properties(self, location: str, version: int) -> bool:

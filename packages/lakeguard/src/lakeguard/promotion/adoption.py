@@ -164,10 +164,6 @@ def _examined(heart: Heart, opening: _Opening) -> AdoptableTable | None:
     except NotAdoptable as error:
         findings.refuse("table", _told(error))
         return None
-    damage = heart.tables.damage(location, table.commit)
-    if damage is not None:
-        findings.refuse("table", f"{location} is damaged: {damage}")
-        return None
     findings.accept("table", f"{location} is judged at commit {table.commit}")
     wanted = partition_columns(dataset.definition, opening.bundle.target)
     check_partitioning(heart, dataset, wanted, findings)

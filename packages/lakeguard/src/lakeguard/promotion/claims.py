@@ -13,6 +13,8 @@ from lakeguard_sdk.adoption import AdoptableTable
 from lakeguard_sdk.command_errors import NotAdoptable
 from lakeguard_sdk.names import DatasetName
 
+_REPAIR = "bring the file back as it was, or delete its rows from the table, then adopt again"
+
 
 def examine_for(heart: Heart, location: str, name: DatasetName | None) -> AdoptableTable:
     """The table as it is now, if the dataset may have it; else ``NotAdoptable``. Nothing changes.
@@ -23,6 +25,8 @@ def examine_for(heart: Heart, location: str, name: DatasetName | None) -> Adopta
     with heart.database.read() as connection:
         known = name and current_definition(connection, heart.org_id, name)
         refuse_claimed(connection, heart, known.dataset_id if known else None, table)
+    if damage := heart.tables.damage(location, table.commit):
+        raise NotAdoptable(location=location, reason=damage, way_out=_REPAIR)
     return table
 
 
@@ -53,4 +57,4 @@ def other_holder(
     whose = "a dataset of another organisation"
     if holder.org_id == heart.org_id:
         whose = dataset_by_id(connection, heart.org_id, holder.dataset_id).name
-    return f"it has the id of the table of {whose}, as a copy of its files has"
+    return f"it has the id of the table of {whose}: it is that table, or a copy of its files"
