@@ -322,6 +322,17 @@ def test_no_two_datasets_share_a_place(tmp_path: Path, other: str) -> None:
         client.registry.plan(Definitions(datasets=(twin,)))
 
 
+def test_no_two_that_are_new_share_one_either(tmp_path: Path) -> None:
+    client, _ = foreign_project(tmp_path)
+    place = str(tmp_path / "elsewhere" / "more")
+    new = located_numbers(place).datasets[0]
+    names = (DatasetName("bronze.one"), DatasetName("bronze.two"))
+    twins = tuple(new.model_copy(update={"dataset": name}) for name in names)
+    with pytest.raises(InvalidDefinitions) as caught:
+        client.registry.plan(Definitions(datasets=twins))
+    assert "bronze.one" in str(caught.value.errors[0])
+
+
 def test_a_table_stays_where_it_was_registered(tmp_path: Path) -> None:
     client, _ = foreign_project(tmp_path, [1])
     elsewhere = foreign_numbers(tmp_path / "moved", [1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -97,6 +98,60 @@ def test_a_dataset_has_one_table(shop: Terminal, customers: Path) -> None:
     other = customers.parent / "twin"
     write_deltalake(other, pa.table({"id": [1]}))
     refused = shop.type(f"lakeguard adopt silver.orders {customers}")
-    assert (refused.code, "LG-" in refused.err) == (2, True)
+    assert (refused.code, "LG-3005" in refused.err) == (3, True)
+    assert "the table of silver.customers" in refused.err
+    assert not (shop.folder / "definitions" / "silver" / "orders.yaml").exists()
+    assert shop.type("lakeguard plan").out.startswith("nothing to do")
     wrong = shop.type(f"lakeguard adopt silver.customers {other}")
     assert wrong.code == 2
+
+
+def test_what_the_registry_refuses_leaves_no_definition_behind(
+    shop: Terminal, customers: Path
+) -> None:
+    assert shop.type(f"lakeguard adopt silver.customers {customers}").code == 0
+    write_deltalake(customers / "deeper", pa.table({"id": [1]}))
+    refused = shop.type(f"lakeguard adopt silver.deeper {customers / 'deeper'}")
+    assert (refused.code, "silver.customers" in refused.err) == (2, True), refused.err
+    assert not (shop.folder / "definitions" / "silver" / "deeper.yaml").exists()
+    assert shop.type("lakeguard plan").out.startswith("nothing to do")
+
+
+def test_a_place_in_the_lake_leaves_no_definition_behind(shop: Terminal) -> None:
+    inside = shop.folder / "data" / "odd"
+    write_deltalake(inside, pa.table({"id": [1]}))
+    refused = shop.type(f"lakeguard adopt silver.odd {inside}")
+    assert (refused.code, "lies in the lake" in refused.err) == (2, True), refused.err
+    assert not (shop.folder / "definitions" / "silver").exists()
+
+
+def test_a_copy_of_an_adopted_table_leaves_all_as_it_was(shop: Terminal, customers: Path) -> None:
+    copy = customers.parent / "copy"
+    shutil.copytree(customers, copy)
+    assert shop.type(f"lakeguard adopt silver.customers {customers}").code == 0
+    before = fingerprint(str(copy))
+    refused = shop.type(f"lakeguard adopt silver.copied {copy}")
+    assert (refused.code, "LG-3005" in refused.err) == (3, True), refused.err
+    assert fingerprint(str(copy)) == before
+    assert not (shop.folder / "definitions" / "silver" / "copied.yaml").exists()
+    assert shop.type("lakeguard maintain").code == 0
+
+
+@pytest.mark.parametrize("harm", ["gone", "cut", "spoilt"])
+def test_a_damaged_file_is_named(shop: Terminal, customers: Path, harm: str) -> None:
+    file = sorted(customers.rglob("*.parquet"))[0]
+    content = file.read_bytes()
+    file.unlink()
+    if harm != "gone":
+        file.write_bytes(content[:-9] if harm == "cut" else bytes(len(content)))
+    refused = shop.type(f"lakeguard adopt silver.customers {customers}")
+    assert (refused.code, "LG-3005" in refused.err) == (3, True), refused.err
+    assert file.name in refused.err
+    assert "SELECT" not in refused.err
+    assert not (shop.folder / "definitions" / "silver").exists()
+
+
+def test_it_is_told_as_adopted(shop: Terminal, customers: Path) -> None:
+    assert shop.type(f"lakeguard adopt silver.customers {customers}").code == 0
+    told = shop.type("lakeguard versions silver.customers").out
+    assert ("adopted" in told, "by a program" in told) == (True, False)

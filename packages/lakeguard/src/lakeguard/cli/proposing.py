@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from lakeguard.cli.mistakes import shown_in_place
@@ -66,10 +67,13 @@ def _rules(sketch: SourceSketch) -> list[RuleDefinition]:
     return [define_rule(parse_rule(text), rule_id=None, severity=None) for text in texts]
 
 
-def write_new(folder: Path, definitions: Definitions) -> list[str]:
+def write_new(
+    folder: Path, definitions: Definitions, accept: Callable[[Definitions], object] | None = None
+) -> list[str]:
     """Their files in the project, none of which was there; all are written, or none.
 
-    What could not be applied is not written: its mistakes are shown at their lines.
+    What could not be applied, or what ``accept`` refuses, is not written: its mistakes are shown
+    at their lines.
     """
     texts = definition_files(definitions)
     for name in texts:
@@ -78,7 +82,9 @@ def write_new(folder: Path, definitions: Definitions) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="proposed-") as trial:
         _write(Path(trial), texts)
         with shown_in_place(Path(trial)):
-            load_folder(Path(trial))
+            loaded = load_folder(Path(trial))
+            if accept is not None:
+                accept(loaded)
     _write(folder, texts)
     return sorted(texts)
 

@@ -142,6 +142,15 @@ def _place_errors(whole: Whole, root: str | None) -> Iterator[DefinitionError]:
     for item in new.values():
         target = item.target and whole.definition("target", item.target)
         place = table_place(item, target if isinstance(target, TargetDefinition) else None)
+        if place in places:
+            yield NestedTable(
+                by_file(item, ()),
+                name=item.dataset,
+                location=place,
+                other=places[place],
+                at=["location"],
+            )
+            continue
         places[place] = item.dataset
     held = whole.current.library.locations()
     for place, name in nested_places(places, held, root):

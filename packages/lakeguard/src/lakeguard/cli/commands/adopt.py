@@ -75,7 +75,7 @@ def _defined(
     with working(f"looking at {location}"):
         sketch = look(location, location, whole=True)
     definition = proposed_definition(name, table, sketch, owner=owner, domain=domain)
-    written = write_new(folder, Definitions(datasets=(definition,)))
+    written = write_new(folder, Definitions(datasets=(definition,)), client.registry.plan)
     return Adopted(
         dataset=name, location=location, commit=table.commit, files=tuple(written), sketch=sketch
     )
