@@ -97,7 +97,13 @@ def test_a_long_note_is_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"), [("frame", "published by a program"), ("source", "its source"), (None, "")]
+    ("kind", "told"),
+    [
+        ("adoption", "adopted as it was"),
+        ("frame", "published by a program"),
+        ("source", "its source"),
+        (None, ""),
+    ],
 )
 def test_a_version_without_inputs_says_where_it_is_from(kind: BuildKind | None, told: str) -> None:
     row = nouns.version_row(1, inputs=(), built_by=kind)

@@ -10,6 +10,7 @@ import pytest
 
 from lakeguard.cli.explaining import Explanation, explain
 from lakeguard.cli.views.why import why_lines
+from lakeguard.cli.ways_out import ways_out_of
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromSql
 from lakeguard_sdk.evidence import Changes
@@ -205,3 +206,13 @@ def test_no_run_is_the_way_out_of_what_a_program_publishes() -> None:
     run = nouns.run_row(RunStatus.FAILED, error_code="LG-5004", error_message="it broke")
     (way,) = explained(ledger, run).ways_out
     assert way.command == 'tx.publish("silver.flights", frame)'
+
+
+def test_the_way_out_of_a_failed_adoption_is_to_adopt_again() -> None:
+    run = nouns.run_row(RunStatus.FAILED, error_code="LG-4002", error_message="it moved")
+    said = {"location": "/data/flights", "build": FromFrame()}
+    dataset = nouns.definition().model_copy(update=said)
+    (way,) = ways_out_of(run, None, {}, dataset)
+    assert way.command == "lakeguard adopt silver.flights /data/flights"
+    (later,) = ways_out_of(run, nouns.version_row(1), {}, dataset)
+    assert later.command.startswith("tx.publish")

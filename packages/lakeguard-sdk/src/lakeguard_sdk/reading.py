@@ -21,7 +21,7 @@ from lakeguard_sdk.words import (
     Severity,
 )
 
-BuildKind = Literal["source", "sql", "python", "frame"]
+BuildKind = Literal["source", "sql", "python", "frame", "adoption"]
 
 
 class DatasetRow(Noun):

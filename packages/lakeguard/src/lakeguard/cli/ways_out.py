@@ -34,6 +34,11 @@ def ways_out_of(
     """
     if run.status is RunStatus.SUCCESS:
         return
+    adopt = f"lakeguard adopt {dataset.dataset} {dataset.location}"
+    to_adopt = bool(dataset.location) and green is None
+    if run.status is RunStatus.FAILED and to_adopt:
+        yield WayOut(command=adopt, when="To go on")
+        return
     if run.status is RunStatus.FAILED:
         failure = Failure(code=run.error_code or "", message=run.error_message or "")
         program = isinstance(dataset.build, FromFrame)
@@ -47,9 +52,7 @@ def ways_out_of(
                 command=f'lakeguard rollback {item.dataset} --to v{item.version} --reason "…"',
                 when=f"{item.dataset} v{now} is wrong; back to what v{green.version} was built on",
             )
-    build = way_to_build(dataset)
-    if dataset.location and green is None:
-        build = f"lakeguard adopt {dataset.dataset} {dataset.location}"
+    build = adopt if to_adopt else way_to_build(dataset)
     yield WayOut(command=build, when="The data or the build was corrected")
     yield WayOut(
         command=_applied(dataset),

@@ -9,9 +9,15 @@ from sqlalchemy import Connection, select
 
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
-from lakeguard.state.tables import data_versions, dataset_registry_revisions, run_openings
+from lakeguard.state.tables import (
+    data_versions,
+    dataset_registry_revisions,
+    intents,
+    run_openings,
+)
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.reading import BuildKind, RunFacts, RunRow
+from lakeguard_sdk.words import MoveKind
 
 
 def facts_of_run(connection: Connection, org_id: str, run: RunRow) -> RunFacts | None:
@@ -34,18 +40,26 @@ def build_kinds(connection: Connection, dataset_id: str) -> dict[str, BuildKind]
     """How the dataset was built when each of its versions was made, by run."""
     openings, revisions = run_openings.c, dataset_registry_revisions.c
     rows = connection.execute(
-        select(openings.run_id, openings.dataset_revision)
+        select(openings.run_id, openings.dataset_revision, intents.c.kind)
         .join(data_versions, data_versions.c.run_id == openings.run_id)
+        .join(intents, intents.c.run_id == openings.run_id, isouter=True)
         .where(data_versions.c.dataset_id == dataset_id)
     )
-    by_run = {row.run_id: row.dataset_revision for row in rows}
+    by_run: dict[str, int] = {}
+    adopted: dict[str, BuildKind] = {}
+    for row in rows:
+        if row.kind == MoveKind.ADOPTION.value:
+            adopted[row.run_id] = "adoption"
+        else:
+            by_run[row.run_id] = row.dataset_revision
     told = connection.execute(
         select(revisions.revision, revisions.definition).where(
             revisions.dataset_id == dataset_id, revisions.revision.in_(set(by_run.values()))
         )
     )
     kinds = {row.revision: _kind(row.definition) for row in told}
-    return {run: kinds[revision] for run, revision in by_run.items() if revision in kinds}
+    built = {run: kinds[revision] for run, revision in by_run.items() if revision in kinds}
+    return built | adopted
 
 
 def _kind(definition: str) -> BuildKind:

@@ -16,7 +16,11 @@ _RUN_MARKS = {
     RunStatus.BLOCKED: ("✗ BLOCKED", Tone.BAD),
     RunStatus.FAILED: ("! FAILED", Tone.BAD),
 }
-_WITHOUT_INPUTS = {"frame": "published by a program", "source": "its source"}
+_WITHOUT_INPUTS = {
+    "adoption": "adopted as it was",
+    "frame": "published by a program",
+    "source": "its source",
+}
 
 
 def run_mark(status: RunStatus) -> str:
