@@ -87,6 +87,7 @@ def test_a_secret_beside_another_mistake_is_not_shown_either(tmp_path: Path) -> 
         "/mnt/lake/landing/orders/part-*.snappy.parquet",
         "https",
         "d41d8cd98f00b204e9800998ecf8427e/x.csv",
+        "/srv/Delta/customers_of_the_north_2026/tables/Kunden1",
     ],
 )
 def test_ordinary_paths_are_not_taken_for_secrets(value: str, tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ _LIMITS = {
 """By field, for those of other length than ``LONGEST_TEXT``."""
 _MANY_LINES = frozenset({"description", "text", "transform", "details", "config"})
 _FREE_KEYS = frozenset({"options", "details", "config", "secrets"})
-_VALUES = frozenset({"path", "object", "location", "external_id", *_FREE_KEYS})
+_VALUES = frozenset({"object", "external_id", *_FREE_KEYS})
+_PLACES = frozenset({"url", "path", "location"})
 """Fields that have no business being random."""
 _HARMLESS = 10
 """No secret is as short, and every field may be as long."""
@@ -125,7 +126,7 @@ def _is_secret(field: str, path: Path, text: str) -> bool:
         if holds_secret(key) or (is_sensitive_key(key) and not is_reference(text)):
             return True
         return not is_reference(text) and looks_secret(text)
-    if field == "url":
+    if field in _PLACES:
         return address_holds_secret(text)
     return looks_secret(text) if field in _VALUES else holds_secret(text)
 
