@@ -106,11 +106,11 @@ def test_nobody_waits_for_a_decision_to_be_made_again(
     """A SQLite State has its writers wait for whoever is reading."""
     decide_again, written = Replayer.decide_again, itertools.count()
 
-    def decide_and_write(self: Replayer, case: CaseHashes, at: datetime) -> Ruling:
+    def decide_and_write(self: Replayer, case: CaseHashes, at: datetime, semantics: int) -> Ruling:
         with lake.database.write() as connection:
             names = [f"sha256:{next(written)}"]
             facts.record(connection, documents, document_rows(names), now())
-        return decide_again(self, case, at)
+        return decide_again(self, case, at, semantics)
 
     monkeypatch.setattr(Replayer, "decide_again", decide_and_write)
     assert lake.found(replay=True) == {}
