@@ -32,6 +32,9 @@ def _parameter(name: str, value: Any) -> tuple[Parameter, ...]:
     return (Parameter(name=name, value=value),)
 
 
+_ONE = Number(value=Decimal(1))
+
+
 @st.composite
 def _percents(draw: st.DrawFn) -> Fields:
     if draw(st.booleans()):
@@ -43,9 +46,9 @@ def _percents(draw: st.DrawFn) -> Fields:
 
 
 @st.composite
-def _past(draw: st.DrawFn) -> Fields:
+def _past(draw: st.DrawFn, least_value: Number | Percent = _ONE) -> Fields:
     """A value that is held against earlier versions, with bounds until there are some."""
-    given = [Parameter(name="min", value=Number(value=Decimal(1)))] * draw(st.integers(0, 1))
+    given = [Parameter(name="min", value=least_value)] * draw(st.integers(0, 1))
     if draw(st.booleans()):
         return {"parameters": (*given, *_parameter("change", Percent(value=draw(_SHARES))))}
     band = Text(value=draw(st.sampled_from(["mad", "weekday", "hour"])))
@@ -94,7 +97,7 @@ def measured_makers(
     listed = Listed(items=(Text(value="a"), Text(value="b")))
     day = _parameter("value", Text(value="2026-01-31"))
     return {
-        "completeness": _percents() | _past(),
+        "completeness": _percents() | _past(Percent(value=Decimal(1))),
         "distinct": _joined(keyed, counts | _past()),
         "distinct_ratio": _joined(keyed, _percents()),
         "deviation": values | _past(),

@@ -7,6 +7,7 @@ import re
 from lakeguard_sdk import definition_errors, errors
 from lakeguard_sdk.definition_errors import Place
 from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.rollback_errors import FilesRemoved
 
 
 def all_errors(root: type[LakeGuardError] = LakeGuardError) -> list[type[LakeGuardError]]:
@@ -42,6 +43,8 @@ def test_every_error_can_be_said() -> None:
         elif error is definition_errors.InvalidDefinitions:
             place = Place(file="f.yaml")
             said = error((definition_errors.DuplicateKey(place, key="x"),))
+        elif error is FilesRemoved:
+            said = FilesRemoved(dataset="x", version=1, whole=())
         else:
             said = error(**fields)
         data = said.to_data()

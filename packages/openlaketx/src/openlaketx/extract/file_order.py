@@ -22,6 +22,7 @@ ROW_FILE = "lg_row_file"
 PLACE = "lg_file_place"
 """Names the column with the place of that file in the order: a later one is higher."""
 _PARTS = re.compile(r"[0-9]+|.", re.DOTALL)
+_DIGITS = frozenset("0123456789")
 _DIGIT = ord("0")
 _SCHEME = "^file:(//)?"
 """Spark spells it in two ways."""
@@ -30,7 +31,7 @@ _SCHEME = "^file:(//)?"
 def by_name(path: str) -> tuple[tuple[tuple[int, int], ...], str]:
     """What paths are compared by: character by character, a number where a digit would stand."""
     parts = _PARTS.findall(path)
-    return tuple((_DIGIT, int(part)) if part.isdigit() else (ord(part), 0) for part in parts), path
+    return tuple((_DIGIT, int(p)) if p[0] in _DIGITS else (ord(p), 0) for p in parts), path
 
 
 def file_order(selection: Selection) -> tuple[str, ...]:
