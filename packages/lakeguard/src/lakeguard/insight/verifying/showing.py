@@ -91,7 +91,8 @@ def as_shown(schema: str, partition_by: Iterable[str], files: Iterable[ShownFile
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "_delta_log")
         log.mkdir()
-        (log / f"{0:020d}.json").write_text("\n".join(map(json.dumps, actions)))
+        lines = (json.dumps(action, ensure_ascii=False) for action in actions)
+        (log / f"{0:020d}.json").write_text("\n".join(lines), "utf-8")
         return _files(DeltaTable(folder))
 
 
