@@ -254,3 +254,26 @@ def test_the_engine_is_chosen_by_size_and_by_word(tmp_path: Path) -> None:
     assert chosen_way({"measure_with": "Spark"}).with_spark(batch, subject)
     by_word = chosen_way({"measure_with": "duckdb", "measure_spark_above_gb": "0.1"})
     assert not by_word.with_spark(table, subject)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ((1.0, 2.5, None), 3.5),
+        ((math.inf, 1.7e308, 1.7e308), "Infinity"),
+        ((-math.inf, 1.7e308, 1.7e308), "-Infinity"),
+        ((math.inf, -math.inf, 1.0), "NaN"),
+        ((math.nan, -math.inf, 1.0), "NaN"),
+        ((math.nan, math.nan), "NaN"),
+        ((1.7e308, 1.7e308), None),
+        ((None,), None),
+    ],
+)
+def test_sums_of_doubles_do_not_depend_on_the_order_of_rows(
+    values: tuple[float | None, ...], told: float | str | None, tmp_path: Path
+) -> None:
+    subject = staged(tmp_path, [row(1, d=value) for value in values], [], SCHEMA)
+    measured = take_measures([aggregate("sum", D)], subject)
+    assert measured.values.get(measure_key(aggregate("sum", D))) == told
+    too_large = told is None and any(value is not None for value in values)
+    assert bool(measured.unmeasured) is too_large

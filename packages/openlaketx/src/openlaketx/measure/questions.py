@@ -96,11 +96,11 @@ def _aggregate(
         return _deviation(of, chosen, forms)
     if data_type in FLOATS:
         value = f"CAST({name} AS DOUBLE)"
-        plain, careful = f"sum({value}){chosen}", f"{forms.careful_sum(value)}{chosen}"
+        asked = (forms.careful_sum(value), f"min({value})", f"max({value})", f"count({name})")
+        expressions = tuple(f"{part}{chosen}" for part in asked)
         if function is AggregateFunction.SUM:
-            return (plain, careful), lambda row: rounded(_double_sum(*row))
-        count = f"count({name}){chosen}"
-        return (plain, careful, count), lambda row: _double_mean(*row)
+            return expressions[:-1], lambda row: rounded(_double_sum(*row))
+        return expressions, lambda row: _double_mean(*row)
     size = decimal_size(data_type)
     if data_type not in INTEGERS and size is None:
         raise ValueError(f"there is no {function.value} of {data_type}")
@@ -172,12 +172,20 @@ def _as_it_is(value: str | None) -> MeasureValue:
     return value
 
 
-def _double_sum(plain: float | None, careful: float | None) -> float | None:
-    """The compensated sum, which does not depend on order; it has no meaning with infinities."""
-    finite = plain is not None and abs(plain) < float("inf")
-    return careful if finite else plain
+def _double_sum(total: float | None, least: float | None, most: float | None) -> float | None:
+    """The sum of doubles, in whatever order they were added; ``least`` and ``most`` tell of
+    infinities and NaN, which is above them. OverflowError where finite values add up to more."""
+    if total is None or least is None or most is None:
+        return None
+    if not (math.isfinite(least) and math.isfinite(most)):
+        return least + most if math.isinf(least) else most
+    if not math.isfinite(total):
+        raise OverflowError("the sum is beyond what a double can hold")
+    return total
 
 
-def _double_mean(plain: float | None, careful: float | None, count: int) -> MeasureValue:
-    total = _double_sum(plain, careful)
-    return rounded(total / count) if count and total is not None else None
+def _double_mean(
+    total: float | None, least: float | None, most: float | None, count: int
+) -> MeasureValue:
+    added = _double_sum(total, least, most)
+    return rounded(added / count) if count and added is not None else None
