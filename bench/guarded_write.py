@@ -11,7 +11,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from bench.figures import SCRATCH, Figure
-from bench.orders import write_orders
+from bench.hundred_rules import hundred_rules
+from bench.orders import RULES, write_orders
 from bench.orders_project import DATASET, land, make_project
 from bench.stopwatch import Laps
 from bench.turns import governed, in_turns, submitted
@@ -24,6 +25,7 @@ PAIRS = 9
 WARM_UP = 3
 SIZES = {"0.5 M": 500_000, "2 M": 2_000_000}
 RATIO_BAR = 1.0
+MANY_BAR = 1.3
 SMALL_ROWS = 10
 SMALL_RUNS = 15
 SMALL_BAR_MS = 300.0
@@ -62,37 +64,39 @@ class Rig:
 def run() -> list[Figure]:
     shutil.rmtree(SCRATCH, ignore_errors=True)
     try:
+        most = max(SIZES.values())
         figures = []
         for label, rows in SIZES.items():
-            figures += _ratios(label, rows)
+            figures += _ratios(f"{label} rows", rows, RULES, RATIO_BAR if rows == most else None)
+        many = hundred_rules()
+        figures += _ratios(f"2 M rows under {len(many)} rules", most, many, MANY_BAR)
         return [*figures, *_small()]
     finally:
         shutil.rmtree(SCRATCH, ignore_errors=True)
 
 
-def _rig(name: str) -> Rig:
+def _rig(name: str, rules: tuple[str, ...] = RULES) -> Rig:
     folder = SCRATCH / name
-    client = make_project(folder)
+    client = make_project(folder, rules)
     laps = Laps()
     worker = create_worker(client.for_worker(), spark_options={}, progress=laps.told)
     return Rig(folder, client, worker, spark_session({}, delta=True), laps)
 
 
-def _ratios(label: str, rows: int) -> list[Figure]:
+def _ratios(label: str, rows: int, rules: tuple[str, ...], bar: float | None) -> list[Figure]:
     file = SCRATCH / f"{rows}.parquet"
-    print(f"{NAME}: writing {label} rows of orders", flush=True)
+    print(f"{NAME}: writing {label} of orders", flush=True)
     write_orders(file, rows)
-    rig = _rig(f"ratio-{rows}")
+    rig = _rig(f"ratio-{rows}-{len(rules)}", rules)
     pairs = [_pair(rig, file, number, label) for number in range(WARM_UP + PAIRS)][WARM_UP:]
     ratio = statistics.median(guarded / bare for guarded, bare in pairs)
     guarded = statistics.median(pair[0] for pair in pairs)
     bare = statistics.median(pair[1] for pair in pairs)
     shutil.rmtree(rig.folder, ignore_errors=True)  # the ledger may still be delivered there
-    bar = RATIO_BAR if rows == max(SIZES.values()) else None
     return [
-        Figure(f"guarded run / bare Delta append, {label} rows", ratio, "x", bar),
-        Figure(f"guarded run, {label} rows", guarded, "s"),
-        Figure(f"bare Delta append, {label} rows", bare, "s"),
+        Figure(f"guarded run / bare Delta append, {label}", ratio, "x", bar),
+        Figure(f"guarded run, {label}", guarded, "s"),
+        Figure(f"bare Delta append, {label}", bare, "s"),
     ]
 
 
