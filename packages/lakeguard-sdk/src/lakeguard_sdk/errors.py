@@ -33,7 +33,8 @@ LakeGuardError
 │   ├── CommitMismatch     LG-4004
 │   ├── TableUnreadable    LG-4005
 │   ├── StagedFilesChanged LG-4006
-│   └── ForeignTable       LG-4007
+│   ├── ForeignTable       LG-4007
+│   └── DefinitionMoved    LG-4008, retryable
 ├── EngineError            the data plane could not do its work: exit 1
 │   ├── JavaMissing        LG-5001
 │   ├── JarsMissing        LG-5002

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lakeguard.promotion.drifting import require_room_for_moves
 from lakeguard.promotion.heart import Heart
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
@@ -32,6 +33,7 @@ class EmbeddedRegistry:
             return make_plan(definitions, current, self.heart.lake)
 
     def apply(self, plan: Plan, reason: str = "") -> Applied:
+        """Refused, too, where a move under way brings columns that it leaves no room for."""
         if holds_secret(reason):
             raise SecretReason()
         heart, at = self.heart, self.heart.clock()
@@ -39,6 +41,8 @@ class EmbeddedRegistry:
             applied = apply_plan(
                 connection, plan, heart.org_id, heart.actor, at, heart.lake, reason or None
             )
+            if applied.steps:
+                require_room_for_moves(connection, heart)
             reached("apply.written")
         reached("apply.committed")
         return applied

@@ -82,6 +82,21 @@ def open_intent(connection: Connection, dataset_id: str) -> Intent | None:
     return _intent(connection, query)
 
 
+def open_publishes(connection: Connection, org_id: str) -> list[tuple[str, str]]:
+    """Runs that publish right now, each with the id of its dataset."""
+    rows = connection.execute(
+        select(intents.c.run_id, intents.c.dataset_id)
+        .join(intent_outcomes, intent_outcomes.c.intent_id == intents.c.intent_id, isouter=True)
+        .where(
+            intents.c.org_id == org_id,
+            intents.c.kind == MoveKind.PUBLISH.value,
+            intent_outcomes.c.intent_id.is_(None),
+        )
+        .order_by(intents.c.run_id)
+    )
+    return [(str(row.run_id), str(row.dataset_id)) for row in rows]
+
+
 def intent_of_run(connection: Connection, run_id: str) -> Intent | None:
     return _intent(connection, select(intents.c.body).where(intents.c.run_id == run_id))
 

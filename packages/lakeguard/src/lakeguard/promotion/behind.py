@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from lakeguard.ledger.openings import opened_revision
+from lakeguard.ledger.openings import opened_revision, schema_verdict
 from lakeguard.ledger.versions import StoredVersion
-from lakeguard.registry.drift import drifted
+from lakeguard.registry.drift import drifted, renamed_columns
 from lakeguard.registry.store import definition_at
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.load import load_columns
@@ -23,4 +23,6 @@ def definition_behind(
     definition = definition_at(connection, version.dataset_id, revision)
     written = {column.name for column in load_columns(definition.load)}
     brought = [column for column in version.table_schema.columns if column.name not in written]
-    return drifted(definition, TableSchema(columns=tuple(brought)))
+    verdict = schema_verdict(connection, org_id, version.run_id)
+    renamed = renamed_columns(verdict.differences) if verdict else {}
+    return drifted(definition, TableSchema(columns=tuple(brought)), renamed)

@@ -4,51 +4,75 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
+from lakeguard.ledger.intents import open_publishes
 from lakeguard.ledger.openings import opening_of, schema_verdict
-from lakeguard.promotion.heart import Heart, OpenRun
-from lakeguard.registry.drift import drifted, undrifted
+from lakeguard.ledger.versions import StoredVersion
+from lakeguard.promotion.behind import definition_behind
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.drift import drifted, redrifted, renamed_columns, undrifted
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
-from lakeguard.registry.store import RegisteredDataset, apply_plan, read_state
+from lakeguard.registry.store import (
+    RegisteredDataset,
+    apply_plan,
+    dataset_by_id,
+    hold_registry,
+    read_state,
+)
 from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.move_errors import DefinitionMoved
+from lakeguard_sdk.planning import Plan
 from lakeguard_sdk.schema import TableSchema
 
 
-def record_drift(connection: Connection, heart: Heart, run: OpenRun) -> None:
+def record_drift(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, run_id: str
+) -> None:
     """A revision of the dataset with what the run's verdict accepted; none where that was nothing.
 
-    What a person revised while the run was under way counts. Where the registry no longer takes
-    the columns, the version is published all the same, and ``schema diff`` shows them.
+    What a person revised while the run was under way counts beside it: nobody could apply what
+    excludes it since the move began.
     """
-    run_id = run.plan.ticket.run_id
-    verdict = schema_verdict(connection, heart.org_id, run_id)
-    if verdict is None or verdict.declared is None:
+    found = _brought(connection, heart, dataset, run_id)
+    if not found.columns:
         return
-    planned = opening_of(connection, heart.org_id, run_id).plan.declared
-    found = _accepted_now(run, planned, verdict.declared)
-    definition = drifted(run.dataset.definition, found)
-    try:
-        plan = make_plan(gathered([definition]), read_state(connection, heart.org_id), heart.lake)
-    except InvalidDefinitions:
-        return
-    names = ", ".join(found.names)
-    reason = f"{run_id} brought {names}"
+    plan = _plan(connection, heart, dataset, run_id, found)
+    reason = f"{run_id} brought {', '.join(found.names)}"
     apply_plan(connection, plan, heart.org_id, "drift", heart.clock(), heart.lake, reason)
 
 
-def take_back_drift(
-    connection: Connection,
-    heart: Heart,
-    dataset: RegisteredDataset,
-    shown: TableSchema,
-    reason: str,
+def require_room(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, run_id: str
 ) -> None:
-    """A revision without what came with the data after the version that is shown again; none
-    where that was nothing. What a person declared stays.
+    """``DefinitionMoved`` where the definition of now does not take what the run brings.
+
+    Where it does, nobody revises it before the transaction is over.
+    """
+    if _brought(connection, heart, dataset, run_id).columns:
+        hold_registry(connection, heart.org_id)
+        now = dataset_by_id(connection, heart.org_id, dataset.dataset_id)
+        _plan(connection, heart, now, run_id, _brought(connection, heart, now, run_id))
+
+
+def require_room_for_moves(connection: Connection, heart: Heart) -> None:
+    """The same for every move that is under way, after definitions were revised."""
+    for run_id, dataset_id in open_publishes(connection, heart.org_id):
+        dataset = dataset_by_id(connection, heart.org_id, dataset_id)
+        require_room(connection, heart, dataset, run_id)
+
+
+def follow_shown(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, version: StoredVersion
+) -> None:
+    """A revision with exactly what had come with the data by the version that is shown again;
+    none where the definition has that already. What a person declared, or left out, stays so.
 
     Where something else of the definition needs such a column, all of it stays as it is.
     """
-    definition = undrifted(dataset.definition, shown)
+    definition = undrifted(dataset.definition, version.table_schema)
+    then = definition_behind(connection, heart.org_id, version)
+    if then is not None:
+        definition = redrifted(definition, then)
     if definition == dataset.definition:
         return
     state = read_state(connection, heart.org_id)
@@ -56,14 +80,39 @@ def take_back_drift(
         plan = make_plan(gathered([definition]), state, heart.lake, keep_drift=False)
     except InvalidDefinitions:
         return
-    at = heart.clock()
+    at, reason = heart.clock(), f"rolled back to v{version.version}"
     apply_plan(connection, plan, heart.org_id, "drift", at, heart.lake, reason, keep_drift=False)
 
 
-def _accepted_now(run: OpenRun, planned: TableSchema, declared: TableSchema) -> TableSchema:
+def _brought(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, run_id: str
+) -> TableSchema:
     """New and wider columns, those apart of which the definition says something else by now."""
-    now = run.dataset.definition.declared
-    columns = [column for column in declared.columns if column not in planned.columns]
+    verdict = schema_verdict(connection, heart.org_id, run_id)
+    if verdict is None or verdict.declared is None:
+        return TableSchema(columns=())
+    planned = opening_of(connection, heart.org_id, run_id).plan.declared
+    now = dataset.definition.declared
+    columns = [column for column in verdict.declared.columns if column not in planned.columns]
     return TableSchema(
         columns=tuple(c for c in columns if now.type_of(c.name) == planned.type_of(c.name))
     )
+
+
+def _plan(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    run_id: str,
+    found: TableSchema,
+) -> Plan:
+    verdict = schema_verdict(connection, heart.org_id, run_id)
+    renamed = renamed_columns(verdict.differences) if verdict else {}
+    definition = drifted(dataset.definition, found, renamed)
+    try:
+        return make_plan(gathered([definition]), read_state(connection, heart.org_id), heart.lake)
+    except InvalidDefinitions as error:
+        columns, problem = ", ".join(found.names), str(error.errors[0])
+        raise DefinitionMoved(
+            dataset=dataset.name, columns=columns, run=run_id, problem=problem
+        ) from None

@@ -22,6 +22,7 @@ from lakeguard.ledger.intents import (
 )
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import Pointer, pointer, require_version
+from lakeguard.promotion.drifting import require_room
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.governing import adoption_difference, publish_adopted
 from lakeguard.promotion.heart import Heart, OpenRun, load_open_run, opened_run
@@ -67,6 +68,7 @@ def begin_publish(heart: Heart, ticket: RunTicket) -> Intent:
             return known
         hold_table(connection, run.dataset.dataset_id)
         intent = _publish_intent(connection, heart, run, table_id)
+        require_room(connection, heart, run.dataset, ticket.run_id)
         take_number(connection, heart, run.task, intent)
     reached("intent.recorded")
     return intent

@@ -46,7 +46,7 @@ def publish_version(
         notes=evidence.notes,
     )
     _point_at(connection, heart, version, intent.kind)
-    record_drift(connection, heart, run)
+    record_drift(connection, heart, run.dataset, intent.run_id)
     layer = from_layer(run.dataset.definition)
     record_promotion(connection, heart.org_id, decision, layer, PromotionState.PROMOTED)
     return end_run(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from lakeguard.dispatch.tasks import Task
-from lakeguard.promotion.drifting import take_back_drift
+from lakeguard.ledger.versions import require_version
+from lakeguard.promotion.drifting import follow_shown
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.pointing import show_version
 from lakeguard.registry.store import RegisteredDataset
@@ -30,10 +31,11 @@ def publish_restored(
     intent: Intent,
     commit: Commit,
 ) -> RunResult:
-    """The version is shown again; what only later data brought leaves the definition."""
+    """The version is shown again, and the definition has what came with its data: what only later
+    data brought leaves it, and what left it in an earlier rollback comes back."""
     order = RollbackOrder.from_json(task.parameters)
-    reason = f"rolled back to v{order.version}"
-    take_back_drift(connection, heart, dataset, intent.table_schema, reason)
+    version = require_version(connection, dataset.dataset_id, order.version)
+    follow_shown(connection, heart, dataset, version)
     return show_version(
         connection,
         heart,

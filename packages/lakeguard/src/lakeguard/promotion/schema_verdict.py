@@ -17,7 +17,7 @@ from lakeguard.ledger.openings import opened_revision
 from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard.promotion.subjects import asked_measures, pin_drift
-from lakeguard.registry.drift import drifted
+from lakeguard.registry.drift import drifted, renamed_columns
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import definition_at, read_state
@@ -51,7 +51,8 @@ def judge_schema(
     problem = _problem(connection, heart, run, declared)
     if problem:
         return SchemaVerdict(accepted=False, differences=tuple(_refused(reactions, problem)))
-    definition = drifted(_opened(connection, heart, run), declared)
+    opened = _opened(connection, heart, run)
+    definition = drifted(opened, declared, renamed_columns(reactions))
     pinned = pin_drift(connection, heart, run.pinned, definition, run.plan.build)
     return SchemaVerdict(
         accepted=True,

@@ -5,11 +5,14 @@ They are the table's until a person declares them, or says that the dataset leav
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from lakeguard.registry.current import Entry, RegistryState
 from lakeguard.registry.kinds import hash_of
 from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition, Definitions
+from lakeguard_sdk.run import SchemaReaction
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.schema_words import ColumnOrigin
+from lakeguard_sdk.schema_words import ColumnOrigin, Reaction, SchemaChange
 
 
 def keeping_drift(definitions: Definitions, current: RegistryState) -> Definitions:
@@ -57,15 +60,37 @@ def _narrowed(column: ColumnDefinition, shown: str | None) -> ColumnDefinition:
     return column.model_copy(update={"type": shown, "widened_from": said})
 
 
-def drifted(definition: DatasetDefinition, found: TableSchema) -> DatasetDefinition:
-    """The definition with the columns and types that a run accepted."""
+def redrifted(definition: DatasetDefinition, then: DatasetDefinition) -> DatasetDefinition:
+    """The definition with what had come with the data by ``then``; what a person wrote counts."""
+    return _kept(definition, then)
+
+
+def renamed_columns(differences: Iterable[SchemaReaction]) -> dict[str, str]:
+    """The old name of each column that was accepted as a new name for it."""
+    return {
+        item.other: item.column
+        for item in differences
+        if item.change is SchemaChange.RENAME and item.reaction is Reaction.ACCEPT
+    }
+
+
+def drifted(
+    definition: DatasetDefinition, found: TableSchema, renamed: Mapping[str, str] | None = None
+) -> DatasetDefinition:
+    """The definition with the columns and types that a run accepted.
+
+    What is a new name for an old column has the old one's tags: it holds the same values.
+    """
     known = {column.name: column for column in definition.columns}
     columns = [_widened(column, found.type_of(column.name)) for column in definition.columns]
-    columns += [
-        ColumnDefinition(name=column.name, type=column.type, origin=ColumnOrigin.DRIFT)
-        for column in found.columns
-        if column.name not in known
-    ]
+    for column in found.columns:
+        if column.name not in known:
+            before = known.get((renamed or {}).get(column.name, ""))
+            tags = before.tags if before else ()
+            drift = ColumnOrigin.DRIFT
+            columns.append(
+                ColumnDefinition(name=column.name, type=column.type, tags=tags, origin=drift)
+            )
     return definition.model_copy(update={"columns": tuple(columns)})
 
 

@@ -51,6 +51,7 @@ __all__ = [
     "current_target",
     "dataset_by_id",
     "definition_at",
+    "hold_registry",
     "job_id_of_dataset",
     "job_of_dataset",
     "read_state",
@@ -126,6 +127,11 @@ def current_catalogue(connection: Connection, org_id: str) -> tuple[CatalogueRul
     return tuple(catalogue_rule_from(row) for row in rows)
 
 
+def hold_registry(connection: Connection, org_id: str) -> None:
+    """Nobody else revises a definition until the transaction ends."""
+    locking.hold(connection, f"registry:{org_id}")
+
+
 def apply_plan(
     connection: Connection,
     plan: Plan,
@@ -143,7 +149,7 @@ def apply_plan(
     plan was made against, and PlanChanged if the steps are not exactly what their definitions
     call for: a plan that was kept in a file is held to every invariant again.
     """
-    locking.hold(connection, f"registry:{org_id}")
+    hold_registry(connection, org_id)
     current = read_state(connection, org_id)
     if current.head != plan.registry_head or _superseded(plan, current):
         raise RegistryMoved(planned=plan.registry_head, now=current.head)

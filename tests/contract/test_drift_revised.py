@@ -1,0 +1,106 @@
+"""Definitions that are revised while a run brings columns: none of what it publishes is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk import Client
+from lakeguard_sdk.definition import ColumnDefinition
+from lakeguard_sdk.load import Load
+from lakeguard_sdk.move_errors import DefinitionMoved
+from lakeguard_sdk.run import Failure, Intent, RunPlan
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.words import LoadType, RunStatus
+from tests.worlds.hand_work import evidence_of
+from tests.worlds.lakes import DeltaLake
+from tests.worlds.planes import NUMBERS
+from tests.worlds.promises import numbers, opened, revise, world
+
+pytestmark = pytest.mark.usefixtures("each_state")
+
+N = Column(name="n", type="long")
+LIVE = TableSchema(columns=(N, Column(name="row_hash", type="string")))
+ADDITIVE = numbers(profile="additive")
+HASHED = numbers(profile="additive", load=Load(type=LoadType.FULL, hash="ROW_HASH"))
+"""A definition that takes no ``row_hash``: its load writes a column of that name."""
+DESCRIBED = numbers(profile="additive", description="Numbers.")
+
+
+def decided(client: Client) -> RunPlan:
+    """A run that may publish a column that no definition has yet."""
+    plan = opened(client)
+    plan = plan.under(client.runs.submit_schema(plan.ticket, LIVE))
+    assert plan.declared == LIVE
+    decision = client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, [1]))
+    assert decision.allowed, decision.ruling.reasons
+    return plan
+
+
+def complete(client: Client, plan: RunPlan, intent: Intent) -> RunStatus:
+    return client.runs.complete_move(plan.ticket, DeltaLake().publish(intent)).status
+
+
+def test_a_move_is_refused_that_the_definition_no_longer_takes(tmp_path: Path) -> None:
+    client = world(tmp_path, ADDITIVE)
+    plan = decided(client)
+    revise(client, HASHED)
+    with pytest.raises(DefinitionMoved, match=r"bronze\.numbers .*row_hash") as refusal:
+        client.runs.begin_move(plan.ticket)
+    assert refusal.value.retryable
+    assert refusal.value.next_step == "lakeguard run bronze.numbers"
+    failure = Failure(code=refusal.value.code, message=str(refusal.value), retryable=True)
+    assert client.runs.fail_run(plan.ticket, failure).status is RunStatus.FAILED
+    assert client.reader.versions(NUMBERS) == []
+
+
+def test_the_next_attempt_goes_by_the_definition_of_now(tmp_path: Path) -> None:
+    client = world(tmp_path, ADDITIVE)
+    plan = decided(client)
+    revise(client, HASHED)
+    client.runs.fail_run(plan.ticket, Failure(code="LG-4008", message="moved", retryable=True))
+    again = opened(client)
+    verdict = client.runs.submit_schema(again.ticket, LIVE)
+    assert [str(item.reaction) for item in verdict.differences] == ["LEFT_OUT"]
+
+
+def test_what_else_was_revised_meanwhile_counts_beside_the_columns(tmp_path: Path) -> None:
+    client = world(tmp_path, ADDITIVE)
+    plan = decided(client)
+    revise(client, DESCRIBED)
+    assert complete(client, plan, client.runs.begin_move(plan.ticket)) is RunStatus.SUCCESS
+    definition = client.reader.definition(NUMBERS)
+    assert (definition.description, definition.declared) == ("Numbers.", LIVE)
+
+
+def test_no_definition_takes_a_column_from_a_move_under_way(tmp_path: Path) -> None:
+    client = world(tmp_path, ADDITIVE)
+    plan = decided(client)
+    intent = client.runs.begin_move(plan.ticket)
+    with pytest.raises(DefinitionMoved, match="row_hash"):
+        revise(client, HASHED)
+    assert client.reader.definition(NUMBERS) == ADDITIVE, "nothing of it was written"
+    revise(client, DESCRIBED)
+    assert complete(client, plan, intent) is RunStatus.SUCCESS
+    assert client.reader.definition(NUMBERS).declared == LIVE
+
+
+def test_a_move_that_brings_nothing_new_stands_in_nobodys_way(tmp_path: Path) -> None:
+    client = world(tmp_path, ADDITIVE)
+    plan = opened(client)
+    client.runs.submit_schema(plan.ticket, TableSchema(columns=(N,)))
+    client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, [1]))
+    intent = client.runs.begin_move(plan.ticket)
+    revise(client, HASHED)
+    assert complete(client, plan, intent) is RunStatus.SUCCESS
+
+
+def test_a_person_may_declare_the_column_meanwhile(tmp_path: Path) -> None:
+    client = world(tmp_path, ADDITIVE)
+    plan = decided(client)
+    intent = client.runs.begin_move(plan.ticket)
+    said = ColumnDefinition(name="row_hash", type="string", description="Theirs.")
+    revise(client, numbers(profile="additive", columns=(*ADDITIVE.columns, said)))
+    assert complete(client, plan, intent) is RunStatus.SUCCESS
+    assert client.reader.definition(NUMBERS).columns[-1] == said
