@@ -25,7 +25,9 @@ LakeGuardError
 │   ├── MaintenanceRefused LG-3004
 │   ├── NotAdoptable       LG-3005
 │   ├── FilesRemoved       LG-3006
-│   └── NotWaivable        LG-3007
+│   ├── NotWaivable        LG-3007
+│   ├── SampleRefused      LG-3008
+│   └── SampleNotMasked    LG-3009
 ├── MoveError              a move did not happen
 │   ├── TableBusy          LG-4001, retryable
 │   ├── BaseMoved          LG-4002, retryable

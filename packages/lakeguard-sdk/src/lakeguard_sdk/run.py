@@ -159,6 +159,8 @@ class RunPlan(Noun):
     """Datasets that keys refer to, each at the version that it is held against."""
     private: tuple[str, ...] = ()
     """Columns, of inputs too, whose values no message may tell."""
+    masked: tuple[str, ...] = ()
+    """Columns of the table whose values no sample may tell."""
     required: tuple[str, ...] = ()
     """Columns in which the rules of the run allow no NULL."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from lakeguard_sdk.noun import Noun
 
 MOST_SAMPLED = 20
+LONGEST_TEXT = 100
+"""Characters of a value; what is longer is cut."""
 MASKED = "***"
 """Stands in the place of a value that nobody may be told."""
 

@@ -21,6 +21,7 @@ from lakeguard_sdk.run import (
     SchemaVerdict,
     WorkerIdentity,
 )
+from lakeguard_sdk.sample import RowSample
 from lakeguard_sdk.schema import TableSchema
 
 
@@ -56,6 +57,9 @@ class OwnRun:
 
     def submit_evidence(self, ticket: RunTicket, evidence: Evidence) -> Decision:
         return self.runs.submit_evidence(self._checked(ticket, "submit_evidence"), evidence)
+
+    def submit_samples(self, ticket: RunTicket, samples: tuple[RowSample, ...]) -> None:
+        self.runs.submit_samples(self._checked(ticket, "submit_samples"), samples)
 
     def begin_move(self, ticket: RunTicket) -> Intent:
         return self.runs.begin_move(self._checked(ticket, "begin_move"))

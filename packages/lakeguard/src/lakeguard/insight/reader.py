@@ -16,6 +16,7 @@ from lakeguard.insight.schemas import schema_diff, schema_rows
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
+from lakeguard.ledger.samples import samples_of_run
 from lakeguard.ledger.versions import (
     LatestPointer,
     StoredVersion,
@@ -51,6 +52,7 @@ from lakeguard_sdk.reading import (
     SchemaRow,
     VersionRow,
 )
+from lakeguard_sdk.sample import RowSample
 from lakeguard_sdk.storage import located
 from lakeguard_sdk.waiver import WaiverRow
 from lakeguard_sdk.words import MoveKind
@@ -170,6 +172,10 @@ class StateReader:
         if decision is None:
             raise UnknownRun(run=f"{run_id} with a decision")
         return decision
+
+    def samples(self, run_id: str) -> tuple[RowSample, ...]:
+        with self.database.read() as connection:
+            return samples_of_run(connection, self.org_id, self._run(connection, run_id).run_id)
 
     def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]:
         with self.database.read() as connection:

@@ -25,8 +25,9 @@ from lakeguard.promotion.partitioning import check_partitioning, partition_colum
 from lakeguard.promotion.privacy import private_columns
 from lakeguard.promotion.proven import proven_unique
 from lakeguard.promotion.references import pin_references
+from lakeguard.promotion.sampling import masked_columns
 from lakeguard.promotion.schema_terms import schema_terms
-from lakeguard.promotion.subjects import asked_measures, pin_rules
+from lakeguard.promotion.subjects import asked_measures, pin_rules, read_by
 from lakeguard.promotion.watermarks import known_watermark
 from lakeguard.promotion.windows import check_window, task_window
 from lakeguard.registry.required import is_required
@@ -221,7 +222,9 @@ def _refuse(connection: Connection, heart: Heart, opening: Opening, facts: CaseF
 
 def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: Build) -> RunPlan:
     definition, target = opening.dataset.definition, opening.bundle.target
-    policies = current_policies(connection, heart.org_id)
+    private = private_columns(
+        connection, heart, opening.dataset, current_policies(connection, heart.org_id)
+    )
     measures = asked_measures(opening.pinned, definition.table_schema)
     plan = RunPlan(
         ticket=opening.ticket,
@@ -249,7 +252,10 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         window=opening.window,
         watermark=opening.watermark,
         references=opening.references,
-        private=private_columns(connection, heart, opening.dataset, policies),
+        private=private,
+        masked=masked_columns(
+            connection, heart, definition, opening.pinned, private, read_by(build)
+        ),
     )
     record_opening(
         connection,

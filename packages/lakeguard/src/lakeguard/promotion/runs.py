@@ -21,6 +21,7 @@ from lakeguard.promotion.judging import submit_evidence, submit_schema
 from lakeguard.promotion.moving import begin_publish, complete
 from lakeguard.promotion.opening import open_run
 from lakeguard.promotion.reaping import fail_run
+from lakeguard.promotion.sampling import submit_samples
 from lakeguard_sdk.adoption import AdoptionPlan
 from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.decision import Decision
@@ -35,6 +36,7 @@ from lakeguard_sdk.run import (
     SchemaVerdict,
     WorkerIdentity,
 )
+from lakeguard_sdk.sample import RowSample
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import RunStatus
 
@@ -57,6 +59,9 @@ class PromotionRuns:
 
     def submit_evidence(self, ticket: RunTicket, evidence: Evidence) -> Decision:
         return submit_evidence(self.heart, ticket, evidence)
+
+    def submit_samples(self, ticket: RunTicket, samples: tuple[RowSample, ...]) -> None:
+        submit_samples(self.heart, ticket, samples)
 
     def begin_move(self, ticket: RunTicket) -> Intent:
         return begin_publish(self.heart, ticket)

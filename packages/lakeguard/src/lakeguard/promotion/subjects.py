@@ -52,7 +52,7 @@ def pin_rules(
     definition = dataset.definition
     policies = current_policies(connection, heart.org_id)
     tags = {column.name: column.tags for column in definition.columns}
-    travelled = _travelled(connection, heart, definition, policies, _read_by(build))
+    travelled = _travelled(connection, heart, definition, policies, read_by(build))
     if shown is not None:
         tags, travelled = _with_those_of(connection, heart, shown, policies, tags, travelled)
     rows = None
@@ -96,7 +96,7 @@ def pin_drift(
     if pinned.subject is None:
         return pinned
     policies = (*pinned.policies, *pinned.waiting)
-    travelled = _travelled(connection, heart, drifted, policies, _read_by(build))
+    travelled = _travelled(connection, heart, drifted, policies, read_by(build))
     facts = CaseFacts(
         dataset=drifted.dataset,
         declared=drifted.table_schema,
@@ -177,7 +177,8 @@ def _columns_of(rule: RuleDefinition) -> tuple[str, ...]:
         return ()
 
 
-def _read_by(build: Build | None) -> tuple[InputVersion, ...]:
+def read_by(build: Build | None) -> tuple[InputVersion, ...]:
+    """The versions that a build reads."""
     pins = build.views if isinstance(build, SqlBuild) else {}
     if isinstance(build, PythonBuild):
         pins = build.inputs
@@ -186,7 +187,7 @@ def _read_by(build: Build | None) -> tuple[InputVersion, ...]:
 
 def _inputs(connection: Connection, build: Build) -> tuple[ReadInput, ...]:
     read = []
-    for item in _read_by(build):
+    for item in read_by(build):
         version = require_version(connection, item.dataset_id, item.version)
         read.append(
             ReadInput(

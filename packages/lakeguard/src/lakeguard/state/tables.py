@@ -66,6 +66,7 @@ from lakeguard.state.relay_tables import (
     plane_identity,
     relay_cursors,
 )
+from lakeguard.state.sample_tables import rule_samples
 from lakeguard.state.task_tables import (
     run_openings,
     run_schemas,
@@ -127,6 +128,7 @@ __all__ = [
     "quality_rules_revisions",
     "registry_applies",
     "relay_cursors",
+    "rule_samples",
     "run_audit",
     "run_history",
     "run_openings",

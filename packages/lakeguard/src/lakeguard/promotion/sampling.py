@@ -1,0 +1,121 @@
+"""Failing rows that a run shows of itself after its decision: what of them is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.ledger.decisions import decision_of_run
+from lakeguard.ledger.samples import record_samples, samples_of_run
+from lakeguard.promotion.heart import Heart, OpenRun, PinnedRules, opened_run
+from lakeguard.promotion.travelling import travelled_tags
+from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.evidence import InputVersion
+from lakeguard_sdk.run import RunTicket
+from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, RowSample
+from lakeguard_sdk.sample_errors import SampleNotMasked, SampleRefused
+from lakeguard_sdk.words import CheckKind, Outcome, TaskState
+
+_SHOWN = (Outcome.FAIL, Outcome.WARN)
+
+
+def submit_samples(heart: Heart, ticket: RunTicket, samples: tuple[RowSample, ...]) -> None:
+    """Keep them all or none. The same again changes nothing; others after them are refused."""
+    with heart.database.write() as connection:
+        task = tasks.require_holder(connection, heart.org_id, ticket)
+        known = samples_of_run(connection, heart.org_id, ticket.run_id)
+        if not samples or known == tuple(sorted(samples, key=lambda sample: sample.rule_id)):
+            return
+        run = _sampled_run(connection, heart, task, ticket.run_id)
+        decision = decision_of_run(connection, heart.org_id, ticket.run_id, run.dataset.name)
+        shown = _shown_rules(decision)
+        for sample in samples:
+            problem = "others were kept before" if known else _problem(sample, run, shown)
+            if problem is not None:
+                rule = sample.rule_id[:200]
+                raise SampleRefused(run=ticket.run_id, rule=rule, reason=problem)
+            _check_masked(sample, run)
+        if len({sample.rule_id for sample in samples}) < len(samples):
+            several = "several of one rule came"
+            raise SampleRefused(run=ticket.run_id, rule="one rule", reason=several)
+        record_samples(connection, heart.org_id, ticket.run_id, samples, heart.clock())
+
+
+def masked_columns(
+    connection: Connection,
+    heart: Heart,
+    definition: DatasetDefinition,
+    pinned: PinnedRules,
+    private: Iterable[str],
+    read: Iterable[InputVersion],
+) -> tuple[str, ...]:
+    """Columns of the table that carry a tag of whatever kind, by themselves or from above, or
+    that are private."""
+    came_down = travelled_tags(connection, heart.org_id, definition, read)
+    hidden = {*_tagged(pinned), *(item.column for item in came_down), *private}
+    folded = {name.casefold() for name in hidden}
+    return tuple(name for name in definition.table_schema.names if name.casefold() in folded)
+
+
+def _tagged(pinned: PinnedRules) -> Iterator[str]:
+    yield from (name for name, tags in pinned.tags.items() if tags)
+    if pinned.subject is not None:
+        yield from (item.column for item in pinned.subject.travelled)
+
+
+def _sampled_run(connection: Connection, heart: Heart, task: Task, run_id: str) -> OpenRun:
+    """A build that goes on, or that its decision ended; what is over otherwise is over."""
+    if task.kind is not TaskKind.BUILD or task.state not in (TaskState.RUNNING, TaskState.BLOCKED):
+        raise Fenced(run=run_id, reason=f"it is a {task.kind} that is {task.state}")
+    return opened_run(connection, heart, task, run_id)
+
+
+def _shown_rules(decision: Decision | None) -> frozenset[str]:
+    """Rules with failing rows to show; none where even those may not be kept."""
+    if decision is None or decision.ruling.discard:
+        return frozenset()
+    return frozenset(
+        check.check_id
+        for check in decision.ruling.checks
+        if check.kind is CheckKind.RULE and check.outcome in _SHOWN
+    )
+
+
+def _problem(sample: RowSample, run: OpenRun, shown: frozenset[str]) -> str | None:
+    """Why it is no sample of this run; None if it is one."""
+    names = {name.casefold() for name in run.plan.table_schema.names}
+    strange = [column for column in sample.columns if not _roots(column) & names]
+    if sample.rule_id not in shown:
+        return "its decision asks for no rows of it"
+    if not 1 <= len(sample.rows) <= MOST_SAMPLED:
+        return f"it has {len(sample.rows)} rows; 1 to {MOST_SAMPLED} are kept"
+    if not sample.columns or strange or len(set(sample.columns)) < len(sample.columns):
+        return f"the table has no such columns, each once: {', '.join(sample.columns)[:200]}"
+    if any(len(row) != len(sample.columns) for row in sample.rows):
+        return "a row has more or fewer values than there are columns"
+    if any(len(text) > LONGEST_TEXT for row in sample.rows for text in row if text is not None):
+        return f"a value has more than {LONGEST_TEXT} characters"
+    return None
+
+
+def _check_masked(sample: RowSample, run: OpenRun) -> None:
+    """Refuses a value that nobody may be told, and one that is said to be masked and is not."""
+    hidden = {*run.plan.masked, *run.plan.private, *_tagged(run.pinned)}
+    folded = {name.casefold() for name in hidden}
+    for place, column in enumerate(sample.columns):
+        if _roots(column) & folded or column in sample.masked:
+            told = column not in sample.masked or any(row[place] != MASKED for row in sample.rows)
+            if told:
+                run_id = run.plan.ticket.run_id
+                raise SampleNotMasked(run=run_id, rule=sample.rule_id, column=column)
+
+
+def _roots(column: str) -> set[str]:
+    """The names that the column of a table can have of which this is a field, or which it is."""
+    parts = column.casefold().split(".")
+    return {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
