@@ -114,3 +114,12 @@ def test_a_pattern_is_looked_for_in_a_column_that_drifts_in(tmp_path: Path) -> N
     assert decision.allowed
     decision = drifting(client, NUMBERS, found=2)
     assert promised(decision.ruling.checks).message == "rows that hold the pattern: extra (2)"
+
+
+def test_a_column_that_came_from_a_private_one_is_private(tmp_path: Path) -> None:
+    client = below(tmp_path, FORBIDDEN, "SELECT n, extra AS other FROM bronze.numbers")
+    plan = opened(client, DOUBLED)
+    found = TableSchema(columns=(N, Column(name="other", type="string")))
+    assert plan.private == ("extra",)
+    plan = plan.under(client.runs.submit_schema(plan.ticket, found))
+    assert plan.private == ("extra", "other")

@@ -169,7 +169,11 @@ class RunPlan(Noun):
         if verdict.declared is None:
             return self
         return self.model_copy(
-            update={"declared": verdict.declared, "measures": verdict.measures or self.measures}
+            update={
+                "declared": verdict.declared,
+                "measures": verdict.measures or self.measures,
+                "private": tuple(sorted({*self.private, *verdict.private})),
+            }
         )
 
     @property
@@ -219,6 +223,8 @@ class SchemaVerdict(Noun):
     """What is then to be measured in the place of its plan's measures."""
     pinned: str = Field(default="", exclude_if=lambda found: not found)
     """Hash of the policies and tags that hold for those columns, in the place of its opening's."""
+    private: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    """Columns, beside those of its plan, whose values no message may tell."""
 
 
 class Failure(Noun):

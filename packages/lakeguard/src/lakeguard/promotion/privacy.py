@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from lakeguard.gate.policies import parse_policy
 from lakeguard.gate.policy_types.pii import ForbidColumns, ForbidTag
-from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.registry.store import RegisteredDataset, current_definition
 from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition, PolicyDefinition
 from lakeguard_sdk.schema import field_names
@@ -36,6 +36,17 @@ def private_columns(
         found = current_definition(connection, heart.org_id, parent)
         names |= set(_marked(found.definition, marks)) if found else set()
     return tuple(sorted(names))
+
+
+def private_in(
+    definition: DatasetDefinition, policies: Iterable[PolicyDefinition], pinned: PinnedRules
+) -> tuple[str, ...]:
+    """Those of the definition itself, and those to which a tag came down that marks them."""
+    marks = (PERSONAL, *_marks(policies))
+    tags = {mark.tag for mark in marks if isinstance(mark, ForbidTag)}
+    travelled = pinned.subject.travelled if pinned.subject else ()
+    came_down = {item.column for item in travelled if item.tag in tags}
+    return tuple(sorted({*_marked(definition, marks), *came_down}))
 
 
 def _marks(policies: Iterable[PolicyDefinition]) -> Iterator[ForbidTag | ForbidColumns]:

@@ -16,11 +16,12 @@ from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opened_revision
 from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.heart import Heart, OpenRun
+from lakeguard.promotion.privacy import private_in
 from lakeguard.promotion.subjects import asked_measures, pin_drift
 from lakeguard.registry.drift import drifted, renamed_columns
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
-from lakeguard.registry.store import definition_at, read_state
+from lakeguard.registry.store import current_policies, definition_at, read_state
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.load import load_columns
@@ -60,6 +61,7 @@ def judge_schema(
         declared=declared,
         measures=asked_measures(pinned, definition.table_schema),
         pinned=put_document(connection, heart.org_id, pinned.to_data(), heart.clock()),
+        private=private_in(definition, current_policies(connection, heart.org_id), pinned),
     )
 
 

@@ -14,6 +14,7 @@ from lakeguard_sdk.run import FrameBuild, RunPlan, RunResult, SourceBuild
 from lakeguard_sdk.storage import Storage, storage_for
 from lakeguard_sdk.words import RunStatus
 from openlaketx.conform import as_accepted, conform, telling_misfits
+from openlaketx.engine.shown_values import keeping_private
 from openlaketx.extract import Batch, extract, transform
 from openlaketx.jobs.build_hash import build_hash
 from openlaketx.jobs.discarding import discard_staged
@@ -57,8 +58,10 @@ def run_dataset(
         return verdict.result
 
     plan = plan.under(verdict)
-    accepted = telling_misfits(as_accepted(batch, verdict, plan, client.lake), plan.batch_schema)
-    return _load_accepted(plan, accepted, client, lease, tell)
+    with keeping_private(plan.private):
+        batch = as_accepted(batch, verdict, plan, client.lake)
+        accepted = telling_misfits(batch, plan.batch_schema)
+        return _load_accepted(plan, accepted, client, lease, tell)
 
 
 def _load_accepted(
