@@ -31,6 +31,7 @@ from lakeguard.gate.written import (
 )
 from lakeguard_sdk.expression import Arithmetic, Comparison
 from lakeguard_sdk.words import Scope
+from tests.property.gate.content_strategies import content_makers
 from tests.property.gate.measured_strategies import WITHOUT_WHERE, measured_makers
 
 UPWARD = (Comparison.GT, Comparison.GE)
@@ -264,6 +265,7 @@ _MAKERS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "unique": _with_limits(_fixed(columns=_keys, scope=st.sampled_from([None, Scope.BATCH]))),
     "row_count": value_limits(_counts).map(lambda fields: fields | {"columns": ()}),
     **{name: value_limits(numbers) for name in ("mean", "min", "max", "sum")},
+    **content_makers(_with_limits),
     **measured_makers(
         names, value_limits(numbers), value_limits(_counts), range_parameters(_counts), _with_limits
     ),

@@ -44,7 +44,12 @@ from lakeguard_sdk.expression import (
 from lakeguard_sdk.reckoning import reckoning
 from lakeguard_sdk.schema import FLOATS, decimal_size
 from tests.property.measure.literals import from_text
-from tests.property.measure.written_values import reads_as, written_day
+from tests.property.measure.written_values import (
+    reads_as,
+    right_card,
+    right_iban,
+    written_day,
+)
 
 Row = dict[str, Any]
 ELEMENT = "\0element"
@@ -110,6 +115,10 @@ def _test(predicate: Predicate, value: Any, argument: str) -> bool:
             return reads_as(value, argument)
         case Predicate.DATE_FORMAT:
             return written_day(value, argument)
+        case Predicate.LUHN:
+            return right_card(value)
+        case Predicate.IBAN:
+            return right_iban(value)
 
 
 def like(text: str, pattern: str) -> bool:
@@ -249,6 +258,8 @@ def _call(node: Call, values: list[Any]) -> Any:
             return None if same else _in(first, node.type)
         case Function.SIZE:
             return len(first)
+        case Function.KEYS:
+            return [key for key, _ in first]
         case Function.DAYS_BETWEEN:
             days = [_day(value, arg) for value, arg in zip(values, node.arguments, strict=True)]
             return None if None in days else days[1] - days[0]

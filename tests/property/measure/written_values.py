@@ -46,6 +46,28 @@ def written_day(text: str, form: str) -> bool:
     return within and _iso_day(f"{parts['y']}-{parts['M']}-{parts['d']}")
 
 
+def right_card(text: str) -> bool:
+    """By Luhn: from the right every second digit counts twice, and all are a multiple of 10."""
+    if not _digits(text) or not 2 <= len(text) <= 20:
+        return False
+    total = 0
+    for index, digit in enumerate(reversed(text)):
+        value = int(digit) * (1 + index % 2)
+        total += value // 10 + value % 10
+    return total % 10 == 0
+
+
+def right_iban(text: str) -> bool:
+    """A country, two digits and 11 to 30 signs, which as one number leave 1 by 97."""
+    signs = _DIGITS + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    if not 15 <= len(text) <= 34 or any(sign not in signs for sign in text):
+        return False
+    if any(sign in _DIGITS for sign in text[:2]) or not _digits(text[2:4]):
+        return False
+    number = "".join(str(signs.index(sign)) for sign in text[4:] + text[:4])
+    return int(number) % 97 == 1
+
+
 def _unsigned(text: str) -> str:
     return text[1:] if text[:1] in ("+", "-") else text
 

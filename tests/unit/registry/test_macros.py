@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,8 @@ from lakeguard.registry.loading import load_folder
 from lakeguard.registry.macro_reference import macros_reference
 from lakeguard.registry.macros import Macros, built_in_rules
 from lakeguard_sdk.definition import CatalogueRule
-from lakeguard_sdk.words import Severity
-from tests.unit.gate.cases import SCHEMA
+from lakeguard_sdk.words import Outcome, Severity
+from tests.unit.gate.cases import SCHEMA, judged, row
 from tests.worlds.definition_folders import write_folder
 
 USES = {
@@ -79,8 +78,8 @@ SHAPES = {
     "format_ipv6": ("2001:db8:0:0:0:0:0:1", "2001:db8"),
     "format_cidr": ("10.0.0.0/8", "10.0.0.0/33"),
     "format_phone": ("+491701234567", "0170"),
-    "format_iban": ("DE89370400440532013000", "DE89"),
-    "format_card": ("4111111111111111", "4111-1111"),
+    "format_iban": ("DE89370400440532013000", "DE88370400440532013000"),
+    "format_card": ("4111111111111111", "4111111111111112"),
     "format_country": ("DE", "Germany"),
     "format_currency": ("EUR", "eur"),
     "format_language": ("de-AT", "German"),
@@ -116,10 +115,9 @@ def test_every_built_in_rule_is_tried() -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_shapes(name: str) -> None:
     (text,) = texts(f"{name}(name)")
-    pattern = text.partition("pattern='")[2].removesuffix("')")
     good, bad = SHAPES[name]
-    assert re.fullmatch(pattern, good)
-    assert not re.fullmatch(pattern, bad)
+    assert judged(text, [row(name=good)]).outcome is Outcome.PASS
+    assert judged(text, [row(name=bad)]).outcome is Outcome.FAIL
 
 
 def test_under_a_column_it_is_left_out() -> None:

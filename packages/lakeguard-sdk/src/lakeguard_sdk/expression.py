@@ -57,6 +57,8 @@ class Function(StrEnum):
     """Monday is 0."""
     DAYS_BETWEEN = "days_between"
     SIZE = "size"
+    KEYS = "map_keys"
+    """Of a map, as an array."""
 
 
 class Predicate(StrEnum):
@@ -72,6 +74,10 @@ class Predicate(StrEnum):
     """Whether the text is written as a value of a type."""
     DATE_FORMAT = "date_format"
     """Whether the text is a day of the calendar, written in a format."""
+    LUHN = "luhn"
+    """Whether the text is 2 to 20 digits of which the last is the check digit of cards."""
+    IBAN = "iban"
+    """Whether the text is written as an IBAN, and leaves 1 when it is divided by 97."""
 
 
 class ColumnRef(Noun):

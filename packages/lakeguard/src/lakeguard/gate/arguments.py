@@ -171,7 +171,7 @@ class ArgumentParser:
     def _value(self, name: str) -> None:
         spec = self._type.spec(name)
         start = self._cursor.token
-        value = self._list() if self._cursor.at_mark("[") else self._literal()
+        value = self._list(name) if self._cursor.at_mark("[") else self._literal()
         if spec is None or not _fits(value, spec):
             wanted = _WANTED[spec.kind] if spec else "nothing"
             raise GrammarError(f"{name} wants {wanted}", start.span, kind="syntax")
@@ -183,7 +183,7 @@ class ArgumentParser:
             return Percent(value=literal.value)
         return literal
 
-    def _list(self) -> Listed:
+    def _list(self, name: str) -> Listed:
         self._cursor.expect_mark("[")
         read = [self._cursor.expect_literal()]
         while self._cursor.take_mark(","):
@@ -192,7 +192,7 @@ class ArgumentParser:
             raise self._cursor.error("',' or ']' expected")
         items, spans = [item for item, _ in read], [span for _, span in read]
         refuse_repeats(items, spans)
-        self._spans.update({f"value {index}": span for index, span in enumerate(spans)})
+        self._spans.update({f"{name} {index}": span for index, span in enumerate(spans)})
         return Listed(items=tuple(items))
 
     def _store(self, name: str, value: ParameterValue, span: Span) -> None:

@@ -113,6 +113,14 @@ _LISTED = (
         Predicate.DATE_FORMAT, ("text", "word"), "date_format(name, 'dd/MM/yyyy')",
         "the text is a day in that format (see date_format)",
     ),
+    _predicate(
+        Predicate.LUHN, ("text",), "luhn(key)",
+        "the text is 2 to 20 digits, the last of them the check digit that cards have",
+    ),
+    _predicate(
+        Predicate.IBAN, ("text",), "iban(key)",
+        "the text is written as an IBAN without blanks, and its check digits are right",
+    ),
 )  # fmt: skip
 FUNCTIONS: dict[str, FunctionSpec] = {str(spec.name): spec for spec in _LISTED}
 IF = "if"

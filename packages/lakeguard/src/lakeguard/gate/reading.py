@@ -11,8 +11,8 @@ from lakeguard.gate.rule import Rule
 
 @dataclass(frozen=True)
 class ReadRule:
-    """``spans`` names the parts: ``type``, ``column 0``, ``parameter min``, ``value 2``,
-    ``where 3`` (the fourth operand of the condition), ``warn_if``, ``fail_if``, ``scope``."""
+    """``spans`` names the parts: ``type``, ``column 0``, ``parameter min``, ``values 2`` (the third
+    of that list), ``where 3`` (the fourth operand of the condition), ``warn_if``, ``scope``."""
 
     rule: Rule
     text: str

@@ -158,9 +158,9 @@ class Resolver:
             try:
                 value = typed_value(item, column.type)
             except NoSuchValue as reason:
-                raise self._read.error(f"value {index}", f"{column.name}: {reason}") from None
+                raise self._read.error(f"{name} {index}", f"{column.name}: {reason}") from None
             if value in found:
-                raise self._read.error(f"value {index}", "this value stands twice")
+                raise self._read.error(f"{name} {index}", "this value stands twice")
             found.append(value)
         return tuple(found)
 

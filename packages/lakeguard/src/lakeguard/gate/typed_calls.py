@@ -137,7 +137,7 @@ def _condition(name: str, of: Scalar, argument: str) -> Condition:
             raise BadArgument(1, str(reason)) from None
         return Matches(of=of, pattern=argument)
     predicate = Predicate(name)
-    if predicate is Predicate.IS_FINITE:
+    if predicate in (Predicate.IS_FINITE, Predicate.LUHN, Predicate.IBAN):
         return Test(predicate=predicate, of=of)
     return Test(predicate=predicate, of=of, argument=checked(predicate, argument))
 

@@ -25,6 +25,7 @@ from lakeguard_sdk.expression import (
     Test,
     Value,
 )
+from openlaketx.measure.check_digits import CARD, IBAN, iban_remainder, luhn_sum
 from openlaketx.measure.comparison_types import WIDEST, common_type, operand_type
 from openlaketx.measure.dialect import Dialect
 from openlaketx.measure.duckdb_dialect import DUCKDB, quoted, sql_type
@@ -90,10 +91,20 @@ class ConditionSql(ScalarSql):
                 parts = ((form.year, 4), (form.month, 2), (form.day, 2))
                 iso = " || '-' || ".join(f"substr({text}, {at}, {size})" for at, size in parts)
                 return self._readable(text, form.pattern, iso, "date")
+            case Predicate.LUHN:
+                text = self.scalar(of)
+                return self._shaped(text, CARD, f"({luhn_sum(text)} % 10 = 0)")
+            case Predicate.IBAN:
+                text = self.scalar(of)
+                return self._shaped(text, IBAN, f"({iban_remainder(text)} = 1)")
         return self.dialect.test(predicate, self.scalar(of), self._bound(argument))
 
     def _readable(self, text: str, pattern: str, inner: str, data_type: str) -> str:
         """Whether a text of the right shape is a value; no engine is asked to cast another."""
-        shape = self._matches(text, pattern)
         value = f"TRY_CAST({inner} AS {self.dialect.type_name(data_type)})"
-        return f"(CASE {shape} WHEN TRUE THEN ({value} IS NOT NULL) WHEN FALSE THEN FALSE END)"
+        return self._shaped(text, pattern, f"({value} IS NOT NULL)")
+
+    def _shaped(self, text: str, pattern: str, asked: str) -> str:
+        """What is asked of a text of the right shape; FALSE of any other, NULL of none."""
+        shape = self._matches(text, pattern)
+        return f"(CASE {shape} WHEN TRUE THEN {asked} WHEN FALSE THEN FALSE END)"

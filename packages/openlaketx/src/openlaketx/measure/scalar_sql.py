@@ -105,6 +105,8 @@ class ScalarSql(ABC):
         if function is Function.SIZE:
             size = self.dialect.size(self.scalar(arguments[0]), operand_type(arguments[0]))
             return self.dialect.cast(size, node.type)
+        if function is Function.KEYS:
+            return self.dialect.call(function, [self.scalar(arguments[0])])
         if function is Function.DAYS_BETWEEN:
             return self._typed(node, [self._as(argument, "date") for argument in arguments])
         return self._typed(node, [self.scalar(argument) for argument in arguments])

@@ -15,6 +15,7 @@ from lakeguard.gate.rule_types.arrays import ArrayElements, ArraySize
 from lakeguard.gate.rule_types.column_order import ColumnOrder
 from lakeguard.gate.rule_types.comparisons import COMPARISONS
 from lakeguard.gate.rule_types.freshness import Freshness, NotFuture, NotOlderThan
+from lakeguard.gate.rule_types.maps import MapKeys
 from lakeguard.gate.rule_types.membership import (
     FullMatch,
     MemberOfSet,
@@ -39,6 +40,7 @@ from lakeguard.gate.rule_types.sql_agg import TotalFormula
 from lakeguard.gate.rule_types.sql_row import RowCondition
 from lakeguard.gate.rule_types.table_shape import TABLE_RULES
 from lakeguard.gate.rule_types.text_forms import Castable, Like, WrittenDate
+from lakeguard.gate.rule_types.text_words import Format, LetterCase
 from lakeguard.gate.rule_types.uniqueness import Unique
 from lakeguard.gate.rule_types.value_range import TextLength, ValueRange
 
@@ -60,6 +62,9 @@ RULE_TYPES = RuleTypes(
         WrittenDate(),
         ArraySize(),
         ArrayElements(),
+        MapKeys(),
+        Format(),
+        LetterCase(),
         RowCondition(),
         TotalFormula(),
         Unique(),
