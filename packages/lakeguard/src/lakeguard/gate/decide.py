@@ -29,13 +29,15 @@ from lakeguard_sdk.words import CheckKind, Outcome, Verdict
 
 __all__ = ["SEMANTICS", "CaseFacts", "History", "decide"]
 
-SEMANTICS = 2
+SEMANTICS = 3
 """The version of what rules, policies and this function mean; a decision is replayed with it.
 
 1  forbade tags and differences of schema alone, and knew no waivers
 2  has every type of policy, scopes, waivers, and orders that files be deleted
+3  says of each rule which it is, what it was given, and which measure counted its rows
 """
 
+_TELLS_RULES = 3
 _KINDS = list(CheckKind)
 _BLOCKING = (Outcome.FAIL, Outcome.ERROR)
 _REACTION_OUTCOMES = {
@@ -65,10 +67,10 @@ def decide(
         raise ValueError(f"semantics {semantics} are not known")
     judged = [policy for policy in policies if governs(policy, facts)]
     look = Look(facts, evidence, clock)
-    compiled = compiler_for(facts.declared)
+    compiler = compiler_for(facts.declared)
     grounds = None if evidence is None else Grounds(evidence, history, clock)
     found = [_policy_check(look, policy) for policy in judged]
-    found += [_rule_check(rule, compiled, grounds) for rule in ruleset]
+    found += [_rule_check(rule, compiler, grounds, semantics) for rule in ruleset]
     checks = [*facts.eligibility, *_schema_checks(facts, evidence)]
     checks += [_with_waiver(check, facts, judged, clock) for check in found]
     checks.sort(key=_place)
@@ -159,15 +161,40 @@ def _policy_check(look: Look, policy: PolicyDefinition) -> CheckResult:
 
 def _rule_check(
     rule: RuleDefinition,
-    compiled: Callable[[RuleDefinition], CompiledRule],
+    compiler: Callable[[RuleDefinition], CompiledRule],
     grounds: Grounds | None,
+    semantics: int,
+) -> CheckResult:
+    compiled = _compiled(rule, compiler)
+    check = _judged(rule, compiled, grounds)
+    if semantics < _TELLS_RULES:
+        return check
+    if isinstance(compiled, Exception):
+        return check.model_copy(update={"fingerprint": rule.content_hash()})
+    return check.model_copy(update=compiled.told)
+
+
+def _compiled(
+    rule: RuleDefinition, compiler: Callable[[RuleDefinition], CompiledRule]
+) -> CompiledRule | Exception:
+    """Or why it cannot be compiled."""
+    try:
+        return compiler(rule)
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong here, the gate stays closed
+        return error
+
+
+def _judged(
+    rule: RuleDefinition, compiled: CompiledRule | Exception, grounds: Grounds | None
 ) -> CheckResult:
     if not rule.active:
         return _rule_result(rule, Outcome.NOT_EVALUATED, "not evaluated: the rule is not active")
     if grounds is None:
         return _rule_result(rule, Outcome.NOT_EVALUATED, "not evaluated: no data was measured")
     try:
-        return evaluate(rule, compiled(rule), grounds)
+        if isinstance(compiled, Exception):
+            raise compiled
+        return evaluate(rule, compiled, grounds)
     except GrammarError as error:
         return _rule_result(rule, Outcome.ERROR, f"the rule cannot be judged: {error}")
     except (Unmeasured, NotAValue) as error:

@@ -106,20 +106,27 @@ class Rule(Noun):
 
 def rule_text(rule: Rule) -> str:
     """The canonical text: one order of clauses, one spelling of everything."""
-    parts = [f"{rule.rule_type}({_arguments(rule)})"]
-    if rule.by:
-        parts.append(f"by {', '.join(map(column_text, rule.by))}")
-    if rule.where is not None:
-        parts.append(f"where {where_text(rule.where)}")
-    if rule.warn_if is not None:
-        parts.append(f"warn_if {rule.warn_if}")
-    if rule.fail_if is not None:
-        parts.append(f"fail_if {rule.fail_if}")
-    if rule.on_fail != "block":
-        parts.append(f"on_fail {rule.on_fail}")
-    if rule.scope is not None:
-        parts.append(f"scope {rule.scope}")
-    return " ".join(parts)
+    clauses = (f" {word} {text}" for word, text in _clauses(rule).items())
+    return f"{rule.rule_type}({_arguments(rule)}){''.join(clauses)}"
+
+
+def given_texts(rule: Rule) -> dict[str, str]:
+    """What the rule says besides its columns: each argument and each clause, by its name."""
+    arguments = {item.name: value_text(item.value) for item in rule.parameters}
+    return {**arguments, **_clauses(rule)}
+
+
+def _clauses(rule: Rule) -> dict[str, str]:
+    """What follows the arguments, in order."""
+    said = {
+        "by": ", ".join(map(column_text, rule.by)),
+        "where": "" if rule.where is None else where_text(rule.where),
+        "warn_if": "" if rule.warn_if is None else str(rule.warn_if),
+        "fail_if": "" if rule.fail_if is None else str(rule.fail_if),
+        "on_fail": "" if rule.on_fail == "block" else rule.on_fail,
+        "scope": "" if rule.scope is None else rule.scope.value,
+    }
+    return {word: text for word, text in said.items() if text}
 
 
 def _arguments(rule: Rule) -> str:
@@ -129,21 +136,29 @@ def _arguments(rule: Rule) -> str:
         match parameter.value:
             case Operator(op=op):
                 columns = [f" {op} ".join(columns)]
-                continue
-            case Said(tree=tree):
-                columns.append(where_text(tree))
-                continue
-            case Totalled(tree=total):
-                columns.append(written_text(total))
-                continue
-            case Reference(dataset=dataset, columns=keys):
-                key = ", ".join(map(column_text, keys))
-                return f"{', '.join(columns)} -> {dataset}({key})"
-            case Percent(value=share):
-                text = f"{number_text(share)}%"
-            case Listed(items=items):
-                text = "[" + ", ".join(literal_text(item) for item in items) + "]"
-            case literal:
-                text = literal_text(literal)
-        named.append(f"{parameter.name}={text}")
+            case Said() | Totalled() as said:
+                columns.append(value_text(said))
+            case Reference() as reference:
+                return f"{', '.join(columns)} -> {value_text(reference)}"
+            case value:
+                named.append(f"{parameter.name}={value_text(value)}")
     return ", ".join([*columns, *named])
+
+
+def value_text(value: ParameterValue) -> str:
+    """The canonical text of an argument."""
+    match value:
+        case Operator(op=op):
+            return op.value
+        case Said(tree=tree):
+            return where_text(tree)
+        case Totalled(tree=total):
+            return written_text(total)
+        case Reference(dataset=dataset, columns=keys):
+            return f"{dataset}({', '.join(map(column_text, keys))})"
+        case Percent(value=share):
+            return f"{number_text(share)}%"
+        case Listed(items=items):
+            return "[" + ", ".join(literal_text(item) for item in items) + "]"
+        case literal:
+            return literal_text(literal)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
 
 from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
-from lakeguard.gate.judgement import Judgement, ask, looks_back
+from lakeguard.gate.judgement import GroupsJudged, Judgement, RowsJudged, ask, looks_back
 from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
-from lakeguard.gate.rule import Rule, Threshold, rule_text
+from lakeguard.gate.rule import Rule, Threshold, given_texts, rule_text
 from lakeguard.gate.rule_types.catalogue import RULE_TYPES
 from lakeguard_sdk.definition import RuleDefinition
 from lakeguard_sdk.measure import Measure, RowCount
@@ -39,6 +40,16 @@ class CompiledRule:
 
     rule: Rule
     judgement: Judgement
+    fingerprint: str = ""
+    """Content hash of its definition, where it has one."""
+
+    @cached_property
+    def told(self) -> dict[str, Any]:
+        """What a result says of the rule that it is of; the same for every decision."""
+        judged = self.judgement
+        counted = judged.failed.key if isinstance(judged, RowsJudged | GroupsJudged) else ""
+        given = given_texts(self.rule)
+        return {"fingerprint": self.fingerprint, "parameters": given, "counted": counted}
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -129,7 +140,7 @@ def compiler_for(schema: TableSchema) -> Callable[[RuleDefinition], CompiledRule
         if definition.rule_type != read.rule.rule_type.upper():
             raise read.error("type", f"the rule is stored as {definition.rule_type}")
         _severity(read, definition.severity)
-        return _compiled(read, schema)
+        return replace(_compiled(read, schema), fingerprint=definition.content_hash())
 
     return compile_definition
 
