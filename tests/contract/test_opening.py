@@ -335,7 +335,12 @@ def test_promotion_status_is_the_history_of_yes_and_no(tmp_path: Path) -> None:
                 "SELECT from_layer, to_layer, allowed, state FROM promotion_status ORDER BY ordinal"
             )
         ).all()
-    assert rows == [("source", "bronze", 0, "BLOCKED"), ("bronze", "silver", 0, "BLOCKED")]
+    assert rows == [
+        ("source", "bronze", 0, "REGISTERED"),
+        ("bronze", "silver", 0, "REGISTERED"),
+        ("source", "bronze", 0, "BLOCKED"),
+        ("bronze", "silver", 0, "BLOCKED"),
+    ]
 
 
 def test_an_append_cannot_union_its_parents(tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ LakeGuardError
 │   ├── FilesRemoved       LG-3006
 │   ├── NotWaivable        LG-3007
 │   ├── SampleRefused      LG-3008
-│   └── SampleNotMasked    LG-3009
+│   ├── SampleNotMasked    LG-3009
+│   └── PromotionRefused   LG-3010
 ├── MoveError              a move did not happen
 │   ├── TableBusy          LG-4001, retryable
 │   ├── BaseMoved          LG-4002, retryable

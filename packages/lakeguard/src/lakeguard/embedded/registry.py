@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from lakeguard.promotion.drifting import require_room_for_moves
 from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.registering import register_datasets
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state
@@ -43,6 +44,7 @@ class EmbeddedRegistry:
             )
             if applied.steps:
                 require_room_for_moves(connection, heart)
+                register_datasets(connection, heart.org_id, applied)
             reached("apply.written")
         reached("apply.committed")
         return applied

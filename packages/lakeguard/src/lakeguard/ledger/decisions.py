@@ -1,4 +1,4 @@
-"""Decisions and what they say of a dataset's promotability."""
+"""Decisions, each written once and found again."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from lakeguard.state import facts
-from lakeguard.state.tables import decisions, promotion_status
+from lakeguard.state.tables import decisions
 from lakeguard_sdk.decision import CaseHashes, Decision, Ruling
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import PromotionState, Verdict
 
 
 def record_decision(connection: Connection, org_id: str, decision: Decision) -> None:
@@ -32,25 +31,6 @@ def record_decision(connection: Connection, org_id: str, decision: Decision) -> 
         "ruling": ruling.to_json(),
     }
     facts.record(connection, decisions, [row], ruling.decided_at)
-
-
-def record_promotion(
-    connection: Connection, org_id: str, decision: Decision, from_layer: str, state: PromotionState
-) -> None:
-    """Append to the history of "yes" and "no"."""
-    row = {
-        "dataset_id": decision.dataset_id,
-        "from_layer": from_layer,
-        "to_layer": decision.dataset.layer.value,
-        "allowed": decision.ruling.verdict is Verdict.ALLOWED,
-        "evaluated_at": decision.ruling.decided_at,
-        "reason": "; ".join(decision.ruling.reasons) or "all checks passed",
-        "org_id": org_id,
-        "state": state.value,
-        "run_id": decision.run_id,
-        "decision_id": decision.decision_id,
-    }
-    facts.record(connection, promotion_status, [row], decision.ruling.decided_at)
 
 
 def decision_of_run(

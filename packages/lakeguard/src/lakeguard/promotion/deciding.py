@@ -5,8 +5,9 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from lakeguard.gate.decide import CaseFacts, decide
-from lakeguard.ledger.decisions import record_decision, record_promotion
+from lakeguard.ledger.decisions import record_decision
 from lakeguard.ledger.documents import put_document
+from lakeguard.ledger.promotions import record_evaluation
 from lakeguard.ledger.waivers import waivers_in_force
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.history import earlier_values
@@ -14,7 +15,7 @@ from lakeguard_sdk.decision import CaseHashes, Decision
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.words import SOURCE_LAYER, PromotionState
+from lakeguard_sdk.words import SOURCE_LAYER
 
 
 def decide_and_record(
@@ -53,8 +54,7 @@ def decide_and_record(
         ),
     )
     record_decision(connection, org_id, decision)
-    state = PromotionState.ELIGIBLE if decision.allowed else PromotionState.BLOCKED
-    record_promotion(connection, org_id, decision, from_layer, state)
+    record_evaluation(connection, org_id, decision, from_layer)
     return decision
 
 

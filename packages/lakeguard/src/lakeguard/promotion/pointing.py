@@ -5,15 +5,15 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from lakeguard.dispatch.tasks import Task
-from lakeguard.ledger.decisions import decision_by_id, record_promotion
+from lakeguard.ledger.decisions import decision_by_id
+from lakeguard.ledger.promotions import record_promotion
 from lakeguard.ledger.versions import move_pointer
-from lakeguard.promotion.deciding import from_layer
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.run import Intent, RunResult
-from lakeguard_sdk.words import PromotionState, RunStatus
+from lakeguard_sdk.words import RunStatus
 
 
 def show_version(
@@ -42,8 +42,7 @@ def show_version(
         reason=reason,
         decision_id=intent.decision_id,
     )
-    layer = from_layer(dataset.definition)
-    record_promotion(connection, heart.org_id, decision, layer, PromotionState.PROMOTED)
+    record_promotion(connection, heart.org_id, decision)
     return end_run(
         connection, heart, task, dataset, RunStatus.SUCCESS, decision=decision, version=version
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from lakeguard.ledger.decisions import decision_by_id, record_promotion
+from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.ledger.documents import get_document, put_document
+from lakeguard.ledger.promotions import record_promotion
 from lakeguard.ledger.versions import (
     StoredVersion,
     move_pointer,
@@ -13,7 +14,6 @@ from lakeguard.ledger.versions import (
     record_materialization,
     record_version,
 )
-from lakeguard.promotion.deciding import from_layer
 from lakeguard.promotion.drifting import record_drift
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, OpenRun
@@ -22,7 +22,7 @@ from lakeguard_sdk.definition import policyset_hash, ruleset_hash
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.run import Intent, RunResult
-from lakeguard_sdk.words import MoveKind, PromotionState, RunStatus
+from lakeguard_sdk.words import MoveKind, RunStatus
 
 
 def publish_version(
@@ -47,8 +47,7 @@ def publish_version(
     )
     _point_at(connection, heart, version, intent.kind)
     record_drift(connection, heart, run.dataset, intent.run_id)
-    layer = from_layer(run.dataset.definition)
-    record_promotion(connection, heart.org_id, decision, layer, PromotionState.PROMOTED)
+    record_promotion(connection, heart.org_id, decision)
     return end_run(
         connection,
         heart,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -133,6 +134,19 @@ def dataset_revision(dataset_id: str, revision: int) -> Select[Any]:
     """The definition in one revision of a dataset."""
     row = dataset_registry_revisions.c
     return select(row.definition).where(row.dataset_id == dataset_id, row.revision == revision)
+
+
+def revisions_of_apply(apply_id: str) -> Select[Any]:
+    """Key and definition of every dataset that one apply registered or revised."""
+    row = dataset_registry_revisions.c
+    return select(row.dataset_id, row.definition).where(row.apply_id == apply_id)
+
+
+def revision_in_force(dataset_id: str, at: datetime) -> Select[Any]:
+    """The definition that a dataset had at a moment."""
+    row = dataset_registry_revisions.c
+    known = select(row.definition).where(row.dataset_id == dataset_id, row.revised_at <= at)
+    return known.order_by(row.revision.desc()).limit(1)
 
 
 def dataset_names(org_id: str) -> Select[Any]:

@@ -6,6 +6,7 @@ from lakeguard.state.table_note import Family, Invariant, TableNote
 
 _CLIENT = "tests/contract/test_client.py"
 _OPENING = "tests/contract/test_opening.py"
+_STATES = "tests/contract/test_promotion_states.py"
 _DISTRUST = "tests/contract/test_distrust.py"
 _MOVE = "tests/property/move/test_move.py::test_a_real_move_keeps_every_promise"
 _KILLED = "tests/faults/test_killed.py::test_a_killed_run"
@@ -73,9 +74,15 @@ LEDGER_NOTES: dict[str, TableNote] = {
         "The history of yes and no: may this dataset move from one layer to the next?",
         (
             Invariant(
-                "Each answer names the recorded decision that gave it.",
-                constraints=("promotion_status_decision_id_fkey",),
+                "Each answer names the recorded decision that gave it; a dataset that is registered"
+                " and has none yet is REGISTERED.",
+                constraints=("promotion_status_decision_id_fkey", "ck_promotion_status_decided"),
                 tests=(f"{_OPENING}::test_promotion_status_is_the_history_of_yes_and_no",),
+            ),
+            Invariant(
+                "A decision makes a dataset ELIGIBLE or BLOCKED, whatever it was; nothing but"
+                " PROMOTED follows its ELIGIBLE, and nothing follows its BLOCKED or PROMOTED.",
+                tests=(f"{_STATES}::test_what_may_not_follow_is_refused_and_not_written",),
             ),
             Invariant(
                 "The data plane moves nothing without a yes.",
@@ -92,6 +99,7 @@ LEDGER_NOTES: dict[str, TableNote] = {
         "The last word of `promotion_status` on each dataset and step.",
         (Invariant("One row per key: the one with the highest ordinal.", tests=(_TOLD,)),),
         key=("dataset_id", "from_layer", "to_layer"),
+        nullable=("run_id", "decision_id"),
         not_in_lake="`promotion_status` is there whole; the highest ordinal is the last word.",
     ),
     "documents": TableNote(

@@ -83,8 +83,12 @@ promotion_status = Table(
     Column("org_id", Id, nullable=False),
     Column("ordinal", _ROWID, primary_key=True, autoincrement=True),
     Column("state", Word, nullable=False),
-    Column("run_id", Id, nullable=False),
-    Column("decision_id", Id, ForeignKey("decisions.decision_id"), nullable=False),
+    Column("run_id", Id),
+    Column("decision_id", Id, ForeignKey("decisions.decision_id")),
+    CheckConstraint(
+        "state = 'REGISTERED' OR (run_id IS NOT NULL AND decision_id IS NOT NULL)",
+        name="ck_promotion_status_decided",
+    ),
     Index("ix_promotion_status_dataset", "dataset_id", "from_layer", "to_layer", "ordinal"),
     sqlite_autoincrement=True,
 )

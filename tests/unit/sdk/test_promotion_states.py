@@ -1,0 +1,54 @@
+"""Which promotion state may follow which: every pair, in every step."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from lakeguard_sdk.promotion_states import MAY_FOLLOW, Step, may_follow
+from lakeguard_sdk.words import PromotionState
+
+BEFORE = (None, *PromotionState)
+ALLOWED = {
+    "registration": {"- REGISTERED"},
+    "evaluation": {
+        "REGISTERED ELIGIBLE",
+        "REGISTERED BLOCKED",
+        "ELIGIBLE ELIGIBLE",
+        "ELIGIBLE BLOCKED",
+        "PROMOTED ELIGIBLE",
+        "PROMOTED BLOCKED",
+        "BLOCKED ELIGIBLE",
+        "BLOCKED BLOCKED",
+    },
+    "move": {"ELIGIBLE PROMOTED"},
+}
+
+
+@pytest.mark.parametrize("step", Step)
+def test_every_transition(step: Step) -> None:
+    for before, after in product(BEFORE, PromotionState):
+        words = f"{before or '-'} {after}"
+        assert may_follow(step, before, after) is (words in ALLOWED[step]), (step, words)
+
+
+def test_every_state_is_answered_for_in_every_step() -> None:
+    assert set(MAY_FOLLOW) == set(Step)
+    for answers in MAY_FOLLOW.values():
+        assert set(answers) == set(BEFORE)
+
+
+def test_every_state_can_be_reached_and_none_is_the_end() -> None:
+    answers = [found for step in MAY_FOLLOW.values() for found in step.values()]
+    reached = frozenset().union(*answers)
+    assert reached == set(PromotionState)
+    for before in PromotionState:
+        assert any(MAY_FOLLOW[step][before] for step in Step), before
+
+
+def test_nothing_is_promoted_but_what_is_eligible() -> None:
+    """A block is not overcome without another decision, and a promotion not taken back."""
+    for step, before in product(Step, BEFORE):
+        promoted = may_follow(step, before, PromotionState.PROMOTED)
+        assert promoted is (step is Step.MOVE and before is PromotionState.ELIGIBLE)
