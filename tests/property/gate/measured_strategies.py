@@ -56,6 +56,15 @@ def _past(draw: st.DrawFn, least_value: Number | Percent = _ONE) -> Fields:
     return {"parameters": (*given, *_parameter("band", band), *_parameter("least", least))}
 
 
+@st.composite
+def _common(draw: st.DrawFn) -> Fields:
+    """The value alone, limits alone, or both."""
+    value = _parameter("value", draw(st.sampled_from([_ONE, Flag(value=True), Text(value="it's")])))
+    fields = draw(_percents() | _past(Percent(value=Decimal(1))))
+    both = fields | {"parameters": (*value, *fields.get("parameters", ()))}
+    return draw(st.sampled_from([{"parameters": value}, fields, both]))
+
+
 def _joined(*parts: Made) -> Made:
     return st.tuples(*parts).map(lambda found: {k: v for part in found for k, v in part.items()})
 
@@ -100,6 +109,8 @@ def measured_makers(
         "completeness": _percents() | _past(Percent(value=Decimal(1))),
         "distinct": _joined(keyed, counts | _past()),
         "distinct_ratio": _joined(keyed, _percents()),
+        "unique_ratio": _joined(keyed, _percents()),
+        "most_common": _joined(fixed({"scope": _SCOPES}), _common()),
         "deviation": values | _past(),
         "quantile": _quantiles(values),
         "foreign_key": with_limits(_references(names)),

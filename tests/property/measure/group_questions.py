@@ -19,6 +19,7 @@ from lakeguard_sdk.measure import (
     GroupPart,
     IntervalFault,
     IntervalFaults,
+    MostCommonRows,
     OutOfOrder,
     Quantile,
     RowCount,
@@ -84,6 +85,7 @@ def keys() -> st.SearchStrategy[Any]:
     several = st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=2, unique=True).map(tuple)
     return st.one_of(
         st.builds(DistinctCount, columns=several, scope=_SCOPES, where=_WHERE),
+        st.builds(MostCommonRows, columns=several, scope=_SCOPES, where=_WHERE),
         st.builds(
             DistinctValues,
             column=st.sampled_from(COLUMNS),

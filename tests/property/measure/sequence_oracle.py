@@ -6,6 +6,7 @@ Values are Python's own: a date or time may be one, or the number that stands fo
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -22,6 +23,7 @@ from lakeguard_sdk.measure import (
     IntervalFault,
     IntervalFaults,
     MeasureValue,
+    MostCommonRows,
     OutOfOrder,
     SequenceGaps,
     UnmatchedRows,
@@ -66,6 +68,9 @@ def count(question: Any, rows: Sequence[Row], others: Sequence[Row] = ()) -> Mea
     match question:
         case DistinctCount(columns=columns):
             return len({key_of(row, columns) for row in rows if whole(row, columns)})
+        case MostCommonRows(columns=columns):
+            found = Counter(key_of(row, columns) for row in rows if whole(row, columns))
+            return max(found.values(), default=0)
         case DistinctValues(column=column, most=most):
             return _digests([row for row in rows if row[column.name] is not None], column, most)
         case UnmatchedRows(columns=columns, to=to, found=found):

@@ -83,6 +83,16 @@ class DistinctCount(Noun):
     where: Condition | None = None
 
 
+class MostCommonRows(Noun):
+    """Rows that have the key which most rows have; 0 where no row has one. A key with a NULL in
+    it is none."""
+
+    measure: Literal["most_common_rows"] = "most_common_rows"
+    columns: tuple[ColumnRef, ...]
+    scope: Scope = Scope.TABLE
+    where: Condition | None = None
+
+
 class DistinctValues(Noun):
     """The different values of a column as digests, sorted, with commas between; of more than
     ``most`` there is no answer. No value leaves the data plane."""
@@ -201,6 +211,7 @@ AnyMeasure = (
     | Aggregate
     | Quantile
     | DistinctCount
+    | MostCommonRows
     | DistinctValues
     | UnmatchedRows
     | SequenceGaps

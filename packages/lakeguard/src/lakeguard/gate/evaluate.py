@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lakeguard.gate.grounds import Grounds, Unmeasured
+from lakeguard.gate.judged_common import judge_common
 from lakeguard.gate.judged_formula import judge_formula
 from lakeguard.gate.judged_rows import judge_groups, judge_rows
 from lakeguard.gate.judged_shares import (
@@ -15,6 +16,7 @@ from lakeguard.gate.judged_shares import (
 from lakeguard.gate.judged_values import judge_value
 from lakeguard.gate.judgement import (
     AgeJudged,
+    CommonJudged,
     DriftJudged,
     FilesJudged,
     FormulaJudged,
@@ -55,6 +57,8 @@ def _judged(definition: RuleDefinition, compiled: CompiledRule, grounds: Grounds
             return judge_value(definition, rule, judged, grounds)
         case ShareJudged():
             return judge_share(definition, rule, judged, grounds)
+        case CommonJudged():
+            return judge_common(definition, rule, judged, grounds)
         case AgeJudged():
             return judge_age(definition, rule, judged, grounds)
         case DriftJudged():

@@ -110,6 +110,19 @@ class ShareJudged:
 
 
 @dataclass(frozen=True)
+class CommonJudged:
+    """The value that most rows have must be the one that ``held`` counts, besides its share."""
+
+    share: ShareJudged
+    held: Asked
+    value: str
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        return (*self.share.asked, self.held)
+
+
+@dataclass(frozen=True)
 class GroupsJudged:
     """The rows of groups whose value is beyond the bounds, of so many rows."""
 
@@ -195,6 +208,7 @@ Judgement = (
     | FormulaJudged
     | ValueJudged
     | ShareJudged
+    | CommonJudged
     | GroupsJudged
     | AgeJudged
     | DriftJudged
@@ -208,6 +222,8 @@ def looks_back(judgement: Judgement) -> int:
     match judgement:
         case ValueJudged(past=Past(over=over)) | ShareJudged(past=Past(over=over)):
             return over
+        case CommonJudged(share=share):
+            return looks_back(share)
         case DriftJudged():
             return 1
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeguard_sdk.expression import ColumnRef
-from lakeguard_sdk.measure import DistinctCount, DuplicateRows, UnmatchedRows
+from lakeguard_sdk.measure import DistinctCount, DuplicateRows, MostCommonRows, UnmatchedRows
 from lakeguard_sdk.schema import TableSchema
 from openlaketx.measure.comparison_types import common_type
 from openlaketx.measure.condition_sql import ConditionSql
@@ -44,6 +44,16 @@ def distinct_query(measure: DistinctCount, sql: ConditionSql, forms: Forms, orig
         "SELECT count(*) FROM ("  # noqa: S608 - names are quoted, literals bound
         f"SELECT count(*){chosen} AS found FROM {origin} WHERE {present}"
         f" GROUP BY {named}) WHERE found > 0"
+    )
+
+
+def most_common_query(measure: MostCommonRows, sql: ConditionSql, forms: Forms, origin: str) -> str:
+    """Chosen rows of the key that most of them have."""
+    named, present = _keys(measure.columns, forms)
+    chosen = chosen_rows(sql, measure.where)
+    return (
+        "SELECT coalesce(max(found), 0) FROM ("  # noqa: S608 - names are quoted, literals bound
+        f"SELECT count(*){chosen} AS found FROM {origin} WHERE {present} GROUP BY {named})"
     )
 
 

@@ -15,6 +15,7 @@ from lakeguard_sdk.measure import (
     DuplicateRows,
     GroupBreach,
     IntervalFaults,
+    MostCommonRows,
     OutOfOrder,
     Quantile,
     RowCount,
@@ -30,7 +31,12 @@ from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.distinct_values import digests, values_query
 from openlaketx.measure.forms import Forms
 from openlaketx.measure.group_values import breach, groups_query, parts
-from openlaketx.measure.keys import distinct_query, duplicates_query, unmatched_query
+from openlaketx.measure.keys import (
+    distinct_query,
+    duplicates_query,
+    most_common_query,
+    unmatched_query,
+)
 from openlaketx.measure.measured import Measured
 from openlaketx.measure.questions import Question, ask
 from openlaketx.measure.samples import sample_query
@@ -161,6 +167,9 @@ class Measuring:
                 return self._number(query, sql, origin, touched)
             case DistinctCount():
                 query = distinct_query(measure, sql, forms, origin.text)
+                return self._number(query, sql, origin)
+            case MostCommonRows():
+                query = most_common_query(measure, sql, forms, origin.text)
                 return self._number(query, sql, origin)
             case UnmatchedRows(dataset=dataset):
                 other, schema = self._engine.reference(dataset)

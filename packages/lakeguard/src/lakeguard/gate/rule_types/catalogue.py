@@ -22,6 +22,7 @@ from lakeguard.gate.rule_types.membership import (
     NoMatch,
     NotMemberOfSet,
 )
+from lakeguard.gate.rule_types.most_common import MostCommon
 from lakeguard.gate.rule_types.not_null import NotNull
 from lakeguard.gate.rule_types.not_range import OutsideRange
 from lakeguard.gate.rule_types.null import MustBeNull
@@ -34,7 +35,12 @@ from lakeguard.gate.rule_types.sequences import (
     NoOverlap,
 )
 from lakeguard.gate.rule_types.set_drift import SetDrift
-from lakeguard.gate.rule_types.shares import Completeness, Distinct, DistinctRatio
+from lakeguard.gate.rule_types.shares import (
+    Completeness,
+    Distinct,
+    DistinctRatio,
+    UniqueRatio,
+)
 from lakeguard.gate.rule_types.spread import QuantileValue
 from lakeguard.gate.rule_types.sql_agg import TotalFormula
 from lakeguard.gate.rule_types.sql_row import RowCondition
@@ -70,6 +76,8 @@ RULE_TYPES = RuleTypes(
         Unique(),
         Distinct(),
         DistinctRatio(),
+        UniqueRatio(),
+        MostCommon(),
         Completeness(),
         ForeignKey(),
         NotInReference(),

@@ -1,4 +1,4 @@
-"""``completeness(column)``, ``distinct(column, …)`` and ``distinct_ratio(column, …)``"""
+"""``completeness(column)``, ``distinct(column, …)``, ``distinct_ratio`` and ``unique_ratio``"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakeguard.gate.rule_types.value_limits import (
     percent_bounds,
 )
 from lakeguard_sdk.expression import And, ColumnRef, Condition, IsNull, Not
-from lakeguard_sdk.measure import CountIf, DistinctCount, RowCount
+from lakeguard_sdk.measure import CountIf, DistinctCount, DuplicateRows, RowCount
 from lakeguard_sdk.words import Scope
 
 
@@ -97,7 +97,7 @@ class DistinctRatio(RuleType):
 
     def compile(self, read: ReadRule, columns: Resolver) -> ShareJudged:
         keys = _keys(read, columns)
-        present = _present(columns.every, columns.where)
+        present = rows_with(columns.every, columns.where)
         return ShareJudged(
             f"share of distinct {', '.join(read.rule.columns)}",
             ask(keys),
@@ -107,12 +107,43 @@ class DistinctRatio(RuleType):
         )
 
 
+class UniqueRatio(RuleType):
+    name = "unique_ratio"
+    summary = (
+        "The share of rows whose key no other row has, among the rows that have one, lies between"
+        " the bounds, in the table as the publish would leave it, or with `scope batch` among the"
+        " new rows alone."
+    )
+    example = "unique_ratio(tail_num, min=90%)"
+    nulls = "A row with a NULL in its key is not counted. NaN equals NaN. Of no rows it passes."
+    takes = "any but nested"
+    columns = (1, None)
+    parameters = PERCENTS
+    judges = "share"
+    scopes = (Scope.TABLE, Scope.BATCH)
+
+    def check(self, read: ReadRule) -> None:
+        check_limits(read)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> ShareJudged:
+        scope = read.rule.scope or Scope.TABLE
+        repeated = DuplicateRows(columns=columns.every, scope=scope, where=columns.where)
+        return ShareJudged(
+            f"share of unique {', '.join(read.rule.columns)}",
+            ask(repeated),
+            ask(RowCount(scope=scope, where=rows_with(columns.every, columns.where))),
+            percent_bounds(read.rule),
+            rest=True,
+            past=past_of(read.rule),
+        )
+
+
 def _keys(read: ReadRule, columns: Resolver) -> DistinctCount:
     scope = read.rule.scope or Scope.TABLE
     return DistinctCount(columns=columns.every, scope=scope, where=columns.where)
 
 
-def _present(keys: tuple[ColumnRef, ...], where: Condition | None) -> Condition:
+def rows_with(keys: tuple[ColumnRef, ...], where: Condition | None) -> Condition:
     """Rows whose key has no NULL in it, among those that the rule is about."""
     items: list[Condition] = [Not(item=IsNull(of=key)) for key in keys]
     if where is not None:
