@@ -8,70 +8,32 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.decision import Decision
-from lakeguard_sdk.definition import ColumnDefinition, Definitions, PolicyDefinition
+from lakeguard_sdk.definition import ColumnDefinition, Definitions
 from lakeguard_sdk.errors import Fenced, UnknownRun
-from lakeguard_sdk.measure import CountIf, measure_key
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan, RunTicket
-from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, RowSample
+from lakeguard_sdk.run import Failure
+from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED
 from lakeguard_sdk.sample_errors import SampleNotMasked, SampleRefused
 from lakeguard_sdk.words import Severity
 from tests.worlds.definitions import dataset, policy, rule, source
-from tests.worlds.hand_work import evidence_of, run_by_hand
+from tests.worlds.hand_work import run_by_hand
 from tests.worlds.lakes import DeltaLake
 from tests.worlds.planes import NUMBERS
 from tests.worlds.projects import make_project
+from tests.worlds.sampled_runs import (
+    FAILS,
+    WARNS,
+    blocked_run,
+    decide,
+    open_run,
+    sampled_definitions,
+)
 
 pytestmark = pytest.mark.usefixtures("each_state")
 
-Columns = tuple[ColumnDefinition, ...]
 
-FAILS = RowSample(rule_id="present", columns=("n",), rows=((None,), (None,)))
-WARNS = RowSample(rule_id="small", columns=("n",), rows=(("7",),))
-
-
-def world(
-    folder: Path, *tags: str, policies: tuple[PolicyDefinition, ...] = (), more: Columns = ()
-) -> Client:
-    rules = (
-        rule("not_null(n)", rule_id="present"),
-        rule("range(n, max=5)", rule_id="small", severity=Severity.WARN),
-        rule("row_count(min=1)", rule_id="some"),
-    )
-    columns = (ColumnDefinition(name="n", type="long", tags=tags), *more)
-    numbers = dataset(str(NUMBERS), columns=columns, rules=rules)
-    return make_project(
-        folder, Definitions(sources=(source(),), datasets=(numbers,), policies=policies)
-    )
-
-
-def open_run(client: Client, name: DatasetName = NUMBERS) -> RunPlan:
-    task = client.operations.submit(name, "test")
-    plan = client.runs.open_run(task, this_process("test"))
-    assert isinstance(plan, RunPlan)
-    client.runs.submit_schema(plan.ticket, plan.declared)
-    return plan
-
-
-def decide(client: Client, plan: RunPlan, failed: int = 1) -> Decision:
-    """So many rows fail the rules about rows."""
-    evidence = evidence_of(DeltaLake(), plan, [1, 7])
-    counts = {
-        measure_key(measure): failed if isinstance(measure, CountIf) else 2
-        for measure in plan.measures
-    }
-    measured = {**counts, **evidence.measures}
-    return client.runs.submit_evidence(
-        plan.ticket, evidence.model_copy(update={"measures": measured})
-    )
-
-
-def blocked_run(client: Client) -> RunTicket:
-    plan = open_run(client)
-    assert not decide(client, plan).allowed
-    return plan.ticket
+def world(folder: Path, *tags: str, **said: Any) -> Client:
+    return make_project(folder, sampled_definitions(*tags, **said))
 
 
 def test_a_blocked_run_shows_failing_rows(tmp_path: Path) -> None:

@@ -32,9 +32,10 @@ from tests.worlds.told_definitions import (
     minute,
     revised,
 )
-from tests.worlds.told_runs import LIVE, run
+from tests.worlds.told_runs import LIVE, PRESENT, SAMPLE, run
 
 ODD_JSON = '"say \\"hi\\" \\\\ ünï\\n"'
+SHOWN = canonical_json({"columns": SAMPLE.columns, "masked": SAMPLE.masked, "rows": SAMPLE.rows})
 ODD_RULE = f"accepted_values(`x`, ['{ODD}'])"
 
 
@@ -178,11 +179,12 @@ INGESTION: dict[str, list[tuple[Any, ...]]] = {
     ],
     "data_quality_results": [
         ("run_2", "ds_1", 2, "enough", "row_count(min=1)", "PASS", None, None, "7 rows",
-         minute(22), "dec_2", "7", "at least 1", "h"),
+         minute(22), "dec_2", "7", "at least 1", "h", None, None, None, None),
         ("run_4", "ds_1", 2, "id_present", "not_null(id)", "FAIL", 2**60, 2**61, ODD,
-         minute(42), "dec_4", None, None, "h"),
+         minute(42), "dec_4", None, None, "h", "sha256:1", "NOT_NULL",
+         canonical_json(PRESENT.parameters), SHOWN),
         ("run_4", "ds_1", 3, "enough", "row_count(min=1)", "PASS", None, None, "7 rows",
-         minute(42), "dec_4", "7", "at least 1", "h"),
+         minute(42), "dec_4", "7", "at least 1", "h", "sha256:2", "ROW_COUNT", "{}", None),
     ],
     "run_audit": [
         ("run_2", "ds_1", minute(20), minute(25), "SUCCESS", 7, None, None, "manual", 1),

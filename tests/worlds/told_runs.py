@@ -6,12 +6,14 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from lakeguard.ledger.samples import record_samples
 from lakeguard.state import facts
 from lakeguard.state import tables as t
 from lakeguard_sdk.canonical import content_hash
 from lakeguard_sdk.decision import CheckResult, Ruling
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import Failure, RunResult, SchemaReaction, SchemaVerdict
+from lakeguard_sdk.sample import MASKED, RowSample
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import CheckKind, Outcome, RunStatus, Verdict
@@ -48,6 +50,15 @@ PRESENT = CheckResult(
     message=ODD,
     failed_rows=2**60,
     scope_rows=2**61,
+    fingerprint="sha256:1",
+    parameters={"where": ODD, "fail_if": "> 1%"},
+    counted="count_if:1",
+)
+SAMPLE = RowSample(
+    rule_id="id_present",
+    columns=("id", ODD),
+    rows=((None, MASKED), ("a\0b", MASKED)),
+    masked=(ODD,),
 )
 COUNTED = CheckResult(
     kind=CheckKind.RULE,
@@ -58,6 +69,7 @@ COUNTED = CheckResult(
     observed=7,
     limit="at least 1",
 )
+NAMED = COUNTED.model_copy(update={"fingerprint": "sha256:2"})
 ELIGIBLE = CheckResult(
     kind=CheckKind.ELIGIBILITY,
     check_id="registered",
@@ -72,6 +84,7 @@ def run(connection: Connection) -> None:
     _runs(connection)
     _schemas(connection)
     _decisions(connection)
+    record_samples(connection, ORG, "run_4", [SAMPLE], minute(43))
 
 
 def put(connection: Connection, document: Noun) -> str:
@@ -169,7 +182,7 @@ def _schemas(connection: Connection) -> None:
 def _decisions(connection: Connection) -> None:
     told = (
         (2, ruling(Verdict.ALLOWED, 22, COUNTED), "PROMOTED"),
-        (4, ruling(Verdict.BLOCKED, 42, PRESENT, COUNTED), "BLOCKED"),
+        (4, ruling(Verdict.BLOCKED, 42, PRESENT, NAMED), "BLOCKED"),
     )
     hashes = dict.fromkeys(("facts_hash", "ruleset_hash", "policies_hash", "history_hash"), "h")
     for n, said, state in told:

@@ -53,6 +53,9 @@ BY_RUN: dict[str, str] = {
 }
 """Views over runs, and the column that names the run: its rows are added when it has ended."""
 
+LATER: dict[str, tuple[str, ...]] = {"data_quality_results": ("samples",)}
+"""Columns of those that may be told after the run has ended; the ledger has them elsewhere."""
+
 
 @dataclass(frozen=True)
 class LedgerTable:
@@ -95,6 +98,6 @@ def ledger_tables() -> dict[str, LedgerTable]:
 
 
 def _ledger_table(source: Table) -> LedgerTable:
-    told = set(facts.told_columns(source))
+    told = set(facts.told_columns(source)) - set(LATER.get(source.name, ()))
     columns = tuple(column.name for column in source.columns if column.name in told)
     return LedgerTable(source.name, source, columns)

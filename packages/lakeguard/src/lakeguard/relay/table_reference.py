@@ -12,6 +12,7 @@ from lakeguard.relay.catalogue import (
     BY_RUN,
     CHAIN,
     CURRENT,
+    LATER,
     ORDINAL,
     LedgerTable,
     fact_tables,
@@ -140,7 +141,8 @@ def _ledger(name: str, note: TableNote) -> str:
         sources = ", ".join(f"`{source}`" for source in CURRENT[name])
         return f"written anew whenever rows came to {sources}."
     if name in BY_RUN:
-        return f"the rows of a run (`{BY_RUN[name]}`) are added when it has ended."
+        later = "".join(f", without `{column}`" for column in LATER.get(name, ()))
+        return f"the rows of a run (`{BY_RUN[name]}`) are added when it has ended{later}."
     if name == CHAIN:
         return "one row after each batch, when the batch is whole."
     if name not in fact_tables():

@@ -133,9 +133,23 @@ INGESTION_NOTES: dict[str, TableNote] = {
                 "A decision gives the same results whenever it is made again.",
                 tests=("tests/contract/test_client.py::test_decisions_replay_byte_for_byte",),
             ),
+            Invariant(
+                "Samples come after the decision, and no result changes by them; decisions of"
+                " before the third semantics say nothing of their rules.",
+                tests=("tests/contract/test_samples.py::test_a_blocked_run_shows_failing_rows",),
+            ),
         ),
         key=("run_id", "check_ordinal"),
-        nullable=("failed_rows", "scope_rows", "observed_value", "allowed"),
+        nullable=(
+            "failed_rows",
+            "scope_rows",
+            "observed_value",
+            "allowed",
+            "rule_fingerprint",
+            "rule_type",
+            "parameters",
+            "samples",
+        ),
     ),
     "data_profiling_results": TableNote(
         Family.INGESTION,

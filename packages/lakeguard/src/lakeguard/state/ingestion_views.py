@@ -119,6 +119,10 @@ data_quality_results = Table(
     Column("observed_value", Long),
     Column("allowed", Long),
     Column("ruleset_hash", Hash),
+    Column("rule_fingerprint", Hash),
+    Column("rule_type", Word),
+    Column("parameters", Long),
+    Column("samples", Long),
 )
 
 run_audit = Table(
@@ -213,17 +217,31 @@ def _changes(json: JsonSql) -> str:
     )
 
 
+_SAMPLE = (
+    "(SELECT '{\"columns\":' || s.sample_columns || ',\"masked\":' || s.masked_columns"
+    " || ',\"rows\":' || s.sample_rows || '}' FROM rule_samples s"
+    " WHERE s.run_id = r.run_id AND s.rule_id = "
+)
+
+
 def _results(json: JsonSql) -> str:
+    rule, expression = json.item_text("c", "check_id"), json.item_text("c", "expression")
+    fingerprint = json.item_text("c", "fingerprint")
+    said = f"CASE WHEN {fingerprint} IS NOT NULL THEN"  # results of before say nothing of it
     return (
         "SELECT r.run_id, r.dataset_id AS source_object_id,"
-        f" {json.position('c')} AS check_ordinal, {json.item_text('c', 'check_id')} AS rule_id,"
-        f" {json.item_text('c', 'expression')} AS rule_expression,"
+        f" {json.position('c')} AS check_ordinal, {rule} AS rule_id,"
+        f" {expression} AS rule_expression,"
         f" {json.item_text('c', 'outcome')} AS result,"
         f" {json.item_number('c', 'failed_rows')} AS failed_rows,"
         f" {json.item_number('c', 'scope_rows')} AS scope_rows,"
         f" {json.item_text('c', 'message')} AS message, r.decided_at AS evaluated_at,"
         f" r.decision_id, r.org_id, {json.item_text('c', 'observed')} AS observed_value,"
-        f" {json.item_text('c', 'limit')} AS allowed, r.ruleset_hash"
+        f" {json.item_text('c', 'limit')} AS allowed, r.ruleset_hash,"
+        f" {fingerprint} AS rule_fingerprint,"
+        f" {said} upper({json.text_before(expression, '(')}) END AS rule_type,"
+        f" {said} coalesce({json.item_text('c', 'parameters')}, '{{}}') END AS parameters,"
+        f" {_SAMPLE}{rule}) AS samples"
         f" FROM decisions r, {json.items('r.ruling', 'checks', 'c')}"
         f" WHERE {json.item_text('c', 'kind')} = 'rule'"
     )

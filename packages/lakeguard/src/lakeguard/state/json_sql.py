@@ -46,6 +46,12 @@ class JsonSql:
             return f"({alias}.value ->> '{key}')"
         return f"CAST(json_extract({alias}.value, '$.{key}') AS TEXT)"
 
+    def text_before(self, text: str, mark: str) -> str:
+        """What of a text stands before the first ``mark``, which is in it."""
+        if self._postgres:
+            return f"split_part({text}, '{mark}', 1)"
+        return f"substr({text}, 1, instr({text}, '{mark}') - 1)"
+
     def item_number(self, alias: str, key: str) -> str:
         if self._postgres:
             return f"({alias}.value ->> '{key}')::bigint"
