@@ -29,6 +29,7 @@ def test_what_the_ports_offer() -> None:
     assert offered == {
         "Ledger": ["sync", "verify"],
         "Reader": [
+            "column_lineage",
             "dataset",
             "datasets",
             "decision",
@@ -44,7 +45,9 @@ def test_what_the_ports_offer() -> None:
             "samples",
             "schema_diff",
             "schemas",
+            "since",
             "status",
+            "trends",
             "versions",
             "waivers",
         ],

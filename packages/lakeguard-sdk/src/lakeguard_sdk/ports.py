@@ -17,6 +17,7 @@ from typing import Protocol
 
 from lakeguard_sdk.adoption import AdoptableTable, AdoptionPlan
 from lakeguard_sdk.compaction import Compacted, CompactionPlan
+from lakeguard_sdk.comparison import CheckTrend, Since
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
 from lakeguard_sdk.evidence import Evidence
@@ -25,6 +26,7 @@ from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.planning import Applied, Plan
 from lakeguard_sdk.proof import Synced, VerifyReport
 from lakeguard_sdk.reading import (
+    ColumnLineage,
     DatasetRow,
     DatasetStatus,
     PointerMove,
@@ -68,10 +70,21 @@ class Reader(Protocol):
         """None where the run came to no evidence of its own."""
 
     def versions(self, name: DatasetName) -> Sequence[VersionRow]: ...
+    def column_lineage(
+        self, name: DatasetName, version: int | None = None
+    ) -> Sequence[ColumnLineage]:
+        """Of what is published, where no version is named."""
+
     def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]: ...
     def decision(self, run_id: str) -> Decision: ...
     def samples(self, run_id: str) -> tuple[RowSample, ...]:
         """Failing rows of the run's rules, by rule; none where none were taken."""
+
+    def trends(self, run_id: str, limit: int = 12) -> tuple[CheckTrend, ...]:
+        """Each check of the run over the runs that ended before it, itself the last point."""
+
+    def since(self, run_id: str) -> Since | None:
+        """What differs since the last green run before it; None where there is none."""
 
     def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]: ...
     def resolve(self, address: Address) -> ResolvedDataset: ...

@@ -9,10 +9,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, select
 
+from lakeguard.insight.descent import lineage_rows
 from lakeguard.insight.promises import broken_promises
 from lakeguard.insight.replaying import replay_decision
+from lakeguard.insight.run_cases import since_green
 from lakeguard.insight.run_facts import build_kinds, facts_of_run
 from lakeguard.insight.schemas import schema_diff, schema_rows
+from lakeguard.insight.trends import check_trends
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
@@ -33,12 +36,14 @@ from lakeguard.ledger.waivers import waiver_rows
 from lakeguard.registry.store import require_dataset
 from lakeguard.state.database import Database
 from lakeguard.state.tables import dataset_registry, policy_rules, quality_rules
+from lakeguard_sdk.comparison import CheckTrend, Since
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.errors import UnknownRun, UnknownVersion
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.reading import (
     Breach,
+    ColumnLineage,
     DatasetRow,
     DatasetStatus,
     PointerMove,
@@ -157,6 +162,12 @@ class StateReader:
                 for row in stored_versions(connection, dataset_id)
             ]
 
+    def column_lineage(
+        self, name: DatasetName, version: int | None = None
+    ) -> Sequence[ColumnLineage]:
+        with self.database.read() as connection:
+            return lineage_rows(connection, self.org_id, name, version)
+
     def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]:
         with self.database.read() as connection:
             dataset_id = require_dataset(connection, self.org_id, name).dataset_id
@@ -176,6 +187,14 @@ class StateReader:
     def samples(self, run_id: str) -> tuple[RowSample, ...]:
         with self.database.read() as connection:
             return samples_of_run(connection, self.org_id, self._run(connection, run_id).run_id)
+
+    def trends(self, run_id: str, limit: int = 12) -> tuple[CheckTrend, ...]:
+        with self.database.read() as connection:
+            return check_trends(connection, self.org_id, self._run(connection, run_id), limit)
+
+    def since(self, run_id: str) -> Since | None:
+        with self.database.read() as connection:
+            return since_green(connection, self.org_id, self._run(connection, run_id))
 
     def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]:
         with self.database.read() as connection:

@@ -51,6 +51,7 @@ __all__ = [
     "current_target",
     "dataset_by_id",
     "definition_at",
+    "definition_in_force",
     "hold_registry",
     "job_id_of_dataset",
     "job_of_dataset",
@@ -88,6 +89,14 @@ def definition_at(connection: Connection, dataset_id: str, revision: int) -> Dat
     if text is None:
         raise NotRegistered(dataset=f"{dataset_id}, revision {revision}")
     return DatasetDefinition.from_json(text)
+
+
+def definition_in_force(
+    connection: Connection, dataset_id: str, at: datetime
+) -> DatasetDefinition | None:
+    """What the latest revision of a moment said; None before the first."""
+    text = connection.scalar(statements.revision_in_force(dataset_id, at))
+    return None if text is None else DatasetDefinition.from_json(text)
 
 
 def current_source(connection: Connection, org_id: str, name: str) -> RegisteredSource | None:

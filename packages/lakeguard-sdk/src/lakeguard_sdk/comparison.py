@@ -1,0 +1,78 @@
+"""A run beside those before it: how each check fared, and what differs since the last green one."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from lakeguard_sdk.measure import MeasureValue
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.words import CheckKind, Outcome
+
+
+class CheckPoint(Noun):
+    """What a check came to in one run; NOT_EVALUATED where the run did not ask it."""
+
+    run_id: str
+    ended_at: Instant
+    outcome: Outcome
+    failed_rows: int | None = None
+    scope_rows: int | None = None
+    observed: MeasureValue = None
+
+
+class CheckTrend(Noun):
+    """One check over the last runs, the oldest first, the run that was asked about last."""
+
+    kind: CheckKind
+    check_id: str
+    points: tuple[CheckPoint, ...]
+
+
+class Subject(StrEnum):
+    """What a difference is about."""
+
+    COLUMN = "column"
+    RULE = "rule"
+    POLICY = "policy"
+    INPUT = "input"
+    REFERENCE = "reference"
+    BUILD = "build"
+    DEFINITION = "definition"
+    SOURCE = "source"
+    SETTING = "setting"
+    ENGINE = "engine"
+
+
+class Difference(Noun):
+    """One thing, by its name, that is not as it was; None where it is not there at all."""
+
+    subject: Subject
+    name: str
+    before: str | None
+    after: str | None
+
+
+class NamedFiles(Noun):
+    """Some files: how many, the first of their names, and how large they are together."""
+
+    count: int
+    names: tuple[str, ...]
+    bytes: int
+
+
+class Since(Noun):
+    """What the ledger knows to differ between the last green run before a run, and that run."""
+
+    version: int
+    run_id: str
+    promoted_at: Instant
+    new_files: NamedFiles | None = None
+    changed_files: NamedFiles | None = None
+    """Of the same names, with other content."""
+    gone_files: NamedFiles | None = None
+    differences: tuple[Difference, ...] = ()
+    read: dict[DatasetName, int | None] = Field(default_factory=dict)
+    """Versions of its inputs that the run read, or would have; None where none was published."""
