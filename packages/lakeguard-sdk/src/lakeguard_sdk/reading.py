@@ -107,6 +107,15 @@ class RunFacts(Noun):
     notes: dict[str, Any] = Field(default_factory=dict)
 
 
+class ColumnLineage(Noun):
+    """A column of a version, and a column of an input that its values were made of."""
+
+    column: str
+    input: DatasetName
+    input_column: str | None
+    """None: some of them, and which ones is not known."""
+
+
 class PointerMove(Noun):
     """One row of "what was production at T"."""
 

@@ -20,8 +20,10 @@ from lakeguard.ledger.intents import (
     record_table,
     table_id_of,
 )
+from lakeguard.ledger.lineage import Arrow
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import Pointer, pointer, require_version
+from lakeguard.promotion.descent import column_descent
 from lakeguard.promotion.drifting import require_room
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.governing import adoption_difference, publish_adopted
@@ -151,6 +153,7 @@ def settle(
     """
     difference = _difference(heart, intent, commit)
     outcome = _outcome(intent, commit, difference)
+    arrows = column_descent(heart, intent) if difference is None else ()
     reached("complete.before")
     with heart.database.write() as connection:
         task = tasks.task_of_run(connection, heart.org_id, intent.run_id)
@@ -166,7 +169,7 @@ def settle(
         )
         close_intent(connection, heart.org_id, closed, heart.clock())
         if difference is None:
-            result = _publish(connection, heart, task, intent, commit)
+            result = _publish(connection, heart, task, intent, commit, arrows)
         else:
             own = failure if outcome is IntentOutcome.FENCED else None
             said = own or _what_went_wrong(intent, commit, outcome, difference)
@@ -203,7 +206,12 @@ def end_intent_run(
 
 
 def _publish(
-    connection: Connection, heart: Heart, task: Task, intent: Intent, commit: Commit
+    connection: Connection,
+    heart: Heart,
+    task: Task,
+    intent: Intent,
+    commit: Commit,
+    arrows: tuple[Arrow, ...],
 ) -> RunResult:
     if intent.kind is MoveKind.ROLLBACK:
         dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
@@ -214,7 +222,7 @@ def _publish(
     run = opened_run(connection, heart, task, intent.run_id)
     if intent.kind is MoveKind.ADOPTION:
         return publish_adopted(connection, heart, run, intent, commit)
-    return publish_version(connection, heart, run, intent, commit)
+    return publish_version(connection, heart, run, intent, commit, arrows)
 
 
 def _publish_intent(connection: Connection, heart: Heart, run: OpenRun, table_id: str) -> Intent:

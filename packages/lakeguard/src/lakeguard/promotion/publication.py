@@ -6,6 +6,7 @@ from sqlalchemy import Connection
 
 from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.ledger.documents import get_document, put_document
+from lakeguard.ledger.lineage import Arrow, record_lineage
 from lakeguard.ledger.promotions import record_promotion
 from lakeguard.ledger.versions import (
     StoredVersion,
@@ -26,7 +27,12 @@ from lakeguard_sdk.words import MoveKind, RunStatus
 
 
 def publish_version(
-    connection: Connection, heart: Heart, run: OpenRun, intent: Intent, commit: Commit
+    connection: Connection,
+    heart: Heart,
+    run: OpenRun,
+    intent: Intent,
+    commit: Commit,
+    arrows: tuple[Arrow, ...] = (),
 ) -> RunResult:
     """The next version of the dataset, bound to all that it was decided on."""
     decision = decision_by_id(connection, heart.org_id, intent.decision_id, intent.dataset)
@@ -36,6 +42,7 @@ def publish_version(
     adopted = intent.kind is MoveKind.ADOPTION
     version = _version(connection, heart, run, intent, commit, evidence)
     record_version(connection, heart.org_id, version, evidence.inputs)
+    record_lineage(connection, heart.org_id, version, arrows)
     record_materialization(
         connection,
         heart.org_id,

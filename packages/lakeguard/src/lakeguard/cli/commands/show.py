@@ -41,6 +41,7 @@ def page_of(client: Client, asked: DatasetName) -> DatasetPage:
         runs=reader.runs(name, LAST_RUNS),
         moves=reader.pointer_moves(name),
         facts=_facts(reader, name),
+        lineage=reader.column_lineage(name),
     )
 
 

@@ -13,7 +13,14 @@ from lakeguard.cli.views.listing import moves_lines, runs_lines
 from lakeguard.cli.views.status import badge_of
 from lakeguard_sdk.database import database_table
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromSource, TargetDefinition
-from lakeguard_sdk.reading import DatasetStatus, PointerMove, RuleRow, RunFacts, RunRow
+from lakeguard_sdk.reading import (
+    ColumnLineage,
+    DatasetStatus,
+    PointerMove,
+    RuleRow,
+    RunFacts,
+    RunRow,
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,8 @@ class DatasetPage:
     facts: RunFacts | None = None
     """Of the run that made what is published."""
     target: TargetDefinition | None = None
+    lineage: Sequence[ColumnLineage] = ()
+    """Of what is published."""
 
     def to_data(self) -> dict[str, object]:
         return {
@@ -38,6 +47,7 @@ class DatasetPage:
             "runs": [run.to_data() for run in self.runs],
             "moves": [move.to_data() for move in self.moves],
             "facts": self.facts.to_data() if self.facts else None,
+            "lineage": [arrow.to_data() for arrow in self.lineage],
         }
 
 
@@ -50,7 +60,7 @@ def show_lines(page: DatasetPage, now: datetime) -> list[str]:
         *lines,
         *indented(columns(_facts(page))),
         *_notes(page),
-        *_section("Columns", _columns(page.definition)),
+        *_section("Columns", _columns(page)),
         *_section(plural(len(page.rules), "rule"), _rules(page.rules)),
         *_section("Last runs", runs_lines(page.runs, now)),
         *_section("What was published", moves_lines(page.moves)),
@@ -106,17 +116,31 @@ def _origin(definition: DatasetDefinition) -> str:
     return f"{', '.join(definition.parents)} ({inert(definition.build.file)})"
 
 
-def _columns(definition: DatasetDefinition) -> list[str]:
+def _columns(page: DatasetPage) -> list[str]:
     rows = [
         [
             inert(column.name),
             column.type,
             " ".join(f"#{inert(tag)}" for tag in column.tags),
+            _made_of(column.name, page.lineage),
             inert(column.description),
         ]
-        for column in definition.columns
+        for column in page.definition.columns
     ]
     return columns(rows)
+
+
+def _made_of(column: str, lineage: Sequence[ColumnLineage]) -> str:
+    """From which columns it came; nothing is said where no column is known to come from any."""
+    if not lineage:
+        return ""
+    own = [arrow for arrow in lineage if arrow.column == column]
+    if not own:
+        return "from no column"
+    unknown = [arrow.input for arrow in own if arrow.input_column is None]
+    if unknown:
+        return f"from {', '.join(unknown)}, not known which columns"
+    return "from " + ", ".join(f"{arrow.input}.{inert(arrow.input_column or '')}" for arrow in own)
 
 
 def _rules(rules: Sequence[RuleRow]) -> list[str]:

@@ -1,0 +1,51 @@
+"""Lineage of columns: from which columns of its inputs each column of a version came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sqlalchemy import Connection, select
+
+from lakeguard.ledger.versions import StoredVersion
+from lakeguard.state import facts
+from lakeguard.state.tables import column_lineage
+
+UNKNOWN = "*"
+"""In the place of a column: some of the input's, and which ones is not known."""
+
+
+class Arrow(NamedTuple):
+    """One column of a version, and one that its values were made of."""
+
+    column: str
+    input_dataset_id: str
+    input_column: str
+
+
+def record_lineage(
+    connection: Connection, org_id: str, version: StoredVersion, arrows: Iterable[Arrow]
+) -> None:
+    """Each arrow once, in whatever order and how often they come."""
+    rows = [
+        {
+            "dataset_id": version.dataset_id,
+            "version": version.version,
+            "column_name": arrow.column,
+            "input_dataset_id": arrow.input_dataset_id,
+            "input_column": arrow.input_column,
+            "org_id": org_id,
+        }
+        for arrow in sorted(set(arrows))
+    ]
+    facts.record(connection, column_lineage, rows, version.promoted_at)
+
+
+def lineage_of(connection: Connection, dataset_id: str, version: int) -> list[Arrow]:
+    table = column_lineage.c
+    rows = connection.execute(
+        select(table.column_name, table.input_dataset_id, table.input_column)
+        .where(table.dataset_id == dataset_id, table.version == version)
+        .order_by(table.column_name, table.input_dataset_id, table.input_column)
+    )
+    return [Arrow(*row) for row in rows]
