@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 import statistics
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -20,7 +22,7 @@ from openlaketx.worker import SparkWorker, create_worker
 
 FILES, FILE_ROWS, FILE_ROUNDS = 200, 500, 5
 TABLE_ROWS, NEW_ROWS, TABLE_ROUNDS = 10_000_000, 2_000_000, 3
-APPENDS = 1_000
+APPENDS, LATE, TENTH = 1_000, 50, 10
 TABLE_RULES = tuple(rule.removesuffix(" scope batch") for rule in RULES)
 
 
@@ -35,6 +37,11 @@ class Rig:
 
     def governed(self) -> float:
         return governed(self.worker, submitted(self.client, DATASET))
+
+    def append(self, number: int) -> float:
+        """Seconds of a run that finds one small file."""
+        write_orders(self.folder / "landing" / f"{number:05d}.parquet", 10, number * 10)
+        return self.governed()
 
     def bare(self, files: list[Path]) -> float:
         start = time.perf_counter()
@@ -81,20 +88,38 @@ def whole_table(table: int = TABLE_ROWS, new: int = NEW_ROWS, rounds: int = TABL
 
 
 def many_appends(appends: int = APPENDS) -> list[Figure]:
-    """One small file after the other, the merging of small files included."""
-    rig, times = _rig("appends", RULES), []
-    for number in range(appends):
-        write_orders(rig.folder / "landing" / f"{number:05d}.parquet", 10, number * 10)
-        times.append(rig.governed())
+    """One small file after the other, the merging of small files included. The last appends are
+    made in turns with the tenth of new tables, so that a busy machine slows down both."""
+    old = _rig("appends", RULES)
+    for number in range(appends - LATE):
+        old.append(number)
         if (number + 1) % 100 == 0:
-            print(f"    {number + 1} appends, the last 50 {_mean(times[-50:]):.2f} s", flush=True)
-    shutil.rmtree(rig.folder, ignore_errors=True)
-    early, late = statistics.median(times[5:15]), _mean(times[-50:])
+            print(f"    {number + 1} appends", flush=True)
+    early, late = [], []
+    for number in range(appends - LATE, appends, TENTH):
+        for young, aged in _turns(old, number):
+            early.append(young)
+            late.append(aged)
+        told = f"{_mean(late):.2f} s, of new tables {_mean(early):.2f} s"
+        print(f"    {number + TENTH} appends: {told}", flush=True)
+    shutil.rmtree(old.folder, ignore_errors=True)
+    ratio = _mean(late) / _mean(early)
     return [
-        Figure(f"append {appends:,} / append 10, compaction included", late / early, "x", 1.5),
-        Figure("append 10, median of 10 around it", early * 1000, "ms"),
-        Figure(f"append {appends:,}, mean of the last 50", late * 1000, "ms"),
+        Figure(f"append {appends:,} / append 10, compaction included", ratio, "x", 1.5),
+        Figure("append 10, mean of 50 about it", _mean(early) * 1000, "ms"),
+        Figure(f"append {appends:,}, mean of the last {LATE}", _mean(late) * 1000, "ms"),
     ]
+
+
+def _turns(old: Rig, number: int) -> Iterator[tuple[float, float]]:
+    """Seconds of the tenth append or so of a new table, and of one to the old table."""
+    new = _rig("new", RULES)
+    before = TENTH // 2
+    for first in range(before):
+        new.append(first)
+    for turn in range(TENTH):
+        append = partial(new.append, before + turn)
+        yield in_turns(turn, append, partial(old.append, number + turn))
 
 
 def _mean(times: list[float]) -> float:
