@@ -102,3 +102,24 @@ def test_what_spark_says_of_others_is_told(project: CsvProject) -> None:
     project.land("a", "id,name", "1,Ada")
     assert project.run().version == 1
     assert "The value 'Ada'" in told(project, SILVER)
+
+
+def test_what_spark_says_of_a_private_column_that_drifts_in_is_not_kept(
+    project: CsvProject,
+) -> None:
+    project.bronze("FULL", {"id": "long", "name": "string"})
+    sql = "SELECT id, CAST(name AS INT) AS ssn FROM bronze.orders"
+    project.silver("FULL", sql, {"id": "long"})
+    silver = project.folder / "definitions/silver/orders.yaml"
+    silver.write_text(f"{silver.read_text()}schema: {{profile: additive}}\n")
+    policy = project.folder / "definitions/policies/no_numbers.yaml"
+    policy.parent.mkdir()
+    policy.write_text(
+        "policy: no_numbers\napplies_to: gold\ntype: PII\nexpression: forbid columns [ssn]\n"
+    )
+    project.apply()
+    project.land("a", "id,name", f"1,{ADA}")
+    assert project.run().version == 1
+    message = told(project, SILVER)
+    assert ADA not in message
+    assert "may hold a value of ssn, and is not kept" in message

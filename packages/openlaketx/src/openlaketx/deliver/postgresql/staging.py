@@ -19,6 +19,7 @@ from openlaketx.deliver.postgresql.connecting import Connection
 from openlaketx.deliver.postgresql.table import columns_sql
 from openlaketx.deliver.rows_shown import check_rows, rows_relation, shown_files, told_rows
 from openlaketx.deliver.spelling import spelled
+from openlaketx.measure.condition_sql import quoted
 from openlaketx.measure.duckdb_reader import DuckdbReader, duckdb_reader
 
 STAGING = sql.Identifier("pg_temp", "lakeguard_staging")
@@ -41,21 +42,21 @@ def stage_rows(
     connection.execute(_CREATE.format(STAGING, columns_sql(columns)))
     for name in key:
         connection.execute(_NEEDED.format(STAGING, sql.Identifier(name)))
-    rows = _fill(connection, shown)
+    rows = _fill(connection, shown, columns)
     if key:
         _check_unique(connection, shown, key)
     connection.execute(_ANALYSE.format(STAGING))
     return rows
 
 
-def _fill(connection: Connection, shown: ResolvedDataset) -> int:
+def _fill(connection: Connection, shown: ResolvedDataset, kinds: dict[str, str]) -> int:
     columns = sql.SQL(", ").join(map(sql.Identifier, shown.table_schema.names))
     with duckdb_reader() as reader, connection.cursor() as cursor:
         files = shown_files(shown, reader)
         query, parameters = rows_relation(shown, files)
         try:
             with cursor.copy(_FILL.format(STAGING, columns)) as copy:
-                for lines in _lines(shown, reader, query, parameters):
+                for lines in _lines(shown, reader, _as_wide(shown, query, kinds), parameters):
                     copy.write(lines)
         except psycopg.errors.NotNullViolation as error:
             column = error.diag.column_name
@@ -78,6 +79,18 @@ def _lines(
         lines = io.BytesIO()
         csv.write_csv(batch, lines, _CSV)
         yield lines.getvalue()
+
+
+def _as_wide(shown: ResolvedDataset, relation: str, kinds: dict[str, str]) -> str:
+    """The rows, where the digits of a number are those of its value in a wider column."""
+    wider = [
+        column.name
+        for column in shown.table_schema.columns
+        if column.type == "float" and kinds[column.name] == "double precision"
+    ]
+    casts = ", ".join(f"CAST({quoted(name)} AS DOUBLE) AS {quoted(name)}" for name in wider)
+    replaced = f"(SELECT * REPLACE ({casts}) FROM {relation})"  # noqa: S608 - names are quoted
+    return replaced if casts else relation
 
 
 def _check_texts(shown: ResolvedDataset, batch: pa.RecordBatch) -> None:

@@ -1,9 +1,10 @@
-"""The live table: made once, given the columns that versions add, and nothing else."""
+"""The live table: made once, given the columns that versions add and widen, and nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+import psycopg
 from psycopg import sql
 
 from lakeguard_sdk.database import DatabaseTable
@@ -12,6 +13,7 @@ from openlaketx.deliver.failing import failed
 from openlaketx.deliver.postgresql.column_types import column_type, name_problem
 from openlaketx.deliver.postgresql.connecting import Connection
 from openlaketx.deliver.postgresql.marker import Delivered
+from openlaketx.deliver.postgresql.widening import holds
 
 _COLUMNS = (
     "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute"
@@ -22,6 +24,8 @@ _COMMENT = sql.SQL("COMMENT ON TABLE {} IS {}")
 _ALTER = sql.SQL("ALTER TABLE {} {}")
 _COLUMN = sql.SQL("{} {}")
 _ADD = sql.SQL("ADD COLUMN {}")
+_WIDEN = sql.SQL("ALTER COLUMN {} TYPE {}")
+_HAS_VALUES = sql.SQL("SELECT EXISTS (SELECT FROM {} WHERE {} IS NOT NULL)")
 
 
 def identifier(table: DatabaseTable) -> sql.Identifier:
@@ -37,37 +41,69 @@ def columns_of(connection: Connection, table: DatabaseTable) -> dict[str, str]:
 def fitting_columns(
     connection: Connection, table: DatabaseTable, shown: ResolvedDataset, known: Delivered | None
 ) -> dict[str, str]:
-    """The columns that the table must have for the version: those it has, and those that are new.
+    """The columns that the table must have for the version: those it has, as wide as they must
+    be, and those that are new.
 
-    What is not LakeGuard's is refused, and so is every difference but a column more: what people
-    built upon the table is theirs to change.
+    What is not LakeGuard's is refused, and so is every other difference: what people built upon
+    the table is theirs to change.
     """
     _check_names(table, shown)
     there = columns_of(connection, table)
     if there:
         _check_owner(table, shown, known)
-    problems = list(_differences(there, shown, known))
+    wanted = {column.name: column_type(column) for column in shown.table_schema.columns}
+    back = known is not None and shown.version < known.version
+    problems = [
+        *_types_that_differ(there, wanted),
+        *(_columns_too_many(connection, table, there, wanted) if not back else ()),
+    ]
     if problems:
         raise failed(
             shown,
             f"{'; '.join(problems)}: drop table {table.full_name}, the next run makes it anew",
         )
-    return there | {column.name: column_type(column) for column in shown.table_schema.columns}
+    return there | {
+        name: there[name] if name in there and holds(there[name], kind) else kind
+        for name, kind in wanted.items()
+    }
 
 
 def give_columns(
     connection: Connection, table: DatabaseTable, shown: ResolvedDataset, columns: dict[str, str]
 ) -> None:
     """The table has exactly these columns afterwards. Readers wait from here to the commit, where
-    it lacked one."""
+    it lacked one or had it narrower."""
     there = columns_of(connection, table)
     if not there:
         connection.execute(_CREATE.format(identifier(table), columns_sql(columns)))
         said = f"{shown.dataset}: live and unversioned; shows what LakeGuard published last"
         connection.execute(_COMMENT.format(identifier(table), sql.Literal(said)))
     elif columns != there:
+        _widen(connection, table, shown, {n: k for n, k in columns.items() if n in there})
         added = [_ADD.format(columns_sql({n: columns[n]})) for n in columns if n not in there]
-        connection.execute(_ALTER.format(identifier(table), sql.SQL(", ").join(added)))
+        if added:
+            connection.execute(_ALTER.format(identifier(table), sql.SQL(", ").join(added)))
+
+
+def _widen(
+    connection: Connection, table: DatabaseTable, shown: ResolvedDataset, columns: dict[str, str]
+) -> None:
+    """All columns at once, so that rows are written again but once."""
+    there = columns_of(connection, table)
+    wider = {name: kind for name, kind in columns.items() if kind != there[name]}
+    if not wider:
+        return
+    changes = [_WIDEN.format(sql.Identifier(n), sql.SQL(kind)) for n, kind in wider.items()]
+    try:
+        connection.execute(_ALTER.format(identifier(table), sql.SQL(", ").join(changes)))
+    except (psycopg.errors.FeatureNotSupported, psycopg.errors.InvalidTableDefinition) as error:
+        names = ", ".join(f"{name} {kind}" for name, kind in wider.items())
+        why = error.diag.message_detail or error.diag.message_primary
+        raise failed(
+            shown,
+            f"table {table.full_name} cannot have {names}: {why}. Drop what depends on it; the next"
+            " run widens the table, then make it again",
+        ) from None
 
 
 def columns_sql(columns: dict[str, str]) -> sql.Composed:
@@ -100,14 +136,20 @@ def _check_owner(table: DatabaseTable, shown: ResolvedDataset, known: Delivered 
         )
 
 
-def _differences(
-    there: dict[str, str], shown: ResolvedDataset, known: Delivered | None
+def _types_that_differ(there: dict[str, str], wanted: dict[str, str]) -> Iterator[str]:
+    """A type that becomes wider is none of them, nor one that was wider already."""
+    for name in [name for name in there if name in wanted]:
+        has, asked = there[name], wanted[name]
+        if not holds(has, asked) and not holds(asked, has):
+            yield f"column {name} is {has} there and {asked} in the version"
+
+
+def _columns_too_many(
+    connection: Connection, table: DatabaseTable, there: dict[str, str], wanted: dict[str, str]
 ) -> Iterator[str]:
-    """What the table has otherwise; a version gone back to leaves later columns empty."""
-    wanted = {column.name: column_type(column) for column in shown.table_schema.columns}
-    back = known is not None and shown.version < known.version
-    for name, kind in there.items():
-        if name in wanted and wanted[name] != kind:
-            yield f"column {name} is {kind} there and {wanted[name]} in the version"
-        elif name not in wanted and not back:
+    """Those that the version lacks; one that a rollback has emptied stays empty."""
+    for name in [name for name in there if name not in wanted]:
+        query = _HAS_VALUES.format(identifier(table), sql.Identifier(name))
+        found = connection.execute(query).fetchone()
+        if found is not None and found[0]:
             yield f"column {name} is there and not in the version"
