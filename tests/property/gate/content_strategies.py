@@ -1,4 +1,4 @@
-"""Rules about what is inside of a value: texts of a kind, keys of maps."""
+"""Rules about what is inside of a value: texts of a kind, JSON, keys of maps."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from lakeguard.gate.text_kinds import TEXT_KINDS
 
 Made = st.SearchStrategy[dict[str, Any]]
 _WORDS = st.text(st.sampled_from("abä'{\" "), min_size=1, max_size=4)
+_SCHEMAS = ['{"type": "object"}', '{"const": "it\'s"}', '{"$ref": "#/$defs/a", "$defs": {"a": {}}}']
 _LISTED = st.lists(_WORDS, min_size=1, max_size=3, unique=True)
 
 
@@ -39,6 +40,9 @@ def content_makers(with_limits: Callable[[Made], Made]) -> dict[str, Made]:
     """By rule type, the fields of a rule that the grammar accepts."""
     return {
         "map_keys": with_limits(_keys()),
+        "json_valid": with_limits(st.just({})),
+        "json_keys": with_limits(_keys()),
+        "json_schema": with_limits(_word("schema", _SCHEMAS)),
         "format": with_limits(_word("kind", list(TEXT_KINDS))),
         "case": with_limits(_word("letters", ["upper", "lower"])),
     }

@@ -22,12 +22,14 @@ from lakeguard_sdk.measure import (
     GroupPart,
     IntervalFault,
     IntervalFaults,
+    JsonFaults,
     MeasureValue,
     MostCommonRows,
     OutOfOrder,
     SequenceGaps,
     UnmatchedRows,
 )
+from tests.property.measure import json_oracle
 
 Row = dict[str, Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -81,6 +83,9 @@ def count(question: Any, rows: Sequence[Row], others: Sequence[Row] = ()) -> Mea
                 if whole(row, columns)
             ]
             return sum((key in known) is found for key in keys)
+        case JsonFaults(column=column):
+            texts = [row[column.name] for row in rows if row[column.name] is not None]
+            return json_oracle.faults(question, texts)
         case SequenceGaps(column=column, step=step, by=by):
             return sum(_gaps(found, column.name, step) for found in groups(rows, by))
         case OutOfOrder(by=by):

@@ -118,6 +118,20 @@ class UnmatchedRows(Noun):
     where: Condition | None = None
 
 
+class JsonFaults(Noun):
+    """Rows whose text ``json_texts`` cannot read, or whose value is none that it must be: an object
+    with every ``required`` key and none but ``allowed`` ones, or a value that fits a schema. NULL
+    is no text."""
+
+    measure: Literal["json_faults"] = "json_faults"
+    column: ColumnRef
+    allowed: tuple[str, ...] | None = None
+    required: tuple[str, ...] | None = None
+    fits: str | None = None
+    """A JSON Schema."""
+    where: Condition | None = None
+
+
 class SequenceGaps(Noun):
     """Rows whose value is more than a step above the next lower one, group by group."""
 
@@ -214,6 +228,7 @@ AnyMeasure = (
     | MostCommonRows
     | DistinctValues
     | UnmatchedRows
+    | JsonFaults
     | SequenceGaps
     | OutOfOrder
     | IntervalFaults

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -18,6 +18,7 @@ from openlaketx.measure.measuring import MeasuringEngine, Relation
 from openlaketx.measure.subject import Subject
 
 _REASON = 300
+_AT_ONCE = 10_000
 _TOUCHED = "read_parquet($touched, hive_partitioning = false)"
 
 
@@ -34,6 +35,12 @@ class DuckdbEngine(MeasuringEngine):
 
     def rows(self, query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         return self._reader.rows(query, parameters)
+
+    def batches(
+        self, query: str, parameters: Mapping[str, Any]
+    ) -> Iterator[Sequence[tuple[Any, ...]]]:
+        for found in self._reader.batches(query, parameters, _AT_ONCE):
+            yield list(zip(*(column.to_pylist() for column in found.columns), strict=True))
 
     def origin(self, scope: Scope) -> Relation:
         return Relation(*self._subject.origin(scope))

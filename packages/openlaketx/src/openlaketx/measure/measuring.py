@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lakeguard_sdk.measure import (
@@ -15,6 +15,7 @@ from lakeguard_sdk.measure import (
     DuplicateRows,
     GroupBreach,
     IntervalFaults,
+    JsonFaults,
     MostCommonRows,
     OutOfOrder,
     Quantile,
@@ -31,6 +32,7 @@ from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.distinct_values import digests, values_query
 from openlaketx.measure.forms import Forms
 from openlaketx.measure.group_values import breach, groups_query, parts
+from openlaketx.measure.json_values import faulty_rows, texts_query
 from openlaketx.measure.keys import (
     distinct_query,
     duplicates_query,
@@ -63,6 +65,12 @@ class MeasuringEngine(ABC):
     @abstractmethod
     def rows(self, query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """All rows of the answer."""
+
+    @abstractmethod
+    def batches(
+        self, query: str, parameters: Mapping[str, Any]
+    ) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """All rows of the answer, some at a time: it is never in memory as a whole."""
 
     @abstractmethod
     def origin(self, scope: Scope) -> Relation:
@@ -179,6 +187,9 @@ class Measuring:
                 return self._number(sequence_query(measure, sql, forms, origin.text), sql, origin)
             case SampleMatches():
                 return self._number(sample_query(measure, sql, forms, origin.text), sql, origin)
+            case JsonFaults():
+                query = texts_query(measure, sql, forms, origin.text)
+                return faulty_rows(measure, self._batches(query, sql, origin))
             case DistinctValues():
                 query, tell = values_query(measure, sql, forms, origin.text)
                 return digests(measure, tell, self._rows(query, sql, origin))
@@ -214,6 +225,15 @@ class Measuring:
             raise
         self._watch.check()
         return found
+
+    def _batches(
+        self, query: str, sql: ConditionSql, origin: Relation
+    ) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """The same, some rows at a time; the time may be over between any two."""
+        self._watch.check()
+        for found in self._engine.batches(query, {**sql.parameters, **origin.parameters}):
+            yield found
+            self._watch.check()
 
     @property
     def _failures(self) -> tuple[type[Exception], ...]:

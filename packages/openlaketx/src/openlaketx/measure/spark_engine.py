@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any
 from uuid import uuid4
 
@@ -22,6 +23,7 @@ from openlaketx.measure.spark_forms import SPARK_FORMS
 from openlaketx.measure.subject import Subject
 
 _REASON = 300
+_AT_ONCE = 10_000
 _AS_WRITTEN = {
     "datetimeRebaseMode": "CORRECTED",
     "int96RebaseMode": "CORRECTED",
@@ -46,6 +48,14 @@ class SparkEngine(MeasuringEngine):
     def rows(self, query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         found = self._session.sql(query, args=dict(parameters)).collect()
         return [tuple(row) for row in found]
+
+    def batches(
+        self, query: str, parameters: Mapping[str, Any]
+    ) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """One partition at a time is here, and no more."""
+        rows = iter(self._session.sql(query, args=dict(parameters)).toLocalIterator())
+        while found := [tuple(row) for row in islice(rows, _AT_ONCE)]:
+            yield found
 
     def origin(self, scope: Scope) -> Relation:
         subject = self._subject

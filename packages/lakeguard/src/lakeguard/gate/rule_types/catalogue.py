@@ -15,6 +15,7 @@ from lakeguard.gate.rule_types.arrays import ArrayElements, ArraySize
 from lakeguard.gate.rule_types.column_order import ColumnOrder
 from lakeguard.gate.rule_types.comparisons import COMPARISONS
 from lakeguard.gate.rule_types.freshness import Freshness, NotFuture, NotOlderThan
+from lakeguard.gate.rule_types.json_texts import JsonKeys, JsonSchema, JsonValid
 from lakeguard.gate.rule_types.maps import MapKeys
 from lakeguard.gate.rule_types.membership import (
     FullMatch,
@@ -69,6 +70,9 @@ RULE_TYPES = RuleTypes(
         ArraySize(),
         ArrayElements(),
         MapKeys(),
+        JsonValid(),
+        JsonKeys(),
+        JsonSchema(),
         Format(),
         LetterCase(),
         RowCondition(),

@@ -1,0 +1,72 @@
+"""DuckDB and Spark say of JSON texts what plain Python says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from lakeguard_sdk.json_texts import NotJson, read_json
+from lakeguard_sdk.measure import Measure, measure_key
+from openlaketx.engine.session import run_session
+from openlaketx.measure import How, Subject, take_measures
+from openlaketx.measure.how import Chosen
+from tests.property.measure import json_oracle
+from tests.property.measure.json_rows import RULES, SCHEMA, TELLING, questions, rows
+from tests.property.measure.oracle import chosen
+from tests.property.measure.staging import staged
+
+
+def expected(table: list[dict[str, Any]]) -> list[int]:
+    found = []
+    for question in questions():
+        picked = [row["payload"] for row in chosen(table, question.where)]
+        found.append(json_oracle.faults(question, [text for text in picked if text is not None]))
+    return found
+
+
+def told(subject: Subject, how: How, session: SparkSession | None) -> list[Any]:
+    asked: list[Measure] = list(questions())
+    measured = take_measures(asked, subject, how, session)
+    assert measured.unmeasured == {}
+    assert measured.engine.startswith(f"{how.engine.value} ")
+    return [measured.values[measure_key(question)] for question in asked]
+
+
+def test_every_rule_about_json_is_asked() -> None:
+    known = {rule_type.name for rule_type in RULE_TYPES if rule_type.name.startswith("json_")}
+    assert {text.partition("(")[0] for text in RULES} == known
+    assert len(questions()) == len(RULES)
+
+
+@pytest.mark.parametrize("text", TELLING)
+def test_what_is_json(text: str) -> None:
+    try:
+        wanted: object = json_oracle.value_of(text)
+    except json_oracle.Wrong:
+        with pytest.raises(NotJson):
+            read_json(text)
+    else:
+        assert read_json(text) == wanted
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_duckdb_equals_the_oracle(seed: int, tmp_path: Path) -> None:
+    table = rows(Random(seed), 300)
+    subject = staged(tmp_path, table, [], SCHEMA)
+    assert told(subject, How(Chosen.DUCKDB), None) == expected(table)
+
+
+@pytest.mark.spark
+def test_spark_equals_the_oracle(spark: SparkSession, tmp_path: Path) -> None:
+    table = rows(Random(7), 300)
+    subject = staged(tmp_path, table, [], SCHEMA)
+    assert told(subject, How(Chosen.SPARK), run_session(spark)) == expected(table)
+
+
+def test_no_rows_have_no_faults(tmp_path: Path) -> None:
+    assert told(staged(tmp_path, [], [], SCHEMA), How(Chosen.DUCKDB), None) == [0] * len(RULES)

@@ -1,0 +1,77 @@
+"""Rules about JSON in texts: what passes, and which schemas are refused where they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lakeguard_sdk.words import Outcome
+from tests.unit.gate.cases import judged, refusal, row
+
+SELF = '{"$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}'
+
+
+def names(*values: str | None) -> list[dict[str, Any]]:
+    return [row(name=value) for value in values]
+
+
+def test_texts_that_are_no_json_fail() -> None:
+    data = names('{"a": 1}', "[1, 2]", "null", "{", "", "NaN", '{"a": 1, "a": 2}', None)
+    found = judged("json_valid(name)", data)
+    assert (found.outcome, found.failed_rows, found.scope_rows) == (Outcome.FAIL, 4, 8)
+    assert found.message == "4 of 8 new rows (50 %), none allowed"
+    assert judged("json_valid(name) fail_if > 50%", data).outcome is Outcome.PASS
+
+
+def test_keys_that_are_missing_or_not_allowed() -> None:
+    data = names('{"a": 1}', '{"a": null, "b": 2}', '{"b": 2}', "[]", "{}", "{", None)
+    assert judged("json_keys(name, required=['a'])", data).failed_rows == 4
+    assert judged("json_keys(name, allowed=['a'])", data).failed_rows == 4
+    assert judged("json_keys(name, allowed=['a', 'b'], required=['a'])", data).failed_rows == 4
+
+
+def test_values_that_do_not_fit_a_schema() -> None:
+    data = names("1", "2.0", "2.5", '"1"', "x", None)
+    assert judged(f"json_schema(name, schema='{SELF}')", data).failed_rows == 3
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ("{", "the schema is no JSON: Expecting property name enclosed in double quotes at"),
+        ("", "the schema is no JSON"),
+        ('{"type": "object", "type": "array"}', "a key stands twice in an object"),
+        ("true", "a schema is an object that says something"),
+        ("{}", "a schema is an object that says something"),
+        ('{"properties": {"a": {"type": "objekt"}}}', 'wrong at /properties/a/type: "objekt" is'),
+        ('{"$ref": "#/$defs/b"}', "the schema is wrong: Pointer '/$defs/b' does not exist"),
+        ('{"$ref": "https://example.org/x.json"}', "the schema refers to another"),
+        ('{"$ref": "other.json"}', "the schema refers to another"),
+        ('{"$ref": "file:///etc/passwd"}', "the schema refers to another"),
+        ('{"$schema": "https://example.org/own", "type": "array"}', "Unknown meta-schema"),
+        ('{"pattern": "(?=a)b"}', 'wrong at /pattern: "(?=a)b" is not a "regex"'),
+        ('{"pattern": "("}', 'wrong at /pattern: "(" is not a "regex"'),
+    ],
+)
+def test_a_wrong_schema_is_refused_where_it_stands(schema: str, told: str) -> None:
+    text = f"json_schema(name, schema='{schema.replace(chr(39), chr(39) * 2)}')"
+    error = refusal(text)
+    assert told in error.message
+    assert error.offset == text.index("'")
+    assert len(error.message) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("json_valid(count)", "json_valid needs a string; count is integer"),
+        ("json_keys(name)", "json_keys needs allowed, required or both"),
+        ("json_keys(name, allowed=['a'], required=['b'])", "b is required, but not allowed"),
+        ("json_keys(name, required=[1])", "keys are listed as texts"),
+        ("json_schema(name)", "json_schema needs schema"),
+        ("json_schema(name, schema=1)", "schema wants a text in quotes"),
+    ],
+)
+def test_refused(text: str, told: str) -> None:
+    assert told in refusal(text).message
