@@ -53,6 +53,14 @@ class NothingToApprove(UsageError):
     next_command = "lakeguard schema diff {dataset}"
 
 
+class NotApprovable(UsageError):
+    """No run could bring the table to what would be declared; nothing was written."""
+
+    code = "LG-1207"
+    what = "the schema of {dataset} is not approved: {reason}"
+    next_command = "lakeguard schema approve {dataset} --reason WHY --column NAME"
+
+
 class NotAdoptable(Refused):
     """The table stays as it is. Take the way out that is named, or copy its rows."""
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from lakeguard.promotion.loadable import load_problems
+from lakeguard.promotion.partitioning import partition_columns
 from lakeguard.registry.approving import approved_definition, declarable
 from lakeguard.registry.column_edits import edited_columns
 from lakeguard.registry.exporting import definition_files
 from lakeguard.registry.loading import load_folder
 from lakeguard.registry.locating import file_of
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.command_errors import NothingToApprove
+from lakeguard_sdk.command_errors import NotApprovable, NothingToApprove
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
 from lakeguard_sdk.definition_errors import InvalidDefinitions
-from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.errors import UnknownVersion
+from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.planning import Applied, Plan
 from lakeguard_sdk.reading import ClassedDifference, SchemaDiff
 
@@ -45,7 +48,8 @@ class Approved:
 def approve(
     client: Client, project: Path, asked: DatasetName, columns: tuple[str, ...], reason: str
 ) -> Approved:
-    """Nothing is written, and the file is as it was, where the registry would refuse it."""
+    """Nothing is written, and the file is as it was, where the registry would refuse it, or the
+    load could not take it."""
     name = client.reader.dataset(asked).dataset_name
     file = project / "definitions" / name.layer.value / f"{name.name}.yaml"
     written = _on_disk(project, name) if file.is_file() else None
@@ -55,6 +59,7 @@ def approve(
     assert diff is not None  # noqa: S101 - a promise to the type checker: there was something
     after = approved_definition(before, diff.live, chosen)
     plan = client.registry.plan(Definitions(datasets=(after,)))
+    _require_loadable(client, plan)
     old = file.read_bytes() if written else b""
     if written:
         file.write_bytes(_edited(project, file, written, after))
@@ -66,6 +71,23 @@ def approve(
         raise
     place = file_of(after) if written else None
     return Approved(name, tuple(chosen), place, plan, applied, reason)
+
+
+def _require_loadable(client: Client, plan: Plan) -> None:
+    """``NotApprovable`` where the next run would be refused before it reads anything."""
+    targets = {target.target: target for target in client.registry.definitions().targets}
+    for step in plan.steps:
+        definition = step.definition
+        if not isinstance(definition, DatasetDefinition):
+            continue
+        try:
+            shown = client.reader.resolve(Address(dataset=definition.dataset))
+        except UnknownVersion:
+            continue
+        partition_by = partition_columns(definition, targets.get(definition.target or ""))
+        problems = load_problems(definition, shown.table_schema, shown.version, partition_by)
+        for problem in problems:
+            raise NotApprovable(dataset=definition.dataset, reason=problem)
 
 
 def _on_disk(project: Path, name: DatasetName) -> DatasetDefinition | None:

@@ -11,7 +11,6 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
 from lakeguard.gate.decide import CaseFacts
 from lakeguard.gate.policies import judge_metadata
-from lakeguard.gate.schema_types import grows_into
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import record_opening
 from lakeguard.ledger.versions import Pointer, pointer, require_version
@@ -21,6 +20,7 @@ from lakeguard.promotion.deciding import decide_and_record, from_layer
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
+from lakeguard.promotion.loadable import load_problems
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
 from lakeguard.promotion.privacy import private_columns
 from lakeguard.promotion.proven import proven_unique
@@ -31,7 +31,12 @@ from lakeguard.promotion.subjects import asked_measures, pin_rules, read_by
 from lakeguard.promotion.watermarks import known_watermark
 from lakeguard.promotion.windows import check_window, task_window
 from lakeguard.registry.required import is_required
-from lakeguard.registry.store import RegisteredDataset, current_policies, dataset_by_id
+from lakeguard.registry.store import (
+    RegisteredDataset,
+    current_policies,
+    current_target,
+    dataset_by_id,
+)
 from lakeguard_sdk.database import database_table
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.faultpoints import reached
@@ -45,9 +50,8 @@ from lakeguard_sdk.run import (
     Window,
     WorkerIdentity,
 )
-from lakeguard_sdk.schema import Column
 from lakeguard_sdk.storage import join
-from lakeguard_sdk.words import LoadType, Outcome, RunStatus, TargetFormat
+from lakeguard_sdk.words import Outcome, RunStatus, TargetFormat
 
 _REFUSED = (Outcome.FAIL, Outcome.ERROR)
 
@@ -143,38 +147,18 @@ def _base(
     if published is None:
         return None
     version = require_version(connection, dataset.dataset_id, published.version)
-    wanted, had = dataset.definition.table_schema, version.table_schema
-    lost = [column for column in had.columns if not _holds(dataset, column)]
-    if lost and (windowed or dataset.definition.load.type is not LoadType.FULL):
-        names = ", ".join(sorted(column.name for column in lost))
-        findings.refuse(
-            "load",
-            f"{names} of {dataset.name} changed since v{version.version}:"
-            f" {dataset.definition.load.type} can add columns and widen types, but not rewrite or"
-            " drop what is there; set load type FULL for the next run",
-        )
-    if wanted.has_local_times and not had.has_local_times:
-        findings.refuse(
-            "load",
-            f"the table of {dataset.name} was created without a timestamp_ntz column, and Delta"
-            " takes none later: declare timestamp, or build a new dataset",
-        )
+    target = current_target(connection, heart.org_id, dataset.definition.target or "")
+    partition_by = partition_columns(dataset.definition, target)
+    for problem in load_problems(
+        dataset.definition, version.table_schema, version.version, partition_by, windowed=windowed
+    ):
+        findings.refuse("load", problem)
     return TableBase(
         version=published.version,
         commit=published.commit,
         table_id=version.table_id,
         build_hash=version.build_hash,
         inputs=_inputs_to_compare(connection, heart, dataset, version.version),
-    )
-
-
-def _holds(dataset: RegisteredDataset, column: Column) -> bool:
-    """Whether the definition has the column as the table does, or wider; keys stay as they are."""
-    definition = dataset.definition
-    wanted = definition.table_schema.type_of(column.name)
-    fixed = column.name in (*definition.load.keys, *definition.load.partition_by)
-    return wanted == column.type or (
-        wanted is not None and not fixed and grows_into(column.type, wanted)
     )
 
 
