@@ -8,7 +8,7 @@ from lakeguard.cli.views.many import ended_line, many_lines
 from lakeguard.cli.walking import Ended
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import Failure
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
 from tests.unit.cli import nouns
 
 OTHER, GOLD = DatasetName("silver.other"), DatasetName("gold.daily")
@@ -52,6 +52,13 @@ def test_one_line_for_each_dataset_after_what_went_wrong() -> None:
 
 def test_all_well_needs_no_next_command() -> None:
     assert lines(BRONZE)[-1] == "1 dataset: 1 promoted"
+
+
+def test_an_alert_that_let_a_dataset_through_is_named() -> None:
+    alert = nouns.check("owner in [x]", Outcome.WARN, kind=CheckKind.POLICY, check_id="owned")
+    decision = nouns.decision(nouns.FINE, nouns.NO_TAIL, alert)
+    ended = Ended(dataset=nouns.FLIGHTS, result=nouns.result(version=1, decision=decision))
+    assert lines(ended)[1].endswith("2 warnings, policy owned alerts")
 
 
 def test_nothing_to_run() -> None:

@@ -42,6 +42,17 @@ def test_blocked() -> None:
     ]
 
 
+def test_an_alert_that_let_it_through_is_told() -> None:
+    alert = nouns.check(
+        "owner in [others]", Outcome.WARN, kind=CheckKind.POLICY, check_id="owned", message="no"
+    )
+    told = lines(nouns.result(version=1, decision=nouns.decision(nouns.FINE, alert)), 1)
+    assert told[1] == "  policy owned: owner in [others]   ! WARN   no"
+    blocked = nouns.decision(nouns.MEAN, nouns.FINE, alert)
+    told = lines(nouns.result(RunStatus.BLOCKED, decision=blocked), 1)
+    assert told[2] == "  1 other check passed, 1 warning"
+
+
 def test_blocked_before_anything_was_visible() -> None:
     result = nouns.result(RunStatus.BLOCKED, decision=nouns.decision(nouns.MEAN))
     assert lines(result, None)[0].endswith("nothing was published; nothing was visible before")

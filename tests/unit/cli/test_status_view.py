@@ -75,6 +75,22 @@ def test_what_is_late_is_told_below_the_list() -> None:
     )
 
 
+def test_alerts_that_were_let_through_are_told_below_the_list() -> None:
+    """The dataset is well, and still somebody promised something else."""
+    alert = Breach(
+        policy="owned",
+        expression="owner in [others]",
+        enforcement=Enforcement.ALERT,
+        message="owner is tests\x1b",
+    )
+    status = nouns.status().model_copy(update={"alerts": (alert,)})
+    assert badge_of(status) is Badge.OK
+    told = [click.unstyle(line) for line in status_lines([Health(status)], nouns.NOW)]
+    assert told[3] == (
+        "alert: silver.flights v1  owner is tests\\x1b  (policy owned: owner in [others])"
+    )
+
+
 def test_an_empty_registry_says_what_to_do() -> None:
     assert status_lines([], nouns.NOW)[-1] == "Next: lakeguard apply"
 

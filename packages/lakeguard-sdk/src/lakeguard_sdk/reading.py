@@ -147,6 +147,8 @@ class DatasetStatus(Noun):
     rolled_back: bool = False
     """Whether what is published is the result of a rollback."""
     breaches: tuple[Breach, ...] = ()
+    alerts: tuple[Breach, ...] = ()
+    """Policies that were broken, and only alert, when what is published was decided."""
 
 
 class ResolvedDataset(Noun):

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, select
 
+from lakeguard.insight.alerts import alerts_let_through
 from lakeguard.insight.descent import lineage_rows
 from lakeguard.insight.promises import broken_promises
 from lakeguard.insight.replaying import replay_decision
@@ -114,12 +115,14 @@ class StateReader:
             last_runs = latest_runs(connection, self.org_id)
             datasets = self._datasets(connection)
             late = broken_promises(connection, self.org_id, datasets, self.clock())
+            alerts = alerts_let_through(connection, self.org_id)
         return [
             _status(
                 row,
                 published.get(row.dataset_id),
                 last_runs.get(row.dataset_id),
                 late.get(row.dataset_id, ()),
+                alerts.get(row.dataset_id, ()),
             )
             for row in datasets
         ]
@@ -276,6 +279,7 @@ def _status(
     published: LatestPointer | None,
     last_run: RunRow | None,
     late: tuple[Breach, ...],
+    alerts: tuple[Breach, ...],
 ) -> DatasetStatus:
     if published is None:
         return DatasetStatus(
@@ -294,4 +298,5 @@ def _status(
         last_run=last_run,
         rolled_back=published.kind is MoveKind.ROLLBACK,
         breaches=late,
+        alerts=alerts,
     )

@@ -44,11 +44,14 @@ def others_line(checks: Sequence[CheckResult], shown: Sequence[CheckResult]) -> 
     """What the checks that are not shown came to, in one line."""
     rest = [check for check in checks if check not in shown]
     passed = sum(check.outcome is Outcome.PASS for check in rest)
+    warned = sum(check.outcome is Outcome.WARN for check in rest)
     skipped = sum(check.outcome is Outcome.NOT_EVALUATED for check in rest)
     told = []
     if passed:
         other = "other check" if shown else "check"
         told.append(f"{plural(passed, other)} passed")
+    if warned:
+        told.append(plural(warned, "warning"))
     if skipped:
         told.append(f"{plural(skipped, 'check')} not evaluated")
     return ", ".join(told) or None

@@ -79,8 +79,10 @@ def _told(item: Ended) -> str:
     checks = decision.ruling.checks if decision else ()
     bad = with_outcome(checks, words.Outcome.FAIL, words.Outcome.ERROR)
     warned = with_outcome(checks, words.Outcome.WARN)
+    alerts = [check.check_id for check in warned if check.kind is words.CheckKind.POLICY]
     told = [plural(len(bad), "check") + " failed"] if bad else []
     told += [plural(len(warned), "warning")] if warned else []
+    told += [f"policy {name} alerts" for name in alerts]
     return ", ".join(told)
 
 

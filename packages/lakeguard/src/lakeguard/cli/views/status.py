@@ -77,9 +77,9 @@ def status_lines(healths: Sequence[Health], now: datetime) -> list[str]:
         return ["no datasets are registered", "Next: lakeguard apply"]
     rows = [_cells(item, now) for item in worst_first(healths)]
     headers = ("HEALTH", "DATASET", "VERSION", "ROWS", "PUBLISHED", "LAST RUN", "OWNER")
-    late = _late(healths)
+    broken = [*_late(healths), *_alerts(healths)]
     lines = [*table(headers, rows, right=frozenset({3})), ""]
-    return [*lines, *late, *([""] if late else []), *_summary(healths)]
+    return [*lines, *broken, *([""] if broken else []), *_summary(healths)]
 
 
 def _late(healths: Sequence[Health]) -> list[str]:
@@ -88,6 +88,16 @@ def _late(healths: Sequence[Health]) -> list[str]:
         f"late: {item.name}  {breach.message}  (policy {breach.policy}: {breach.expression})"
         for item in worst_first(healths)
         for breach in item.status.breaches
+    ]
+
+
+def _alerts(healths: Sequence[Health]) -> list[str]:
+    """Policies that what is published breaks, and that let it through because they only alert."""
+    return [
+        f"alert: {item.name} v{item.status.published}  {inert(alert.message)}"
+        f"  (policy {alert.policy}: {inert(alert.expression)})"
+        for item in worst_first(healths)
+        for alert in item.status.alerts
     ]
 
 
