@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from lakeguard.cli.waiver_ways import waiver_ways
@@ -31,7 +33,20 @@ def test_a_waiver_is_named_where_it_would_help(
     checks: list[tuple[CheckKind, Outcome]], told: int
 ) -> None:
     decision = nouns.decision(*(check(kind, outcome) for kind, outcome in checks))
-    ways = list(waiver_ways(decision))
+    ways = list(waiver_ways(decision, nouns.NOW))
     assert len(ways) == told
     assert all(way.command.startswith("lakeguard waive silver.flights rule.x ") for way in ways)
-    assert list(waiver_ways(None)) == []
+    assert list(waiver_ways(None, nouns.NOW)) == []
+
+
+def test_each_rule_has_a_command_of_its_own_that_a_shell_takes() -> None:
+    checks = [nouns.check(f"range(n, max={n})", Outcome.FAIL) for n in (1, 2, 3, 4, 5)]
+    one, two, three = waiver_ways(nouns.decision(*checks), nouns.NOW)
+    assert shlex.split(one.command) == [
+        *("lakeguard", "waive", "silver.flights", "range(n, max=1)"),
+        *("--until", "2026-02-07", "--reason", "…", "--approver", "NAME"),
+    ]
+    assert "range(n, max=2)" in two.command
+    assert three.when == (
+        "Somebody answers for range(n, max=3), and 2 other rules for a time, and it is run again"
+    )

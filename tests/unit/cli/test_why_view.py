@@ -4,46 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 
 import click
 import pytest
 
 from lakeguard.cli.explaining import Explanation, explain
+from lakeguard.cli.options import Call
+from lakeguard.cli.screen import Screen
 from lakeguard.cli.views.why import why_lines
-from lakeguard.cli.ways_out import ways_out_of
+from lakeguard.cli.ways_out import WayOut, as_called, ways_out_of
+from lakeguard_sdk.comparison import (
+    CheckPoint,
+    CheckTrend,
+    Difference,
+    NamedFiles,
+    Since,
+    Subject,
+)
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromSql
 from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.reading import DatasetStatus, PointerMove, RunFacts, RunRow, VersionRow
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.reading import DatasetStatus, RunFacts, RunRow, VersionRow
+from lakeguard_sdk.sample import RowSample
+from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
 from tests.unit.cli import nouns
+
+INPUT = Difference(subject=Subject.INPUT, name="bronze.flights", before="v1", after="v2")
 
 
 class Ledger:
     """As much of a reader as an explanation asks."""
 
-    def __init__(self, bronze: int = 2, green_rules: str = "sha256:aaaa") -> None:
-        self.bronze = bronze
+    def __init__(self, *changes: Difference, read: int = 2, now: int = 2) -> None:
+        self.now = now
         self.build: FromSql | FromFrame = FromSql(file="sql/flights.sql", text="SELECT 1")
-        self.green = nouns.decision(nouns.FINE, run_id="run_1", ruleset=green_rules)
         self.blocked = nouns.decision(nouns.FINE, nouns.MEAN, nouns.TOO_LATE)
         self.promoted: Sequence[VersionRow] = (nouns.version_row(1),)
         self.said: RunFacts | None = None
-        self.moves = [self.bronze_at(1, hours=30)]
-        if bronze > 1:
-            self.moves.append(self.bronze_at(bronze, hours=2))
-
-    @staticmethod
-    def bronze_at(version: int, hours: float) -> PointerMove:
-        at = nouns.NOW - timedelta(hours=hours)
-        return nouns.move(version).model_copy(update={"moved_at": at})
-
-    def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]:
-        return self.moves
+        self.fared: tuple[CheckTrend, ...] = ()
+        self.rows: tuple[RowSample, ...] = ()
+        self.compared: Since | None = Since(
+            version=1,
+            run_id="run_1",
+            promoted_at=nouns.NOW - timedelta(days=1),
+            differences=changes,
+            read={nouns.BRONZE: read},
+        )
 
     def status(self) -> Sequence[DatasetStatus]:
-        return nouns.status(nouns.BRONZE, self.bronze), nouns.status(nouns.FLIGHTS, 1)
+        return nouns.status(nouns.BRONZE, self.now), nouns.status(nouns.FLIGHTS, 1)
 
     def definition(self, name: DatasetName) -> DatasetDefinition:
         return nouns.definition().model_copy(update={"build": self.build})
@@ -51,26 +62,62 @@ class Ledger:
     def facts(self, run_id: str) -> RunFacts | None:
         return self.said
 
+    def since(self, run_id: str) -> Since | None:
+        return self.compared
+
+    def trends(self, run_id: str, limit: int = 12) -> tuple[CheckTrend, ...]:
+        return self.fared
+
+    def samples(self, run_id: str) -> tuple[RowSample, ...]:
+        return self.rows
+
     def versions(self, name: DatasetName) -> Sequence[VersionRow]:
         return self.promoted
 
     def decision(self, run_id: str) -> Decision:
-        return {"run_1": self.green, "run_2": self.blocked}[run_id]
+        return self.blocked
 
 
 def explained(ledger: Ledger, run: RunRow) -> Explanation:
-    return explain(ledger, run)  # type: ignore[arg-type]
+    return explain(ledger, run, nouns.NOW)  # type: ignore[arg-type]
 
 
-def told(explanation: Explanation, *, every_check: bool = False) -> list[str]:
-    return [click.unstyle(line) for line in why_lines(explanation, every_check=every_check)]
+def told(
+    explanation: Explanation, screen: Screen | None = None, *, every_check: bool = False
+) -> list[str]:
+    lines = why_lines(explanation, screen, every_check=every_check)
+    return [click.unstyle(line) for line in lines]
 
 
 BLOCKED = nouns.run_row(decision_id="dec_of_run_2")
+ROWS = RowSample(
+    rule_id=nouns.TOO_LATE.check_id,
+    columns=("flight_key", "dep_delay", "tail_num"),
+    rows=(("AA1\x1b[2J", "13200", "***"), ("x" * 90, None, "N123")) + (("AA3", "1", "***"),) * 5,
+    masked=("tail_num",),
+)
+
+
+def trend(*failed: int | None) -> CheckTrend:
+    """The range of delays over runs of 776 rows each."""
+    return CheckTrend(
+        kind=CheckKind.RULE,
+        check_id=nouns.TOO_LATE.check_id,
+        points=tuple(
+            CheckPoint(
+                run_id=f"run_{number}",
+                ended_at=nouns.NOW,
+                outcome=Outcome.NOT_EVALUATED if count is None else Outcome.FAIL,
+                failed_rows=count,
+                scope_rows=None if count is None else 776,
+            )
+            for number, count in enumerate(failed)
+        ),
+    )
 
 
 def test_a_block_is_explained_on_one_screen() -> None:
-    lines = told(explained(Ledger(), BLOCKED))
+    lines = told(explained(Ledger(INPUT), BLOCKED))
     assert lines == [
         "✗ BLOCKED  silver.flights   nothing was published; v1 is visible",
         "  run        run_2",
@@ -93,9 +140,13 @@ def test_a_block_is_explained_on_one_screen() -> None:
         "    lakeguard run silver.flights",
         "  A rule was wrong and is changed in its definition:",
         "    lakeguard apply && lakeguard run silver.flights",
-        "  Somebody answers for it for a time, and for 1 other rule:",
-        "    lakeguard waive silver.flights mean(dep_delay) --until DATE"
+        "  Somebody answers for mean(dep_delay) for a time, and it is run again:",
+        "    lakeguard waive silver.flights 'mean(dep_delay)' --until 2026-02-07"
         ' --reason "…" --approver NAME',
+        "  Somebody answers for range(dep_delay, min=-120, max=2000) for a time,"
+        " and it is run again:",
+        "    lakeguard waive silver.flights 'range(dep_delay, min=-120, max=2000)'"
+        ' --until 2026-02-07 --reason "…" --approver NAME',
     ]
     assert len(lines) <= 40
 
@@ -105,7 +156,7 @@ def test_the_way_out_of_what_a_program_publishes_is_the_program() -> None:
     ledger.build = FromFrame()
     commands = [way.command for way in explained(ledger, BLOCKED).ways_out]
     publish = 'tx.publish("silver.flights", frame)'
-    assert commands[-3:-1] == [publish, "lakeguard apply"]
+    assert commands[-4:-2] == [publish, "lakeguard apply"]
 
 
 def test_every_check_on_request() -> None:
@@ -114,30 +165,59 @@ def test_every_check_on_request() -> None:
     )
 
 
-def test_a_changed_rule_set_is_named() -> None:
-    lines = told(explained(Ledger(bronze=1, green_rules="sha256:cccc"), BLOCKED))
-    assert "  rules   cccc → aaaa" in lines
-    assert not any("rollback" in line for line in lines)
+def test_what_changed_is_told_by_its_name() -> None:
+    ledger = Ledger(
+        Difference(subject=Subject.COLUMN, name="gate\x1b", before=None, after="string"),
+        Difference(subject=Subject.RULE, name="late", before="range(a, max=1)", after=None),
+        Difference(subject=Subject.POLICY, name="owned", before="a", after="b"),
+        Difference(subject=Subject.BUILD, name="the SQL", before="3 lines", after="4 lines"),
+        Difference(subject=Subject.DEFINITION, name="load", before="FULL", after="APPEND"),
+        Difference(subject=Subject.SETTING, name="x", before="", after="y" * 200),
+    )
+    lines = told(explained(ledger, BLOCKED))
+    at = lines.index("Since v1 (2026-01-30 12:00:00 UTC)")
+    assert lines[at + 1 : at + 7] == [
+        "  column gate\\x1b    new: string",
+        "  rule late          gone, was: range(a, max=1)",
+        "  policy owned       a → b",
+        "  the SQL            3 lines → 4 lines",
+        "  definition, load   FULL → APPEND",
+        f"  setting x          nothing → {'y' * 160}…",
+    ]
+
+
+def test_files_are_named_and_weighed() -> None:
+    ledger = Ledger()
+    assert ledger.compared is not None
+    ledger.compared = ledger.compared.model_copy(
+        update={
+            "new_files": NamedFiles(count=4, names=("a.csv", "b.csv", "c.csv"), bytes=12_345),
+            "changed_files": NamedFiles(count=1, names=("d\n.csv",), bytes=1),
+            "gone_files": NamedFiles(count=2, names=("e.csv", "f.csv"), bytes=20),
+        }
+    )
+    lines = told(explained(ledger, BLOCKED))
+    assert "  4 new files                 a.csv, b.csv, c.csv and 1 more (12,345 bytes)" in lines
+    assert "  1 file with other content   d\\n.csv (1 byte)" in lines
+    assert "  2 files gone                e.csv, f.csv (20 bytes)" in lines
 
 
 def test_an_old_run_is_explained_by_what_it_read_then() -> None:
     """The input was wrong at v2 and corrected as v3 since: there is nothing to roll back."""
-    ledger = Ledger()
-    ledger.bronze = 3
-    ledger.moves.append(ledger.bronze_at(3, hours=0))
-    lines = told(explained(ledger, BLOCKED))
+    lines = told(explained(Ledger(INPUT, now=3), BLOCKED))
     assert "  input bronze.flights   v1 → v2" in lines
     assert not any("rollback" in line for line in lines)
 
 
 def test_nothing_changed_is_said_too() -> None:
-    lines = told(explained(Ledger(bronze=1), BLOCKED))
-    assert "  rules, policies and input versions are the same" in lines
+    lines = told(explained(Ledger(read=1, now=1), BLOCKED))
+    assert any(line.endswith("build and settings are the same") for line in lines)
+    assert not any("rollback" in line for line in lines)
 
 
 def test_the_first_run_has_nothing_to_compare_with() -> None:
     ledger = Ledger()
-    ledger.promoted = ()
+    ledger.promoted, ledger.compared = (), None
     assert "There is no earlier green run to compare with." in told(explained(ledger, BLOCKED))
 
 
@@ -160,11 +240,17 @@ def test_a_green_run_needs_no_way_out() -> None:
 
 
 def test_json_has_every_part() -> None:
-    data = explained(Ledger(), BLOCKED).to_data()
+    ledger = Ledger(INPUT)
+    ledger.fared, ledger.rows = (trend(0, 377),), (ROWS,)
+    data = explained(ledger, BLOCKED).to_data()
     assert sorted(data) == [
-        "decision", "differences", "facts", "last_green", "published", "run", "ways_out",
+        "decision", "facts", "last_green", "published", "run", "samples", "since", "trends",
+        "ways_out",
     ]  # fmt: skip
-    assert data["differences"] == [{"what": "input bronze.flights", "before": "v1", "after": "v2"}]
+    assert ledger.compared is not None
+    assert data["since"] == ledger.compared.to_data()
+    assert data["trends"] == [ledger.fared[0].to_data()]
+    assert data["samples"] == [ROWS.to_data()]
 
 
 def test_what_the_run_said_itself_is_told() -> None:
@@ -216,3 +302,57 @@ def test_the_way_out_of_a_failed_adoption_is_to_adopt_again() -> None:
     assert way.command == "lakeguard adopt silver.flights /data/flights"
     (later,) = ways_out_of(run, nouns.version_row(1), {}, dataset)
     assert later.command.startswith("tx.publish")
+
+
+def test_a_location_is_named_as_a_shell_takes_it() -> None:
+    run = nouns.run_row(RunStatus.FAILED, error_code="LG-4002", error_message="it moved")
+    dataset = nouns.definition().model_copy(update={"location": "/data/my flights"})
+    (way,) = ways_out_of(run, None, {}, dataset)
+    assert way.command == "lakeguard adopt silver.flights '/data/my flights'"
+
+
+def test_the_ways_out_are_about_the_environment_and_project_asked_for() -> None:
+    way = WayOut(command="lakeguard apply && lakeguard run silver.flights", when="x")
+    assert as_called(way, Call()) == way
+    assert as_called(way, Call(env="prod")).command == (
+        "lakeguard --env prod apply && lakeguard --env prod run silver.flights"
+    )
+    both = as_called(way, Call(env="prod", project=Path("my lake"))).command
+    assert both.startswith("lakeguard --project 'my lake' --env prod apply && lakeguard --project")
+
+
+def test_a_rollback_is_compared_with_nothing() -> None:
+    ledger = Ledger()
+    ledger.compared = None
+    lines = told(explained(ledger, BLOCKED))
+    assert not any(line.startswith("Since") or "no earlier green" in line for line in lines)
+
+
+def test_the_numbers_before_stand_below_their_check() -> None:
+    ledger = Ledger()
+    ledger.fared = (trend(0, 0, None, 194, 377),)
+    lines = told(explained(ledger, BLOCKED))
+    at = next(place for place, line in enumerate(lines) if "range(dep_delay" in line)
+    assert lines[at + 1] == (
+        "      ▁▁·▅█  5 runs: 0 of 776 rows first, 377 of 776 rows now, 1 without a number (·)"
+    )
+
+
+def test_examples_stand_below_their_check_and_hide_what_is_masked() -> None:
+    ledger = Ledger()
+    ledger.rows = (ROWS,)
+    lines = told(explained(ledger, BLOCKED))
+    at = next(place for place, line in enumerate(lines) if "range(dep_delay" in line)
+    assert lines[at + 1 : at + 8] == [
+        "      flight_key                         dep_delay   tail_num (masked)",
+        "      AA1\\x1b[2J                         13200       ***",
+        f"      {'x' * 31}…   NULL        ***",
+        "      AA3                                1           ***",
+        "      AA3                                1           ***",
+        "      AA3                                1           ***",
+        "      2 more examples with --json",
+    ]
+    narrow = told(explained(ledger, BLOCKED), Screen(width=40))
+    assert {len(line) for line in narrow[at + 1 : at + 4]} == {40}
+    assert narrow[at + 1].endswith("…")
+    assert not any("N123" in line for line in lines)

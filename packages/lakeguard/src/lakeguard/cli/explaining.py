@@ -1,26 +1,21 @@
-"""Gathering what ``why`` tells: the decision, and what changed since the last green run."""
+"""Gathering what ``why`` tells: the decision, its numbers before, what changed, the ways out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from lakeguard.cli.waiver_ways import waiver_ways
 from lakeguard.cli.ways_out import WayOut, schema_ways, ways_out_of
-from lakeguard_sdk.decision import Decision
-from lakeguard_sdk.evidence import InputVersion
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.comparison import CheckTrend, Since
+from lakeguard_sdk.decision import CheckResult, Decision
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.reading import RunFacts, RunRow, VersionRow
+from lakeguard_sdk.sample import RowSample
+from lakeguard_sdk.words import CheckKind, Outcome
 
-
-class Difference(Noun):
-    """One thing that the ledger knows to differ between the last green run and this one."""
-
-    what: str
-    before: str
-    after: str
+TOLD = (Outcome.ERROR, Outcome.FAIL, Outcome.WARN)
+"""What a check has to come to, to be told with its numbers before and its rows."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +26,20 @@ class Explanation:
     decision: Decision | None
     published: int | None
     green: VersionRow | None
-    differences: tuple[Difference, ...]
     ways_out: tuple[WayOut, ...]
+    since: Since | None = None
+    trends: tuple[CheckTrend, ...] = ()
+    samples: tuple[RowSample, ...] = ()
     facts: RunFacts | None = None
+
+    def trend_of(self, check: CheckResult) -> CheckTrend | None:
+        key = check.kind, check.check_id
+        return next((item for item in self.trends if (item.kind, item.check_id) == key), None)
+
+    def sample_of(self, check: CheckResult) -> RowSample | None:
+        if check.kind is not CheckKind.RULE:
+            return None
+        return next((item for item in self.samples if item.rule_id == check.check_id), None)
 
     def to_data(self) -> dict[str, object]:
         return {
@@ -41,29 +47,33 @@ class Explanation:
             "decision": self.decision.to_data() if self.decision else None,
             "published": self.published,
             "last_green": self.green.to_data() if self.green else None,
-            "differences": [item.to_data() for item in self.differences],
+            "since": self.since.to_data() if self.since else None,
+            "trends": [item.to_data() for item in self.trends],
+            "samples": [item.to_data() for item in self.samples],
             "ways_out": [item.to_data() for item in self.ways_out],
             "facts": self.facts.to_data() if self.facts else None,
         }
 
 
-def explain(reader: Reader, run: RunRow) -> Explanation:
+def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
     """Explains one run against the last version that was promoted before it ended."""
     published = {item.dataset.dataset_name: item.published for item in reader.status()}
     decision = reader.decision(run.run_id) if run.decision_id is not None else None
-    green = _last_green(reader, run)
-    read = {item.dataset: _shown_at(reader, item, run) for item in green.inputs} if green else {}
+    green, since = _last_green(reader, run), reader.since(run.run_id)
+    read = since.read if since else {}
     current = {name: version for name, version in read.items() if published.get(name) == version}
     return Explanation(
         run=run,
         decision=decision,
         published=published.get(run.dataset),
         green=green,
-        differences=tuple(_differences(reader, decision, green, read)),
+        since=since,
+        trends=_trends(reader, run, decision),
+        samples=reader.samples(run.run_id),
         ways_out=(
             *schema_ways(decision),
             *ways_out_of(run, green, current, reader.definition(run.dataset)),
-            *waiver_ways(decision),
+            *waiver_ways(decision, now),
         ),
         facts=reader.facts(run.run_id),
     )
@@ -78,39 +88,9 @@ def _last_green(reader: Reader, run: RunRow) -> VersionRow | None:
     return max(earlier, key=lambda version: version.version, default=None)
 
 
-def _shown_at(reader: Reader, item: InputVersion, run: RunRow) -> int | None:
-    """The version of an input that was published when the run opened: the one it read."""
-    moves = reader.pointer_moves(item.dataset)
-    before = [move for move in moves if move.moved_at <= run.start_time]
-    return before[-1].version if before else None
-
-
-def _differences(
-    reader: Reader,
-    decision: Decision | None,
-    green: VersionRow | None,
-    read: Mapping[DatasetName, int | None],
-) -> Iterator[Difference]:
-    if green is None:
-        return
-    if decision is not None:
-        before, after = reader.decision(green.run_id).case, decision.case
-        if before.ruleset != after.ruleset:
-            yield Difference(what="rules", before=short(before.ruleset), after=short(after.ruleset))
-        if before.policies != after.policies:
-            yield Difference(
-                what="policies", before=short(before.policies), after=short(after.policies)
-            )
-    for item in green.inputs:
-        version = read[item.dataset]
-        if version != item.version:
-            yield Difference(
-                what=f"input {item.dataset}",
-                before=f"v{item.version}",
-                after="not published" if version is None else f"v{version}",
-            )
-
-
-def short(hash_text: str) -> str:
-    """The first twelve digits of a content hash."""
-    return hash_text.removeprefix("sha256:")[:12]
+def _trends(reader: Reader, run: RunRow, decision: Decision | None) -> tuple[CheckTrend, ...]:
+    """Of the checks that have something to tell."""
+    checks = decision.ruling.checks if decision else ()
+    asked = {(check.kind, check.check_id) for check in checks if check.outcome in TOLD}
+    found = reader.trends(run.run_id) if asked else ()
+    return tuple(item for item in found if (item.kind, item.check_id) in asked)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator, Mapping
 
 from lakeguard.cli.error_tree import error_classes
+from lakeguard.cli.failures import with_env
+from lakeguard.cli.options import Call
 from lakeguard_sdk.command_errors import BuiltByProgram
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame
@@ -22,6 +26,15 @@ class WayOut(Noun):
     when: str
 
 
+def as_called(way: WayOut, call: Call) -> WayOut:
+    """The way in the environment and the project of the call that asked for it."""
+    command = with_env(way.command, call.env)
+    if call.project is not None:
+        named = f"lakeguard --project {shlex.quote(str(call.project))} "
+        command = re.sub(r"\blakeguard (?=[a-z-])", lambda _: named, command)
+    return way.model_copy(update={"command": command})
+
+
 def ways_out_of(
     run: RunRow,
     green: VersionRow | None,
@@ -34,7 +47,7 @@ def ways_out_of(
     """
     if run.status is RunStatus.SUCCESS:
         return
-    adopt = f"lakeguard adopt {dataset.dataset} {dataset.location}"
+    adopt = f"lakeguard adopt {dataset.dataset} {shlex.quote(dataset.location)}"
     to_adopt = bool(dataset.location) and green is None
     if run.status is RunStatus.FAILED and to_adopt:
         yield WayOut(command=adopt, when="To go on")

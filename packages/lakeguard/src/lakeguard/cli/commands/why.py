@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import click
 
 from lakeguard.cli.explaining import explain
 from lakeguard.cli.opening import client_of
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
+from lakeguard.cli.screen import this_screen
 from lakeguard.cli.views.why import why_lines
-from lakeguard.cli.ways_out import way_to_build
+from lakeguard.cli.ways_out import as_called, way_to_build
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.reading import RunRow
@@ -28,8 +32,9 @@ def command(call: Call, subject: str, every_check: bool) -> None:
         build = way_to_build(reader.definition(DatasetName(subject)))
         answer(call, {"run": None}, [text, f"Next: {build}"])
         return
-    told = explain(reader, run)
-    answer(call, told.to_data(), why_lines(told, every_check=every_check))
+    told = explain(reader, run, datetime.now(UTC))
+    told = replace(told, ways_out=tuple(as_called(way, call) for way in told.ways_out))
+    answer(call, told.to_data(), why_lines(told, this_screen(), every_check=every_check))
 
 
 def _run_meant(reader: Reader, subject: str) -> RunRow | None:

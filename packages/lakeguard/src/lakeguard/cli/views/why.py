@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from lakeguard.cli.explaining import Explanation
+from lakeguard.cli.explaining import TOLD, Explanation
 from lakeguard.cli.inert import inert, inert_lines
 from lakeguard.cli.layout import columns, indented, moment, plural, strong
+from lakeguard.cli.screen import Screen
 from lakeguard.cli.views.checks import check_lines, others_line, with_outcome
+from lakeguard.cli.views.examples import example_lines
 from lakeguard.cli.views.facts import facts_rows, notes_lines
 from lakeguard.cli.views.listing import outcome_of, run_mark
+from lakeguard.cli.views.since import since_lines
+from lakeguard.cli.views.trend import trend_line
+from lakeguard_sdk.decision import CheckResult
 from lakeguard_sdk.words import Outcome, RunStatus
 
-_TOLD = (Outcome.ERROR, Outcome.FAIL, Outcome.WARN)
+_BELOW = 4
 
 
-def why_lines(told: Explanation, *, every_check: bool = False) -> list[str]:
+def why_lines(
+    told: Explanation, screen: Screen | None = None, *, every_check: bool = False
+) -> list[str]:
     return [
         *_verdict(told),
-        *_checks(told, every_check),
+        *_checks(told, screen or Screen(), every_check),
         *_notes(told),
         *_changes(told),
         *_ways_out(told),
@@ -45,16 +52,28 @@ def _left(told: Explanation) -> str:
     return f"{outcome_of(told.run)}; {now}"
 
 
-def _checks(told: Explanation, every_check: bool) -> list[str]:
+def _checks(told: Explanation, screen: Screen, every_check: bool) -> list[str]:
     if told.decision is None:
         return ["", "No decision was made: the run ended before the gate was asked."]
     checks = told.decision.ruling.checks
-    shown = with_outcome(checks, *(tuple(Outcome) if every_check else _TOLD))
-    lines = check_lines(shown) or [inert(reason) for reason in told.decision.ruling.reasons]
+    shown = with_outcome(checks, *(tuple(Outcome) if every_check else TOLD))
+    lines = [
+        line
+        for check, said in zip(shown, check_lines(shown), strict=True)
+        for line in (said, *indented(_below(told, check, screen), _BELOW))
+    ]
+    lines = lines or [inert(reason) for reason in told.decision.ruling.reasons]
     rest = others_line(checks, shown)
     if rest:
         lines.append(f"{rest}   (--all shows them)")
     return ["", strong(plural(len(checks), "check")), *indented(lines)]
+
+
+def _below(told: Explanation, check: CheckResult, screen: Screen) -> list[str]:
+    """How the check fared before, and some of the rows that it is about."""
+    trend = trend_line(told.trend_of(check), screen)
+    rows = example_lines(told.sample_of(check), screen, indent=2 + _BELOW)
+    return [*([trend] if trend else []), *rows]
 
 
 def _notes(told: Explanation) -> list[str]:
@@ -64,16 +83,19 @@ def _notes(told: Explanation) -> list[str]:
 
 
 def _changes(told: Explanation) -> list[str]:
+    """A run that builds nothing, such as a rollback, is compared with nothing."""
     if told.green is None:
         return ["", "There is no earlier green run to compare with."]
-    title = f"Since v{told.green.version} ({moment(told.green.promoted_at)})"
-    rows = [(inert(item.what), f"{item.before} → {item.after}") for item in told.differences]
-    lines = columns(rows) or ["rules, policies and input versions are the same"]
-    return ["", strong(title), *indented(lines)]
+    if told.since is None:
+        return []
+    title = f"Since v{told.since.version} ({moment(told.since.promoted_at)})"
+    return ["", strong(title), *indented(since_lines(told.since))]
 
 
 def _ways_out(told: Explanation) -> list[str]:
     if not told.ways_out:
         return []
-    lines = [line for way in told.ways_out for line in (f"{way.when}:", f"  {way.command}")]
+    lines = [
+        line for way in told.ways_out for line in (f"{inert(way.when)}:", f"  {inert(way.command)}")
+    ]
     return ["", strong("Ways out"), *indented(lines)]
