@@ -19,6 +19,7 @@ from openlaketx.extract import Batch, extract, transform
 from openlaketx.jobs.build_hash import build_hash
 from openlaketx.jobs.discarding import discard_staged
 from openlaketx.jobs.lease import Lease
+from openlaketx.jobs.samples import tell_failing_rows
 from openlaketx.loads import Loaded, apply_load, new_position
 from openlaketx.measure import (
     Measured,
@@ -82,6 +83,8 @@ def _load_accepted(
     tell("decide", {"measures": len(measured.values)})
     lease.check()
     decision = runs.submit_evidence(plan.ticket, _evidence(plan, batch, loaded, measured))
+    session = batch.frame.sparkSession
+    tell_failing_rows(plan, decision, lambda: _subject(plan, loaded), session, runs)
     if decision.ruling.discard:
         tell("discard", {"files": discard_staged(plan, storage, client.lake)})
     if not decision.allowed:

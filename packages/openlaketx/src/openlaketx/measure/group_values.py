@@ -28,13 +28,17 @@ class Breach(NamedTuple):
 
 
 def groups_query(
-    measure: GroupBreach, sql: ConditionSql, forms: Forms, origin: str
+    measure: GroupBreach,
+    sql: ConditionSql,
+    forms: Forms,
+    origin: str,
+    beside: Sequence[str] = (),
 ) -> tuple[str, Question]:
-    """The parts of every group's value, then its number of rows."""
+    """What stands ``beside`` every group, the parts of its value, then its number of rows."""
     question = ask(measure.of, sql, forms)
     rows = f"count(*){chosen_rows(sql, measure.where)}"
     named = ", ".join(forms.quoted(column.name) for column in measure.by)
-    told = ", ".join([*question.expressions, rows])
+    told = ", ".join([*beside, *question.expressions, rows])
     query = (
         f"SELECT {told} FROM {origin} GROUP BY {named}"  # noqa: S608 - names are quoted
         f" HAVING {rows} > 0 LIMIT {MOST_GROUPS + 1}"
@@ -56,6 +60,11 @@ def breach(measure: GroupBreach, question: Question, found: Sequence[Sequence[An
     ]
     worst = max(failing, key=lambda item: item[0], default=(None, None, 0))[1]
     return Breach(sum(rows for _, _, rows in failing), len(failing), worst)
+
+
+def is_failing(measure: GroupBreach, value: MeasureValue) -> bool:
+    """Whether a group with that value is one of those that the measure counts."""
+    return _beyond(value, _place(measure.low), _place(measure.high)) is not None
 
 
 def parts(measures: Iterable[GroupBreach]) -> dict[GroupBreach, list[GroupBreach]]:

@@ -10,6 +10,7 @@ from lakeguard_sdk.schema import TableSchema
 from openlaketx.measure.comparison_types import common_type
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.forms import Forms
+from openlaketx.measure.found_rows import FoundRows
 from openlaketx.measure.questions import chosen_rows
 
 
@@ -24,16 +25,41 @@ def duplicates_query(
 
     Where only keys of ``touched`` rows can have become duplicates, no other key is looked at.
     """
-    named, present = _keys(measure.columns, forms)
-    if touched is not None:
-        some = f"SELECT {named} FROM {touched} WHERE {present}"  # noqa: S608 - names are quoted
-        present += f" AND ({named}) IN ({some})"
+    named, present = _looked_at(measure, forms, touched)
     chosen = chosen_rows(sql, measure.where)
     return (
         "SELECT coalesce(sum(found), 0) FROM ("  # noqa: S608 - names are quoted, literals bound
         f"SELECT count(*){chosen} AS found FROM {origin} WHERE {present}"
         f" GROUP BY {named}) WHERE found > 1"
     )
+
+
+def duplicate_rows(
+    measure: DuplicateRows,
+    sql: ConditionSql,
+    forms: Forms,
+    origin: str,
+    touched: str | None,
+    beside: Sequence[str],
+    most: int,
+) -> FoundRows:
+    """Rows of the first so many groups of those, with columns ``beside`` them."""
+    named, present = _looked_at(measure, forms, touched)
+    chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
+    keys = [f"lg_key_{at}" for at in range(len(measure.columns))]
+    held = [
+        f"{forms.quoted(column.name)} AS {key}"
+        for column, key in zip(measure.columns, keys, strict=True)
+    ]
+    groups = (
+        f"SELECT {named} FROM {origin} WHERE {present} GROUP BY {named}"  # noqa: S608 - quoted
+        f" HAVING count(*) FILTER (WHERE {chosen}) > 1 ORDER BY {named} LIMIT {most:d}"
+    )
+    source = (
+        f"(SELECT coalesce({chosen}, FALSE) AS lg_chosen, {', '.join([*held, *beside])}"  # noqa: S608
+        f" FROM {origin} WHERE ({named}) IN ({groups}))"
+    )
+    return FoundRows(source, "lg_chosen", ", ".join(keys))
 
 
 def distinct_query(measure: DistinctCount, sql: ConditionSql, forms: Forms, origin: str) -> str:
@@ -64,8 +90,20 @@ def unmatched_query(
     origin: str,
     reference: tuple[str, TableSchema],
 ) -> str:
-    """Chosen rows whose key the reference does not have, or has; ValueError where a key cannot be
-    compared alike in every engine."""
+    """How many chosen rows have a key that the reference does not have, or has."""
+    return unmatched_rows(measure, sql, forms, origin, reference).counted
+
+
+def unmatched_rows(
+    measure: UnmatchedRows,
+    sql: ConditionSql,
+    forms: Forms,
+    origin: str,
+    reference: tuple[str, TableSchema],
+    beside: Sequence[str] = (),
+) -> FoundRows:
+    """Those rows, with columns ``beside`` them; ValueError where a key cannot be compared alike in
+    every engine."""
     other, schema = reference
     _, present = _keys(measure.columns, forms)
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
@@ -79,13 +117,21 @@ def unmatched_query(
         sought.append(f"{forms.dialect.cast(forms.quoted(name), shared)} AS lg_key_{index}")
     match = " AND ".join(f"lg_o.lg_key_{at} = lg_r.lg_key_{at}" for at in range(len(held)))
     exists = "EXISTS" if measure.found else "NOT EXISTS"
-    return (
-        "SELECT count(*) FILTER (WHERE lg_chosen) FROM ("  # noqa: S608 - names are quoted
-        f"SELECT coalesce({chosen}, FALSE) AS lg_chosen, {', '.join(held)}"
+    rows = (
+        f"(SELECT coalesce({chosen}, FALSE) AS lg_chosen, {', '.join([*held, *beside])}"  # noqa: S608
         f" FROM {origin} WHERE {present}) AS lg_r"
-        f" WHERE {exists} (SELECT 1 FROM (SELECT {', '.join(sought)} FROM {other}) AS lg_o"
-        f" WHERE {match})"
     )
+    there = f"SELECT 1 FROM (SELECT {', '.join(sought)} FROM {other}) AS lg_o WHERE {match}"  # noqa: S608
+    return FoundRows(f"(SELECT * FROM {rows} WHERE {exists} ({there}))", "lg_chosen")  # noqa: S608
+
+
+def _looked_at(measure: DuplicateRows, forms: Forms, touched: str | None) -> tuple[str, str]:
+    """The key, and which rows can have a duplicate."""
+    named, present = _keys(measure.columns, forms)
+    if touched is not None:
+        some = f"SELECT {named} FROM {touched} WHERE {present}"  # noqa: S608 - names are quoted
+        present += f" AND ({named}) IN ({some})"
+    return named, present
 
 
 def _keys(columns: Sequence[ColumnRef], forms: Forms) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lakeguard_sdk.expression import ColumnRef
@@ -10,6 +10,7 @@ from lakeguard_sdk.measure import IntervalFault, IntervalFaults, OutOfOrder, Seq
 from lakeguard_sdk.schema import FLOATS, INTEGERS
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.forms import Forms
+from openlaketx.measure.found_rows import FoundRows
 
 _EARLIER = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
 
@@ -32,26 +33,33 @@ def sequence_query(
     forms: Forms,
     origin: str,
 ) -> str:
-    """One number of rows; ValueError where a column has no order that engines share.
+    """One number of rows."""
+    return sequence_rows(measure, sql, forms, origin).counted
 
-    Rows are chosen behind the window: before it, DuckDB would leave out whole row groups by
-    statistics that know nothing of NaN.
-    """
+
+def sequence_rows(
+    measure: SequenceGaps | OutOfOrder | IntervalFaults,
+    sql: ConditionSql,
+    forms: Forms,
+    origin: str,
+    beside: Sequence[str] = (),
+) -> FoundRows:
+    """Those rows, with columns ``beside`` them; ValueError where a column has no order that engines
+    share. Rows are chosen behind the window."""
     asked = _sequence(measure, forms)
     groups = {f"lg_by_{at}": forms.quoted(column.name) for at, column in enumerate(measure.by)}
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
     held = {"lg_chosen": f"coalesce({chosen}, FALSE)", **groups, **asked.values}
-    inner = ", ".join(f"{value} AS {name}" for name, value in held.items())
+    inner = ", ".join([*(f"{value} AS {name}" for name, value in held.items()), *beside])
     partition = ", ".join(["lg_chosen", *groups])
     outer = ", ".join(
         f"{value} OVER (PARTITION BY {partition} ORDER BY {asked.order} {frame}) AS {name}"
         for name, (value, frame) in asked.windows.items()
     )
     present = " AND ".join(f"{forms.quoted(column.name)} IS NOT NULL" for column in asked.present)
-    return (
-        f"SELECT count(*) FILTER (WHERE lg_chosen AND {asked.failing})"  # noqa: S608 - quoted
-        f" FROM (SELECT *, {outer} FROM (SELECT {inner} FROM {origin} WHERE {present}))"
-    )
+    rows = f"SELECT {inner} FROM {origin} WHERE {present}"  # noqa: S608 - names are quoted
+    source = f"(SELECT *, {outer} FROM ({rows}))"  # noqa: S608
+    return FoundRows(source, f"lg_chosen AND {asked.failing}", f"{partition}, {asked.order}")
 
 
 def _sequence(measure: SequenceGaps | OutOfOrder | IntervalFaults, forms: Forms) -> _Sequence:
