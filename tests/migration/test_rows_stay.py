@@ -1,0 +1,65 @@
+"""A migration that makes a table anew keeps every row, its number and its guards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, select, text
+from sqlalchemy.exc import IntegrityError
+
+from lakeguard.ledger.promotions import Way, record_registrations
+from lakeguard.state.database import Database
+from lakeguard.state.head import SCHEMA_HEAD
+from lakeguard.state.tables import promotion_status
+from tests.worlds.told_definitions import ORG, define, minute
+from tests.worlds.told_runs import run
+
+
+def rows(connection: Connection) -> list[dict[str, Any]]:
+    found = connection.execute(select(promotion_status).order_by(promotion_status.c.ordinal))
+    return [dict(row._mapping) for row in found]
+
+
+def test_promotion_states_from_before_registrations(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once on SQLite, once on PostgreSQL."""
+    with monkeypatch.context() as older:
+        older.setattr("lakeguard.state.migrating.SCHEMA_HEAD", "0008")
+        database.migrate()
+    assert database.revision() == "0008"
+    with database.write() as connection:
+        define(connection)
+        run(connection)
+    with database.read() as connection:
+        before = rows(connection)
+    assert [row["ordinal"] for row in before] == [1, 2, 3]
+    database.migrate()
+    assert database.revision() == SCHEMA_HEAD
+    with database.write() as connection:
+        assert rows(connection) == before
+        ways = [Way("ds_1", "source", "bronze"), Way("ds_2", "source", "bronze")]
+        record_registrations(connection, ORG, ways, minute(99))
+        (new,) = rows(connection)[len(before) :]
+    assert (new["dataset_id"], new["state"], new["ordinal"]) == ("ds_2", "REGISTERED", 4)
+    for statement in (
+        "UPDATE promotion_status SET reason = 'x'",
+        "DELETE FROM promotion_status",
+    ):
+        with pytest.raises(IntegrityError, match="append-only"), database.write() as connection:
+            connection.execute(text(statement))
+
+
+def test_no_answer_without_a_decision(database: Database) -> None:
+    database.migrate()
+    row = {
+        **Way("ds_1", "source", "bronze")._asdict(),
+        "allowed": True,
+        "evaluated_at": minute(1),
+        "reason": "because",
+        "org_id": ORG,
+        "state": "PROMOTED",
+    }
+    with pytest.raises(IntegrityError), database.write() as connection:
+        connection.execute(promotion_status.insert(), row)
