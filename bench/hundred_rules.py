@@ -22,7 +22,8 @@ _WORDS = {
     "country": ("DE", "FR", "IT", "ES", "PL", "NL", "SE"),
     "currency": ("EUR", "USD", "GBP"),
 }
-_TIMES = ("ordered_at", "shipped_at", "order_date")
+_TIMES = {"ordered_at": "T00:00:00Z", "shipped_at": "T00:00:00Z", "order_date": ""}
+"""What stands behind a day in the column's type."""
 _PATTERNS = {
     "order_id": "ORD-[0-9]{11}",
     "country": "[A-Z]{2}",
@@ -40,7 +41,7 @@ _SENTENCES = (
     "sql_row(postcode is not null) where country = 'DE'",
     "sql_row(days_between(ordered_at, shipped_at) <= 380)",
     "compare(ordered_at <= shipped_at)",
-    "compare(order_date <= shipped_at)",
+    "compare(tax < amount) fail_if > 99%",
     "sql_agg(sum(tax) / sum(amount), min=0, max=1)",
     "sql_agg(count(comment) / count(order_id), min=0.5, max=1)",
     "row_count(min=1)",
@@ -78,9 +79,9 @@ def _others() -> Iterator[str]:
     for column, pattern in _PATTERNS.items():
         yield f"regex({column}, pattern='{pattern}')"
         yield f"length({column}, min=1, max=20)"
-    for column in _TIMES:
-        yield f"min({column}, min='2024-01-01')"
-        yield f"max({column}, max='2030-01-01')"
+    for column, time in _TIMES.items():
+        yield f"min({column}, min='2024-01-01{time}')"
+        yield f"max({column}, max='2030-01-01{time}')"
         yield f"not_future({column})"
     yield "like(email, pattern='%@%')"
     yield "length(comment, max=40)"
