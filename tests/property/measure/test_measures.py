@@ -82,8 +82,8 @@ def spelled(value: Any, question: Aggregate) -> MeasureValue:
         return rounded(value)
     if data_type in FLOATS:
         return rounded(value) if question.function is AggregateFunction.SUM else double(value)
-    if decimal_size(data_type):
-        return exact(value)
+    if size := decimal_size(data_type):
+        return exact(value, size[1])
     if data_type == "date":
         return day(value)
     if data_type == "timestamp":

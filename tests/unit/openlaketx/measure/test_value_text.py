@@ -43,8 +43,14 @@ def test_integers(value: int | None, told: object) -> None:
 
 def test_decimals_keep_every_digit() -> None:
     digits = "12345678901234567890.123456789012345678"
-    assert value_text.exact(Decimal(digits)) == digits
-    assert value_text.exact(Decimal("1E+3")) == "1000"
+    assert value_text.exact(Decimal(digits), 18) == digits
+    assert value_text.exact(Decimal("1E+3"), 0) == "1000"
+    assert value_text.exact(None, 2) is None
+
+
+@pytest.mark.parametrize("handed", ["1E-8", "1.0E-8", "0.00000001", "0.000000010"])
+def test_a_decimal_has_one_spelling_whichever_engine_hands_it_over(handed: str) -> None:
+    assert value_text.exact(Decimal(handed), 8) == "0.00000001"
 
 
 def test_the_mean_is_divided_once() -> None:

@@ -108,7 +108,7 @@ def _aggregate(
     total, count = f"{total}{chosen}", f"count({name}){chosen}"
     if function is AggregateFunction.MEAN:
         return (total, count), lambda row: mean(row[0], row[1])
-    return (total,), lambda row: exact(row[0]) if size else whole(row[0])
+    return (total,), lambda row: exact(row[0], size[1]) if size else whole(row[0])
 
 
 def _deviation(of: Valued, chosen: str, forms: Forms) -> tuple[tuple[str, ...], Finish]:
@@ -157,8 +157,8 @@ def plain_value(
         return inside(f"CAST({name} AS DOUBLE) + 0e0"), double
     if data_type in INTEGERS:
         return inside(name), whole
-    if decimal_size(data_type):
-        return inside(name), exact
+    if size := decimal_size(data_type):
+        return inside(name), lambda value: exact(value, size[1])
     if data_type == "date":
         return forms.days(inside(name)), day
     if data_type in ("timestamp", "timestamp_ntz"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 
 from lakeguard_sdk.canonical import format_instant
@@ -12,6 +12,7 @@ from lakeguard_sdk.measure import MeasureValue
 
 DIGITS = 12
 _SAFE_INTEGER = 2**53
+_EVERY_DIGIT = Context(prec=80)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -39,8 +40,11 @@ def rounded(value: float | None) -> MeasureValue:
     return float(f"{told:.{DIGITS}g}") + 0.0 if isinstance(told, float) else told
 
 
-def exact(value: Decimal | None) -> MeasureValue:
-    return None if value is None else format(value, "f")
+def exact(value: Decimal | None, scale: int) -> MeasureValue:
+    """With as many digits behind the point as its type has: Spark hands 1E-8 over as 1.0E-8."""
+    if value is None:
+        return None
+    return format(value.quantize(Decimal(1).scaleb(-scale), context=_EVERY_DIGIT), "f")
 
 
 def mean(total: int | Decimal | None, count: int) -> MeasureValue:
