@@ -57,7 +57,7 @@ USES = {
     "stddev(delay, max=3)": ["deviation(delay, max=3)"],
     "constant(key)": ["distinct(key, max=1)"],
     "not_constant(key)": ["distinct(key, min=2)"],
-    "value_share(name, value='x', max=20%)": ["ne(name, value='x') fail_if > 20%"],
+    "value_share(name, value='x', max=20%)": ["not_in_set(name, values=['x']) fail_if > 20%"],
     "sequential(count)": ["gaps(count, step=1)", "unique(count)"],
     "no_gaps(day, period=1d) by key": ["gaps(day, step=1d) by key"],
     "event_order(dep, other=arr)": ["compare(dep <= arr)"],
