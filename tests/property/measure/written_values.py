@@ -58,11 +58,13 @@ def right_card(text: str) -> bool:
 
 
 def right_iban(text: str) -> bool:
-    """A country, two digits and 11 to 30 signs, which as one number leave 1 by 97."""
+    """A country, 02 to 98 and 11 to 30 signs, which as one number leave 1 by 97."""
     signs = _DIGITS + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     if not 15 <= len(text) <= 34 or any(sign not in signs for sign in text):
         return False
     if any(sign in _DIGITS for sign in text[:2]) or not _digits(text[2:4]):
+        return False
+    if not 2 <= int(text[2:4]) <= 98:
         return False
     number = "".join(str(signs.index(sign)) for sign in text[4:] + text[:4])
     return int(number) % 97 == 1

@@ -13,8 +13,8 @@ _DOUBLED = "0516273849"
 _SIGNS = _DIGITS + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 CARD = rf"[0-9]{{2,{_LONGEST_CARD}}}"
-IBAN = r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}"
-"""What the sums below are asked of."""
+IBAN = r"[A-Z]{2}(?:0[2-9]|[1-8][0-9]|9[0-8])[A-Z0-9]{11,30}"
+"""What the sums below are asked of. Check digits are 02 to 98: 99 would leave the same as 02."""
 
 
 def luhn_sum(text: str) -> str:
