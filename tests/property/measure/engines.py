@@ -14,7 +14,6 @@ from lakeguard.gate.grammar import GrammarError
 from lakeguard.gate.rules import compile_text
 from lakeguard_sdk.expression import Condition, Not, Scalar, type_of
 from lakeguard_sdk.measure import Aggregate, AggregateFunction, CountIf, MeasureValue
-from lakeguard_sdk.schema import decimal_size
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.duckdb_dialect import DUCKDB
 from openlaketx.measure.duckdb_forms import DUCKDB_FORMS
@@ -25,7 +24,7 @@ from openlaketx.measure.spark_forms import SPARK_FORMS
 from tests.property.measure.every_function import EVERY_CONDITION, EVERY_RULE
 from tests.property.measure.expressions import SCHEMA, TYPES, Writer
 from tests.property.measure.scalar_oracle import TooManyDigits, scalar, truth
-from tests.property.measure.staging import ARROW
+from tests.property.measure.staging import arrow_type
 from tests.property.measure.totals import TOO_WIDE, total
 
 if TYPE_CHECKING:
@@ -173,20 +172,7 @@ def write(file: Path, rows: Sequence[dict[str, Any]]) -> None:
 
 def _array(values: list[Any], data_type: str) -> pa.Array:
     if data_type in ("timestamp", "timestamp_ntz"):
-        return pa.array(values, pa.int64()).cast(_arrow(data_type))
+        return pa.array(values, pa.int64()).cast(arrow_type(data_type))
     if data_type == "date":
         return pa.array(values, pa.int32()).cast(pa.date32())
-    return pa.array(values, _arrow(data_type))
-
-
-def _arrow(data_type: str) -> pa.DataType:
-    if size := decimal_size(data_type):
-        return pa.decimal128(*size)
-    if data_type.startswith("array<"):
-        return pa.list_(_arrow(data_type.removeprefix("array<").removesuffix(">")))
-    if data_type.startswith("map<"):
-        return pa.map_(pa.string(), pa.int32())
-    if data_type.startswith("struct<"):
-        geo = pa.struct([("lat", pa.float64())])
-        return pa.struct([("city", pa.string()), ("geo", geo)])
-    return ARROW[data_type]
+    return pa.array(values, arrow_type(data_type))

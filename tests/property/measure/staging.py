@@ -34,8 +34,16 @@ ARROW: dict[str, pa.DataType] = {
 
 
 def arrow_type(data_type: str) -> pa.DataType:
-    size = decimal_size(data_type)
-    return pa.decimal128(*size) if size else ARROW[data_type]
+    if size := decimal_size(data_type):
+        return pa.decimal128(*size)
+    if data_type.startswith("array<"):
+        return pa.list_(arrow_type(data_type.removeprefix("array<").removesuffix(">")))
+    if data_type.startswith("map<"):
+        return pa.map_(pa.string(), pa.int32())
+    if data_type.startswith("struct<"):
+        geo = pa.struct([("lat", pa.float64())])
+        return pa.struct([("city", pa.string()), ("geo", geo)])
+    return ARROW[data_type]
 
 
 def write_rows(file: Path, rows: Sequence[dict[str, Any]], schema: TableSchema) -> None:
