@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from lakeguard.cli.commands.backfill import backfill_command
+from lakeguard.cli.views.run import run_lines
 from lakeguard.cli.windowing import chosen_window
 from lakeguard_sdk.command_errors import NoWindow
 from lakeguard_sdk.definition import (
@@ -16,7 +18,9 @@ from lakeguard_sdk.definition import (
     FromFrame,
     TargetDefinition,
 )
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.run import Failure, Window
+from lakeguard_sdk.words import LoadType, RunStatus
+from tests.unit.cli import nouns
 from tests.unit.cli.conftest import Shell
 from tests.worlds.definitions import dataset, source
 from tests.worlds.projects import make_project
@@ -118,3 +122,16 @@ def test_run_wants_names_or_all(shell: Shell, tmp_path: Path) -> None:
         said = shell("run", *words, "--project", tmp_path)
         assert said.code == 2
         assert "name datasets to run, or say --all" in said.err
+
+
+@pytest.mark.parametrize(
+    ("code", "before"),
+    [("LG-4002", ""), ("LG-5010", "correct the rows, or the load in its definition; then: ")],
+)
+def test_another_try_of_a_failed_window_is_the_same_window(code: str, before: str) -> None:
+    window = Window(column="at", start="2026-01-01 10:00", end="2026-01-31")
+    failed = nouns.result(RunStatus.FAILED, error=Failure(code=code, message="no"))
+    again = backfill_command(failed.dataset, window)
+    words = "--from '2026-01-01 10:00' --to 2026-01-31 --by at"
+    assert again == f"lakeguard backfill silver.flights {words}"
+    assert run_lines(failed, 1, again)[-1] == f"Next: {before}{again}"

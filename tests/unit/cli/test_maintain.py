@@ -34,6 +34,7 @@ def test_a_dry_run_changes_nothing(client: Client, tmp_path: Path, shell: Shell)
     said = shell("maintain", "--dry-run", "--project", tmp_path)
     assert said.code == 0
     assert "nothing was changed; 1 table would be" in said.out
+    assert "up to 4" in said.out
     assert "Next: lakeguard maintain" in said.out
     (row,) = shell("maintain", "--dry-run", "--json", "--project", tmp_path).data["datasets"]
     assert (row["small_files"], row["merged_files"], row["removals"]) == (4, 0, [])

@@ -13,7 +13,8 @@ TARGET = 100
 
 def live(sizes: list[tuple[int, str | None]]) -> list[LiveFile]:
     return [
-        LiveFile(f"f{index}", size, 1, {"p": value}) for index, (size, value) in enumerate(sizes)
+        LiveFile(f"runs/r/f{index}", size, 1, {"p": value})
+        for index, (size, value) in enumerate(sizes)
     ]
 
 
@@ -46,3 +47,12 @@ def test_what_is_left_small_has_no_fellow_to_be_merged_with(
         of_one = [file for file in files if file.partition["p"] == value and file.size < TARGET]
         left = [file for file in of_one if file.path not in chosen]
         assert len(left) <= 1
+
+
+def test_a_file_of_which_only_the_log_tells_the_partition_is_left_alone() -> None:
+    found = [LiveFile(f"p=a/{name}", 1, 1, {"p": "a"}) for name in ("x", "y")]
+    assert small_file_groups(found, TARGET) == ()
+    ours = live([(1, "a"), (2, "a")])
+    assert small_file_groups([*found, *ours], TARGET) == (("runs/r/f0", "runs/r/f1"),)
+    unpartitioned = [LiveFile(name, 1, 1, {}) for name in ("x", "y")]
+    assert small_file_groups(unpartitioned, TARGET) == (("x", "y"),)

@@ -106,12 +106,16 @@ def _applied(dataset: DatasetDefinition) -> str:
     return f"lakeguard apply && {way_to_build(dataset)}"
 
 
-def next_for_failure(failure: Failure | None, dataset: DatasetName) -> str:
-    """The next command that the error's own class names, as far as the dataset fills it in."""
+def next_for_failure(failure: Failure | None, dataset: DatasetName, again: str = "") -> str:
+    """The next command that the error's own class names, as far as the dataset fills it in.
+
+    ``again`` is what was typed, where that was no plain run: a run would do something else.
+    """
     if failure is not None:
         for kind in error_classes():
             if kind.code == failure.code:
-                return _filled(kind.next_command, dataset)
+                command = _filled(kind.next_command, dataset)
+                return command.replace(f"lakeguard run {dataset}", again) if again else command
     return f"lakeguard runs {dataset}"
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from lakeguard.cli.choosing import choose_named
 from lakeguard.cli.commands.run import EXIT_CODES
+from lakeguard.cli.failures import with_env
 from lakeguard.cli.inert import inert
 from lakeguard.cli.opening import person, project_of, writing
 from lakeguard.cli.options import Call, shared_options
@@ -44,8 +47,16 @@ def command(call: Call, dataset: str, start: str, end: str, by: str | None) -> i
             result = run_to_end(client, worker, name, person(), window=window, note=note)
         published = published_version(client, name)
     data = {"run": result.to_data(), "published": published, "window": window.to_data()}
-    answer(call, data, [f"window: {window_text(window)}", *run_lines(result, published)])
+    again = inert(with_env(backfill_command(name, window), call.env))
+    answer(call, data, [f"window: {window_text(window)}", *run_lines(result, published, again)])
     return EXIT_CODES[result.status]
+
+
+def backfill_command(name: DatasetName, window: Window) -> str:
+    """What to type for the same window."""
+    given = {"from": window.start, "to": window.end, "by": window.column}
+    options = " ".join(f"--{option} {shlex.quote(value)}" for option, value in given.items())
+    return f"lakeguard backfill {name} {options}"
 
 
 def window_text(window: Window) -> str:

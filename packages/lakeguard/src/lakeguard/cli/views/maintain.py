@@ -70,12 +70,17 @@ def _cells(item: Upkeep, dry_run: bool) -> list[str]:
     versions = sorted({version for removal in removals for version in removal.versions})
     return [
         item.dataset,
-        number(small if dry_run else item.merged),
+        _to_merge(small) if dry_run else number(item.merged),
         number(sum(len(removal.paths) for removal in removals)),
         _size(sum(removal.bytes for removal in removals)),
         ", ".join(f"v{version}" for version in versions),
         inert(item.problem or _unmerged(item)),
     ]
+
+
+def _to_merge(small: int) -> str:
+    """Whether two files hold their columns alike is only seen when they are opened."""
+    return f"up to {number(small)}" if small else "0"
 
 
 def _unmerged(item: Upkeep) -> str:

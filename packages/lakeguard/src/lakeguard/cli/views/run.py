@@ -18,13 +18,14 @@ from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.words import Outcome, RunStatus
 
 
-def run_lines(result: RunResult, published: int | None) -> list[str]:
-    """``published`` is the version that readers see now that the run is over."""
+def run_lines(result: RunResult, published: int | None, again: str = "") -> list[str]:
+    """``published`` is the version that readers see now that the run is over; ``again`` what to
+    type for another try, where that is no plain run."""
     match result.status:
         case RunStatus.BLOCKED:
             return _blocked(result, published)
         case RunStatus.FAILED:
-            return _failed(result, published)
+            return _failed(result, published, again)
         case RunStatus.SUCCESS if result.version is None:
             return _unchanged(result, published)
         case RunStatus.SUCCESS:
@@ -74,13 +75,13 @@ def failing_lines(decision: Decision | None) -> list[str]:
     return [*lines, rest] if rest else lines
 
 
-def _failed(result: RunResult, published: int | None) -> list[str]:
+def _failed(result: RunResult, published: int | None, again: str) -> list[str]:
     head = f"{toned('✗ FAILED', Tone.BAD)}  {strong(result.dataset)}"
     lines = [f"{head}{GAP}nothing was published; {_stays(published)}"]
     if result.error is not None:
         first, *more = inert_lines(result.error.message)
         lines += indented([f"{inert(result.error.code)}  {first}", *indented(more)])
-    lines.append(f"Next: {next_for_failure(result.error, result.dataset)}")
+    lines.append(f"Next: {next_for_failure(result.error, result.dataset, again)}")
     return lines
 
 
