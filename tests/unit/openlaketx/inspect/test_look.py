@@ -45,6 +45,14 @@ def test_csv_files_of_one_header(tmp_path: Path) -> None:
     assert found.bytes == 2 * len(ORDERS)
 
 
+def test_a_later_file_may_have_its_columns_in_another_order(tmp_path: Path) -> None:
+    write(tmp_path, "id,day,city\n1,2026-01-05,Ulm\n", "a.csv")
+    write(tmp_path, "city,id,day\nBonn,2,2026-01-06\n", "b.csv")
+    found = look("*.csv", str(tmp_path))
+    assert types(found) == {"id": "integer", "day": "date", "city": "string"}
+    assert (found.keys, found.rows) == (("id",), 2)
+
+
 @pytest.mark.parametrize(
     ("content", "options"),
     [

@@ -51,29 +51,34 @@ def opened(file: str) -> IO[bytes]:
 def _take(
     file: str, dialect: CsvDialect, header: list[str], rows: SeenRows, limits: Limits
 ) -> tuple[list[str], bool]:
-    """The header, and whether the file ended before the limit."""
+    """The header of the first file, and whether this one ended before the limit.
+
+    As in a run, a column is known by its name: it may stand elsewhere in a later file.
+    """
     records = csv_records(file, dialect)
     _, first = next(records, (0, []))
     found = [name or "" for name in first]
     if not found:
         raise NothingToLookAt(pattern=file, reason="it is empty: not even a header is there")
-    if header and found != header:
-        raise NothingToLookAt(pattern=file, reason="it has another header than the files before")
     if problem := name_problem(tuple(found)):
         raise NothingToLookAt(pattern=file, reason=problem)
+    if header and sorted(found) != sorted(header):
+        raise NothingToLookAt(pattern=file, reason="it has another header than the files before")
+    places = [found.index(name) for name in header or found]
     rows.add_texts([()] * len(found))
     taken = 0
     while taken < limits.rows:
         chunk = list(islice(records, min(_CHUNK, limits.rows - taken)))
         if not chunk:
-            return found, True
+            return header or found, True
         for line, record in chunk:
             if len(record) != len(found):
                 fields = f"line {line} has {len(record)} fields instead of {len(found)}"
                 raise NothingToLookAt(pattern=file, reason=fields)
-        rows.add_texts(list(zip(*(record for _, record in chunk), strict=True)))
+        columns = list(zip(*(record for _, record in chunk), strict=True))
+        rows.add_texts([columns[place] for place in places])
         taken += len(chunk)
-    return found, next(records, None) is None
+    return header or found, next(records, None) is None
 
 
 def _encoding(files: Sequence[str], limits: Limits) -> str:
