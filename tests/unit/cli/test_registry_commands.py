@@ -60,6 +60,21 @@ def test_a_mistake_is_shown_where_it_stands(shell: Shell, lake: Path, command: s
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("other", ["{place}", "{place}/deeper", "file://{place}"])
+def test_no_two_definitions_name_one_place(shell: Shell, lake: Path, other: str) -> None:
+    place = lake.parent / "table"
+    for name, location in (("one", place), ("two", other.format(place=place))):
+        (lake / f"definitions/bronze/{name}.yaml").write_text(
+            f"dataset: bronze.{name}\nowner: t\ndomain: d\nbuild: frame\n"
+            f"location: {location}\ncolumns:\n  n: {{type: long}}\n"
+        )
+    said = shell("validate", "--project", lake)
+    assert said.code == 2
+    assert "definitions/bronze/two.yaml:5:" in said.err
+    assert "LG-2033  the table of bronze.two would lie at" in said.err
+    assert "inside or around that of bronze.one" in said.err
+
+
 def test_plan_shows_and_changes_nothing(shell: Shell, lake: Path) -> None:
     first = shell("plan", "--project", lake)
     assert (
@@ -154,7 +169,7 @@ def test_reading_what_never_ran(shell: Shell, applied: Path) -> None:
 def test_show_has_the_definition_that_was_applied(shell: Shell, applied: Path) -> None:
     page = shell("show", "silver.orders", "--project", applied, "--json").data
     assert sorted(page) == [
-        "definition", "facts", "moves", "rules", "runs", "status", "target",
+        "definition", "facts", "lineage", "moves", "rules", "runs", "status", "target",
     ]  # fmt: skip
     assert page["definition"]["parents"] == ["bronze.orders"]
     assert page["definition"]["columns"][2]["tags"] == ["pii"]

@@ -19,6 +19,7 @@ from lakeguard.registry.kinds import LAYER_FOLDERS, gathered, name_of
 from lakeguard.registry.locating import by_file, sharpened
 from lakeguard.registry.macros import Macros, built_in_rules
 from lakeguard.registry.nodes import Block, Document, Items, Node, Scalar
+from lakeguard.registry.own_places import own_place_errors
 from lakeguard.registry.parsed_files import ParsedFiles
 from lakeguard.registry.policies import read_policy
 from lakeguard.registry.profiles import read_profile
@@ -150,9 +151,11 @@ class _Loader:
         return False
 
     def check_files(self) -> None:
-        """What no file shows by itself: cycles, and two spellings of one file of code."""
+        """What no file shows by itself: cycles, tables in one place, and two spellings of one
+        file of code."""
         datasets = [item for item in self.definitions if isinstance(item, DatasetDefinition)]
-        for error in cycle_errors({dataset.dataset: dataset for dataset in datasets}):
+        cycles = cycle_errors({dataset.dataset: dataset for dataset in datasets})
+        for error in (*cycles, *own_place_errors(datasets)):
             self.findings.add(sharpened(error, self.folder))
         spelled: dict[str, str] = {}
         for dataset in datasets:
