@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from lakeguard.gate.pattern_error import PatternError
+from lakeguard.gate.pattern_error import Anchored, EmptyPattern, PatternError
 from lakeguard.gate.pattern_shape import (
     DIGITS,
     SEPARATORS,
@@ -53,7 +53,6 @@ _REFUSED_ESCAPES = {
     "Q": "",
     "K": "",
 }
-_ANCHORS = "a pattern matches the whole value: leave {} out"
 _SINGLE = {"t": 9, "n": 10, "r": 13, "f": 12}
 _CLASSES = {"d": DIGITS, "w": WORD, "D": inverted(DIGITS), "W": inverted(WORD)}
 _SHORT_COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
@@ -64,7 +63,7 @@ _COUNT = re.compile(r"\{([0-9]{1,4})(?:(,)([0-9]{1,4})?)?\}")
 def check_pattern(pattern: str) -> None:
     """PatternError, naming the construct, for what engines read differently or choke on."""
     if not pattern:
-        raise PatternError("an empty pattern matches only the empty text: use length(…, max=0)")
+        raise EmptyPattern("an empty pattern matches only the empty text: use length(…, max=0)")
     if len(pattern) > LONGEST_PATTERN:
         raise PatternError(f"a pattern has at most {LONGEST_PATTERN:,} characters")
     check_shape(_Reader(pattern).read())
@@ -109,7 +108,7 @@ class _Reader:
         if char == ".":
             raise PatternError("'.' differs between engines: write [^\\n], or \\. for a dot")
         if char in "^$":
-            raise PatternError(_ANCHORS.format(repr(char)) + f", or write \\{char}")
+            raise _anchored(repr(char), f", or write \\{char}")
         if char in "*+?{":
             raise PatternError(f"{char!r} has nothing to repeat; as a character it is \\{char}")
         if char in "]}":
@@ -232,11 +231,16 @@ class _Reader:
         return ((ord(char), ord(char)),)
 
 
+def _anchored(mark: str, instead: str) -> Anchored:
+    what = f"leave {mark} out{instead}"
+    return Anchored(f"a pattern matches the whole value: {what}", what)
+
+
 def _escape_error(char: str) -> PatternError:
     if not char:
         return PatternError("a backslash at the end; as a character it is written \\\\")
     if char in ("A", "z", "Z"):
-        return PatternError(_ANCHORS.format("\\" + char))
+        return _anchored("\\" + char, "")
     if char in ("p", "P"):
         return PatternError("Unicode classes differ between engines: only \\p{Z} is the same")
     if char.isdigit():

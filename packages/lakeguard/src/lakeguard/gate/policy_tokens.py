@@ -11,7 +11,7 @@ from lakeguard.gate.cursor import Cursor
 from lakeguard.gate.grammar_error import nearest
 from lakeguard.gate.literals import number_text
 from lakeguard.gate.pattern import check_pattern
-from lakeguard.gate.pattern_error import PatternError
+from lakeguard.gate.pattern_error import Anchored, EmptyPattern, PatternError
 from lakeguard.gate.tokens import BACKTICKED, QUOTED, WORD, Lexicon
 from lakeguard_sdk.noun import Noun
 
@@ -111,12 +111,16 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def expect_pattern(cursor: Cursor) -> str:
-    """A pattern that means the same in every engine."""
+def expect_pattern(cursor: Cursor, matched: str) -> str:
+    """A pattern that means the same in every engine; ``matched`` says what it is held against."""
     if cursor.token.kind != "text":
         raise cursor.error("a pattern in single quotes expected")
     try:
         check_pattern(cursor.token.value)
+    except EmptyPattern:
+        raise cursor.error("the pattern is empty", kind="meaning") from None
+    except Anchored as error:
+        raise cursor.error(f"{matched}: {error.what}", kind="meaning") from None
     except PatternError as error:
         raise cursor.error(str(error), kind="meaning") from None
     return cursor.advance().value

@@ -33,7 +33,7 @@ def _read(cursor: Cursor) -> NamesMatch:
     word = expect_one_of(cursor, "columns match '…' or dataset match '…'", "columns", "dataset")
     expect_one_of(cursor, "match", "match")
     place = cursor.token
-    pattern = expect_pattern(cursor)
+    pattern = expect_pattern(cursor, "the pattern matches the whole name")
     if "\\p{" in pattern or "\\x{" in pattern:
         raise cursor.refuse(place, "a pattern of names is written in plain characters")
     return NamesMatch.model_validate({"of": word, "pattern": pattern})

@@ -145,7 +145,7 @@ def _read(cursor: Cursor) -> PolicyForm:
     word = expect_one_of(cursor, _FORBIDDEN, "columns", "pattern")
     if word == "columns":
         return ForbidColumns(names=expect_list(cursor, "the name of a column"))
-    pattern = expect_pattern(cursor)
+    pattern = expect_pattern(cursor, "the pattern is found anywhere in a text")
     expect_one_of(cursor, "in samples or in values", "in")
     within = expect_one_of(cursor, "samples or values", "samples", "values")
     return ForbidPattern.model_validate({"pattern": pattern, "within": within})
