@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -296,6 +297,41 @@ def test_it_is_adopted_once(tmp_path: Path) -> None:
     ended = client.runs.open_adoption(early, this_process("test"))
     assert isinstance(ended, RunResult)
     assert "is governed already" in reasons(ended)
+
+
+@pytest.mark.parametrize("rules", [UNIQUE, ("row_count(min=100)",)])
+def test_the_same_evidence_again_gives_the_first_answer(
+    tmp_path: Path, rules: tuple[str, ...]
+) -> None:
+    client, location = foreign_project(tmp_path, [1], [2], rules=rules)
+    again = _Again(client)
+    worker = local_worker(again, spark_options={})  # type: ignore[arg-type]
+    ended = worker.run_adoption(client.operations.submit_adoption(NUMBERS, "test"))
+    after = fingerprint(location)
+    assert again.submit_adoption(*again.handed_in) == ended
+    assert fingerprint(location) == after
+    ticket, evidence = again.handed_in
+    with pytest.raises(NotApproved, match="other evidence"):
+        client.runs.submit_adoption(ticket, evidence.model_copy(update={"rows": 7}))
+
+
+class _Again(_Lying):
+    """A worker's client that remembers what was handed in."""
+
+    def __init__(self, client: Client) -> None:
+        super().__init__(client, lambda said: said)
+
+    def submit_adoption(self, ticket: Any, evidence: Evidence) -> RunResult:
+        self.handed_in = (ticket, evidence)
+        return super().submit_adoption(ticket, evidence)
+
+
+def test_of_one_key_there_is_one_task(tmp_path: Path) -> None:
+    client, _ = foreign_project(tmp_path, [1])
+    submit = client.operations.submit_adoption
+    assert submit(NUMBERS, "test", "k") == submit(NUMBERS, "test", "k") != submit(NUMBERS, "test")
+    build = client.operations.submit(NUMBERS, "test", key="k")
+    assert build != submit(NUMBERS, "test", "k"), "a build of that key is another task"
 
 
 def test_a_table_that_another_lake_governs_is_refused(tmp_path: Path) -> None:

@@ -76,8 +76,8 @@ class EmbeddedOperations:
     def examine(self, location: str, name: DatasetName | None = None) -> AdoptableTable:
         return examine_for(self.heart, location, name)
 
-    def submit_adoption(self, name: DatasetName, triggered_by: str) -> str:
-        return order_adoption(self.heart, name, triggered_by)
+    def submit_adoption(self, name: DatasetName, triggered_by: str, key: str | None = None) -> str:
+        return order_adoption(self.heart, name, triggered_by, key)
 
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained:
         return maintain(self.heart, name, dry_run=dry_run)

@@ -16,9 +16,11 @@ from lakeguard.dispatch.tasks import Task, TaskKind
 from lakeguard.gate.decide import CaseFacts
 from lakeguard.gate.policies import judge_metadata
 from lakeguard.gate.schema_comparison import compare_schema
+from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.intents import intent_of_run, next_seq
 from lakeguard.ledger.openings import record_opening
+from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.bundle import Bundle, find_bundle
 from lakeguard.promotion.claims import examine_for, hold_id, refuse_claimed
@@ -67,8 +69,10 @@ class _Opening:
     references: tuple[InputPin, ...]
 
 
-def order_adoption(heart: Heart, name: DatasetName, triggered_by: str) -> str:
-    """A task that has the dataset's table judged as it is."""
+def order_adoption(
+    heart: Heart, name: DatasetName, triggered_by: str, key: str | None = None
+) -> str:
+    """A task that has the dataset's table judged as it is; of one key there is one."""
     with heart.database.write() as connection:
         dataset = require_dataset(connection, heart.org_id, name)
         published = pointer(connection, dataset.dataset_id)
@@ -79,7 +83,7 @@ def order_adoption(heart: Heart, name: DatasetName, triggered_by: str) -> str:
             heart.org_id,
             dataset.dataset_id,
             kind=TaskKind.ADOPTION,
-            key=None,
+            key=None if key is None else f"adopt:{key}",
             parameters="{}",
             triggered_by=triggered_by,
             at=heart.clock(),
@@ -107,8 +111,14 @@ def open_adoption(heart: Heart, task_id: str, worker: WorkerIdentity) -> Adoptio
 
 
 def submit_adoption(heart: Heart, ticket: RunTicket, evidence: Evidence) -> RunResult:
-    """Decide; where it is allowed, commit and publish. Blocked, the table stays as it is."""
+    """Decide; where it is allowed, commit and publish. Blocked, the table stays as it is.
+
+    The same evidence again gives the first answer; other evidence is refused.
+    """
     with heart.database.read() as connection:
+        ended = _first_answer(connection, heart, ticket, evidence)
+        if ended is not None:
+            return ended
         run = _open(connection, heart, ticket)
         known = intent_of_run(connection, ticket.run_id)
     if known is None:
@@ -257,6 +267,19 @@ def _record(connection: Connection, heart: Heart, opening: _Opening, plan: RunPl
         put_document(connection, heart.org_id, opening.bundle.to_data(), heart.clock()),
         heart.clock(),
     )
+
+
+def _first_answer(
+    connection: Connection, heart: Heart, ticket: RunTicket, evidence: Evidence
+) -> RunResult | None:
+    """How the run ended, where that was on a decision; None where it was not decided yet."""
+    tasks.require_holder(connection, heart.org_id, ticket)
+    decided = decision_of_run(connection, heart.org_id, ticket.run_id, evidence.dataset)
+    if decided is None:
+        return None
+    if decided.case.evidence != evidence.content_hash():
+        raise NotApproved(run=ticket.run_id, reason="it was decided on other evidence")
+    return result_of_run(connection, heart.org_id, ticket.run_id)
 
 
 def _open(connection: Connection, heart: Heart, ticket: RunTicket) -> OpenRun:
