@@ -71,6 +71,21 @@ Clauses stand behind the rule in any order, each once:
   for those rules that say so below.
 """
 
+RESULTS = """\
+## What a result says
+
+Every decision keeps a result for each rule; the view `data_quality_results` shows them: what was
+found, the sentence that says so, a fingerprint of the rule, and what the rule was given besides its
+columns. A rule that is revised has another fingerprint.
+
+Of a rule about rows that failed or warned, up to 20 rows are kept beside it: the key columns of the
+load, then the columns that the rule names, as text of at most 100 characters. Values of a column
+that carries a tag, of whatever kind and wherever it came from, or that a PII policy is about, are
+not told: `***` stands in their place. Rows are drawn after the decision, and within seconds; where
+that does not suffice there are fewer, or none, and nothing else changes. A run whose files must be
+deleted keeps none.
+"""
+
 VALUES = """\
 ## Values
 

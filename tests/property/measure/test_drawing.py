@@ -1,0 +1,60 @@
+"""As many failing rows are shown as were counted, up to how many are kept."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lakeguard_sdk.measure import (
+    CountIf,
+    DuplicateRows,
+    GroupBreach,
+    GroupPart,
+    IntervalFaults,
+    OutOfOrder,
+    SequenceGaps,
+    UnmatchedRows,
+    measure_key,
+)
+from lakeguard_sdk.sample import MOST_SAMPLED
+from openlaketx.measure import Asked, How, draw_samples, take_measures
+from tests.property.measure.group_questions import close_rows, groups, keys, sequences
+from tests.property.measure.questions import SCHEMA, measures, rows
+from tests.property.measure.staging import staged_beside
+
+COUNTS_ROWS = (
+    CountIf,
+    DuplicateRows,
+    UnmatchedRows,
+    SequenceGaps,
+    OutOfOrder,
+    IntervalFaults,
+    GroupBreach,
+)
+ROWS = st.one_of(close_rows(), close_rows(), rows(6))
+QUESTIONS = st.lists(
+    st.one_of(groups(), keys(), sequences(), measures()), min_size=8, max_size=16
+).map(lambda asked: [item for item in asked if counts_rows(item)])
+
+
+def counts_rows(measure: Any) -> bool:
+    part = getattr(measure, "part", GroupPart.ROWS)
+    return isinstance(measure, COUNTS_ROWS) and part is GroupPart.ROWS
+
+
+@given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_what_is_counted_is_shown(batch: Any, existing: Any, others: Any, questions: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        subject = staged_beside(Path(folder), batch, existing, others, SCHEMA)
+        measured = take_measures(questions, subject).values
+        asked = Asked({measure_key(question): question for question in questions})
+        drawn = draw_samples(asked, subject, How(), 60.0)
+    shown = {sample.rule_id: len(sample.rows) for sample in drawn}
+    assert shown == {
+        key: min(int(str(found)), MOST_SAMPLED) for key, found in measured.items() if found
+    }
