@@ -104,7 +104,7 @@ def test_one_spelling(written: str, canonical: str) -> None:
     ],
 )
 def test_every_value_has_a_type(value: str, data_type: str) -> None:
-    found = compared(f"{value} > 0")
+    found = compared(f"{value} > 0.5")
     assert type_of(found.left) == data_type
     assert isinstance(found.right, Value)
     assert found.right.type == data_type

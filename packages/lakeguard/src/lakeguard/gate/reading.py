@@ -17,6 +17,9 @@ class ReadRule:
     rule: Rule
     text: str
     spans: Mapping[str, Span]
+    fresh: bool = False
+    """Whether it is only now being said, so that what says nothing is refused. One that is stored
+    keeps the meaning that it had."""
 
     def error(
         self, part: str, message: str, *, kind: ErrorKind = "meaning", hint: str = ""

@@ -111,8 +111,9 @@ CONDITIONS = """\
 `where`, `sql_row` and `array_elements` hold conditions. A condition compares values: `=` `<>` `<`
 `<=` `>` `>=`, `is [not] null`, `[not] in (…)`, `[not] between … and …`, `[not] like '…'`, and the
 functions below that are TRUE or FALSE; joined by `and`, `or`, `not` and brackets, at most 20 deep.
-It is TRUE, FALSE or NULL as in SQL. What is the same for every row is no condition. There are no
-subqueries, and no function besides those below.
+It is TRUE, FALSE or NULL as in SQL. What is the same for every row is no condition, and is refused
+when it is applied: `length(name) >= 0`, `n > 5 and n < 3`, `n % 0 = 1`. There are no subqueries,
+and no function besides those below.
 
 A value is a column, a field of a struct (`address.city`), a literal, a function, or arithmetic:
 
@@ -129,7 +130,8 @@ Two values can be compared if no digit is lost on the way: of one type, integers
 with each other, float with double, and integers up to `integer` with double; `double(…)` gives
 digits up. Of a nested column only `is [not] null` and `size(…)` can be asked.
 
-Every engine counts alike. Whether a text is valid JSON cannot be asked: engines disagree on it.
+Every engine counts alike. Whether a text is JSON is no condition, because engines disagree on it:
+`json_valid`, `json_keys` and `json_schema` ask it.
 """
 
 PATTERNS = """\

@@ -89,8 +89,9 @@ def compile_rule(definition: RuleDefinition, schema: TableSchema) -> CompiledRul
 
 
 def compile_text(text: str, schema: TableSchema, *, column: str | None = None) -> CompiledRule:
-    """Like ``compile_rule`` for a text as its author wrote it: places are places in that text."""
-    return _compiled(read_rule(text, column=column), schema)
+    """Like ``compile_rule`` for a text as its author wrote it: places are places in that text,
+    and conditions that are the same for every row are refused."""
+    return _compiled(replace(read_rule(text, column=column), fresh=True), schema)
 
 
 def measures_for(rules: tuple[RuleDefinition, ...], schema: TableSchema) -> tuple[Measure, ...]:

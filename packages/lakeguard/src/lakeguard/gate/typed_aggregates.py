@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from lakeguard.gate.formula import Combined, Constant, Formula, Term
 from lakeguard.gate.literals import Number
 from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.typed_conditions import ConditionTyper
 from lakeguard.gate.written import Aggregated, Calculated, WrittenNode
-from lakeguard_sdk.expression import ColumnRef, Condition, IsNull, Not, Scalar, type_of
+from lakeguard_sdk.expression import Arithmetic, ColumnRef, Condition, IsNull, Not, Scalar, type_of
 from lakeguard_sdk.measure import (
     Aggregate,
     AggregateFunction,
@@ -25,6 +27,9 @@ _FUNCTIONS = {
     "max": AggregateFunction.MAX,
     "avg": AggregateFunction.MEAN,
 }
+
+
+_DIVIDING = (Arithmetic.DIVIDE, Arithmetic.REMAINDER)
 
 
 class AggregateTyper(ConditionTyper):
@@ -47,8 +52,11 @@ class AggregateTyper(ConditionTyper):
                 return Constant(value)
             case Calculated(op=op, left=left, right=right):
                 one = self._formula(left)
-                self._next()
-                return Combined(op, one, self._formula(right))
+                part = self._next()
+                other = self._formula(right)
+                if self._read.fresh and op in _DIVIDING and other == Constant(Decimal(0)):
+                    raise self._read.error(part, "nothing is divided by 0: there is no value")
+                return Combined(op, one, other)
             case Aggregated():
                 return self._term(self._measure(node))
         raise self._read.error(self._here, "a number or an aggregate expected")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lakeguard.gate.comparability import comparable, orderable
 from lakeguard.gate.reading import ReadRule
+from lakeguard.gate.senseless import settled
 from lakeguard.gate.typed_calls import BadArgument, checked
 from lakeguard.gate.typed_scalars import Pending, ScalarTyper
 from lakeguard.gate.typed_values import NoSuchValue, OutOfReach, Rounding, typed_value
@@ -61,9 +62,11 @@ class ConditionTyper(ScalarTyper):
     def condition(self, tree: WhereNode) -> Condition:
         match tree:
             case AllOf(items=items):
-                return And(items=tuple(self.condition(item) for item in items))
+                part = self._here
+                return self._says(part, And(items=tuple(self.condition(item) for item in items)))
             case AnyOf(items=items):
-                return Or(items=tuple(self.condition(item) for item in items))
+                part = self._here
+                return self._says(part, Or(items=tuple(self.condition(item) for item in items)))
             case Negation(item=item):
                 return Not(item=self.condition(item))
             case NullTest(of=of, negated=negated):
@@ -75,7 +78,9 @@ class ConditionTyper(ScalarTyper):
             case Likened():
                 return self._likened(tree)
             case Compared(op=op, left=left, right=right):
-                return self._compared(self.scalar(left), written_name(left), op, right)
+                part = self._here
+                said = self._compared(self.scalar(left), written_name(left), op, right)
+                return self._says(part, said)
             case Called():
                 made = self.call(tree)
                 if isinstance(made, Scalar):
@@ -87,14 +92,26 @@ class ConditionTyper(ScalarTyper):
         typed = []
         for literal in tree.values:
             found = Pending(literal, self._next())
-            typed.append(self._value(found, of, name, Comparison.EQ))
+            value = self._value(found, of, name, Comparison.EQ)
+            if self._read.fresh and settled(InSet(of=of, values=(value,))) is False:
+                raise self._read.error(found.part, f"{name} is never {value.text}")
+            typed.append(value)
         return _negated(InSet(of=of, values=tuple(typed)), tree.negated)
 
     def _between(self, tree: Between) -> Condition:
+        part = self._here
         of, name = self.scalar(tree.of), written_name(tree.of)
         low = self._compared(of, name, Comparison.GE, tree.low)
         high = self._compared(of, name, Comparison.LE, tree.high)
-        return _negated(And(items=(low, high)), tree.negated)
+        return _negated(self._says(part, And(items=(low, high))), tree.negated)
+
+    def _says(self, part: str, made: Condition) -> Condition:
+        """Refuses what is only now being said, and is the same for every row."""
+        found = settled(made) if self._read.fresh else None
+        if found is not None:
+            message = f"this is {'TRUE' if found else 'FALSE'} for every row that has a value"
+            raise self._read.error(part, f"{message}, so that it says nothing")
+        return made
 
     def _likened(self, tree: Likened) -> Condition:
         part = self._here

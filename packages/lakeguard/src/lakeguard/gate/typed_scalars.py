@@ -10,6 +10,7 @@ from lakeguard.gate.functions import FUNCTIONS
 from lakeguard.gate.grammar_error import nearest
 from lakeguard.gate.literals import Flag, Literal_, Number, Text
 from lakeguard.gate.reading import ReadRule
+from lakeguard.gate.senseless import divides_by_zero
 from lakeguard.gate.typed_calls import (
     Argument,
     BadArgument,
@@ -131,7 +132,10 @@ class ScalarTyper(ABC):
             found = reckoning(node.op, type_of(settled[0]), type_of(settled[1]))
         except NotReckoned as reason:
             raise self._read.error(part, str(reason)) from None
-        return Calculation(op=node.op, left=settled[0], right=settled[1], type=found.result)
+        made = Calculation(op=node.op, left=settled[0], right=settled[1], type=found.result)
+        if self._read.fresh and divides_by_zero(made):
+            raise self._read.error(part, "nothing is divided by 0: it would be NULL in every row")
+        return made
 
     def _operand(self, one: Scalar | Pending, other: Scalar | Pending) -> Scalar:
         beside_float = not isinstance(other, Pending) and type_of(other) in FLOATS

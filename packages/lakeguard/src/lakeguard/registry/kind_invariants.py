@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lakeguard.gate.grammar import read_rule, rule_text
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import parse_policy, policy_text
-from lakeguard.gate.rules import compile_rule
+from lakeguard.gate.rules import compile_rule, compile_text
 from lakeguard.registry.catalogue import template_problem
 from lakeguard.registry.fields import LONGEST_TEXT
 from lakeguard.registry.invariants import dataset_errors
@@ -77,6 +77,7 @@ def rule_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Definiti
         seen.setdefault(rule.rule_id, rule)
         try:
             compile_rule(rule, schema)
+            compile_text(rule.expression, schema)
             canonical = rule_text(read_rule(rule.expression).rule)
         except GrammarError as error:
             yield rule_error(place, dataset.dataset, error)

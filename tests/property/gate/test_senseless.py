@@ -1,0 +1,61 @@
+"""What is refused as the same for every row is the same for every row."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from lakeguard.gate.grammar import GrammarError, parse_rule
+from lakeguard.gate.rules import compile_rule, define_rule
+from lakeguard.gate.senseless import settled
+from lakeguard_sdk.expression import Condition, Not
+from lakeguard_sdk.measure import CountIf
+from tests.property.measure.expressions import SCHEMA, Writer, rows
+from tests.property.measure.scalar_oracle import TooManyDigits, truth
+
+DRAWN = 3_000
+OPS = ("=", "<>", "<", "<=", ">", ">=")
+NUMBERS = ("-129", "-1", "0", "0.5", "1", "2", "13", "127", "1e9", "-1e12")
+TEXTS = ("''", "'a'", "'b'", "'ß'")
+
+
+def stored(text: str) -> Condition | None:
+    """The condition as one that was stored before would be asked; None where there is none."""
+    try:
+        rule = define_rule(parse_rule(f"sql_row({text})"), rule_id=None, severity=None)
+        measure = compile_rule(rule, SCHEMA).measures[0]
+    except GrammarError:
+        return None
+    assert isinstance(measure, CountIf)
+    assert isinstance(measure.condition, Not)
+    return measure.condition.item
+
+
+def drawn(writer: Writer, chance: Random) -> str:
+    """Any condition, or one value between bounds that may leave nothing or everything."""
+    if chance.random() < 0.3:
+        return writer.condition(1)
+    value = chance.choice([writer.exact, writer.double, writer.text])(2)
+    bounds = TEXTS if value[0] in "stcluip" else NUMBERS
+    first, second = (f"{value} {chance.choice(OPS)} {chance.choice(bounds)}" for _ in range(2))
+    return chance.choice([first, f"{first} and {second}", f"{first} or {second}"])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_settled_conditions_never_differ(seed: int) -> None:
+    chance = Random(seed)
+    writer, table = Writer(chance), rows(chance, 80)
+    settled_ones = 0
+    for _ in range(DRAWN):
+        condition = stored(text := drawn(writer, chance))
+        wanted = None if condition is None else settled(condition)
+        if condition is None or wanted is None:
+            continue
+        settled_ones += 1
+        for row in table:
+            try:
+                assert truth(condition, row) in (wanted, None), (text, row)
+            except TooManyDigits:
+                continue
+    assert settled_ones > 150

@@ -1,0 +1,119 @@
+"""Conditions that are the same for every row are refused when they are said, and not later."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakeguard.gate.rules import compile_rule, compile_text
+from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.words import Severity
+from tests.unit.gate.cases import SCHEMA, refusal, schema
+
+ALWAYS = "this is TRUE for every row that has a value"
+NEVER = "this is FALSE for every row that has a value"
+NESTED = schema(tags="array<string>", counts="map<string,integer>", n="integer")
+
+
+@pytest.mark.parametrize(
+    ("condition", "told", "at"),
+    [
+        ("length(name) >= 0", ALWAYS, "length"),
+        ("length(name) < 0", NEVER, "length"),
+        ("length(name) > -0.5", ALWAYS, "length"),
+        ("0 <= length(name)", ALWAYS, "length"),
+        ("length(substr(name, 1, 3)) <= 3", ALWAYS, "length"),
+        ("abs(count) >= 0", ALWAYS, "abs"),
+        ("abs(delay) >= 0", ALWAYS, "abs"),
+        ("abs(delay) < 0", NEVER, "abs"),
+        ("abs(amount) = -1", NEVER, "abs"),
+        ("abs(amount) <> -1", ALWAYS, "abs"),
+        ("length(name) + 1 > 0", ALWAYS, "length"),
+        ("length(name) * length(key) >= 0", ALWAYS, "length"),
+        ("coalesce(abs(count), 0) >= 0", ALWAYS, "coalesce"),
+        ("if(count > 1, 1, 2) < 3", ALWAYS, "if"),
+        ("count - count = 0", ALWAYS, "count"),
+        ("count * 0 = 0", ALWAYS, "count"),
+        ("count % 5 < 5", ALWAYS, "count"),
+        ("count % 1 = 0", ALWAYS, "count"),
+        ("count >= -2147483648", ALWAYS, "count"),
+        ("amount <= 9999999.99", ALWAYS, "amount"),
+        ("month(day) <= 12", ALWAYS, "month"),
+        ("month(day) between 1 and 12", ALWAYS, "month"),
+        ("month(day) not between 1 and 12", ALWAYS, "month"),
+        ("weekday(day) in (0, 7)", "weekday(day) is never 7", "7"),
+        ("hour(dep) = 24", NEVER, "hour"),
+        ("count > 5 and count < 3", NEVER, "count"),
+        ("count > 5 and (active = true and count <= 4)", NEVER, "count"),
+        ("count > 5 or count < 7", ALWAYS, "count"),
+        ("delay >= 5 or delay < 7", ALWAYS, "delay"),
+        ("name > 'b' and name < 'a'", NEVER, "name"),
+        ("day > '2026-01-01' and day < '2026-01-01'", NEVER, "day"),
+        ("count between 5 and 3", NEVER, "count"),
+        ("count = 1 and count = 2", NEVER, "count"),
+        ("active = true and length(name) >= 0", ALWAYS, "length"),
+        ("count / 0 > 1", "nothing is divided by 0", "/"),
+        ("count % 0 = 1", "nothing is divided by 0", "%"),
+        ("delay / 0 > 1", "nothing is divided by 0", "/"),
+        ("amount % 0.00 = 1", "nothing is divided by 0", "%"),
+    ],
+)
+@pytest.mark.parametrize("form", ["sql_row({})", "not_null(key) where {}"])
+def test_refused_where_it_stands(form: str, condition: str, told: str, at: str) -> None:
+    text = form.format(condition)
+    error = refusal(text)
+    assert told in error.message
+    assert text[error.offset :].startswith(at)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "length(name) > 0",
+        "length(name) between 0 and 5",
+        "abs(count) > 0",
+        "abs(delay) <= 0",
+        "delay * 0 = 0",
+        "delay - delay = 0",
+        "delay = delay * 1",
+        "count / 5 > 0",
+        "count % 5 = 4",
+        "amount % 1 = 0",
+        "amount < 9999999.99",
+        "count > 5 and count < 7",
+        "count > 5 or count < 3",
+        "count > 5 or size < 7",
+        "count >= 5 and count <= 5",
+        "delay > 5 or delay <= 4",
+        "name >= 'a' and name <= 'a'",
+        "name = '' or name <> 'x'",
+        "weekday(day) in (0, 6)",
+        "count > size or count <= 5",
+        "coalesce(count, 0) >= 0",
+    ],
+)
+def test_what_says_something_is_taken(condition: str) -> None:
+    assert compile_text(f"sql_row({condition})", SCHEMA).measures
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("sql_row(size(tags) >= 0)", ALWAYS),
+        ("array_elements(tags, length(value) >= 0)", ALWAYS),
+        ("sql_agg(sum(n) / 0, min=1)", "nothing is divided by 0"),
+        ("sql_agg(sum(n / 0), min=1)", "nothing is divided by 0"),
+        ("sql_agg(sum(if(size(counts) >= 0, n, 0)), min=1)", ALWAYS),
+    ],
+)
+def test_refused_inside_of_nested_values_and_aggregates(text: str, told: str) -> None:
+    with pytest.raises(Exception, match=told):
+        compile_text(text, NESTED)
+
+
+def test_what_is_stored_keeps_its_meaning() -> None:
+    text = "sql_row(length(name) >= 0)"
+    stored = RuleDefinition(
+        rule_id="r", rule_type="SQL_ROW", expression=text, severity=Severity.FAIL, active=True
+    )
+    assert compile_rule(stored, SCHEMA).measures
+    assert ALWAYS in refusal(text).message
