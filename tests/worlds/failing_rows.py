@@ -74,6 +74,7 @@ RULES: dict[str, tuple[tuple[str, ...], list[tuple[str | None, ...]]]] = {
         ("9", "1970-01-01T01:00:00.000000Z", None),
         ("3", "1970-01-01T05:00:00.000000Z", "1970-01-01T06:00:00.000000Z"),
     ]),
+    "json_valid(name) where id < 3": (("id", "name"), [("1", "a"), ("2", "b")]),
     "max(price, max=5) by name": (("id", "price", "name"), [
         ("2", "-2", "b"), ("3", "NaN", None), (None, "9", "b"),
     ]),

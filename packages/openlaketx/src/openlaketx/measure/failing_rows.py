@@ -11,6 +11,7 @@ from lakeguard_sdk.measure import (
     DuplicateRows,
     GroupBreach,
     IntervalFaults,
+    JsonFaults,
     OutOfOrder,
     SequenceGaps,
     UnmatchedRows,
@@ -20,6 +21,7 @@ from lakeguard_sdk.words import Scope
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.found_rows import FoundRows
 from openlaketx.measure.group_values import groups_query, is_failing
+from openlaketx.measure.json_values import faulty_texts, texts_query
 from openlaketx.measure.keys import duplicate_rows, unmatched_rows
 from openlaketx.measure.measuring import MeasuringEngine, Relation
 from openlaketx.measure.questions import Valued, plain_value
@@ -60,6 +62,8 @@ def failing_rows(
             found = unmatched_rows(measure, sql, engine.forms, origin.text, of, beside)
         case SequenceGaps() | OutOfOrder() | IntervalFaults():
             found = sequence_rows(measure, sql, engine.forms, origin.text, beside)
+        case JsonFaults():
+            found = _misread(measure, engine, sql, origin, beside)
         case GroupBreach():
             found = _grouped(measure, engine, sql, beside, ask)
         case _:
@@ -76,6 +80,25 @@ def _counted(measure: CountIf, sql: ConditionSql, origin: str, beside: Sequence[
         failing = f"CASE WHEN {sql.condition(measure.where)} THEN {failing} ELSE FALSE END"
     rows = f"SELECT {failing} AS lg_failing, {', '.join(beside)} FROM {origin}"  # noqa: S608 - bound
     return FoundRows(f"({rows})", "lg_failing")
+
+
+def _misread(
+    measure: JsonFaults,
+    engine: MeasuringEngine,
+    sql: ConditionSql,
+    origin: Relation,
+    beside: Sequence[str],
+) -> FoundRows:
+    """Rows with one of a few texts that are not as they must be."""
+    asked = ConditionSql(engine.forms.dialect)
+    query = texts_query(measure, asked, engine.forms, origin.text)
+    batches = engine.batches(query, {**asked.parameters, **origin.parameters})
+    texts = faulty_texts(measure, batches, MOST_SAMPLED)
+    some = ", ".join(sql.dialect.bound(text, sql.parameters) for text in texts)
+    chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
+    held = [f"{chosen} AS lg_chosen", f"{engine.forms.quoted(measure.column.name)} AS lg_text"]
+    rows = f"(SELECT {', '.join([*held, *beside])} FROM {origin.text})"  # noqa: S608 - bound
+    return FoundRows(rows, f"lg_chosen AND lg_text IN ({some})" if texts else "FALSE")
 
 
 def _grouped(

@@ -4,6 +4,7 @@ with the number of its rows, and one function judges it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import jsonschema_rs
@@ -29,6 +30,15 @@ def faulty_rows(measure: JsonFaults, found: Iterable[Sequence[tuple[Any, ...]]])
     """Rows whose text is not as it must be; ValueError where the schema is none."""
     holds = _holds(measure)
     return sum(rows for batch in found for text, rows in batch if not _is_right(text, holds))
+
+
+def faulty_texts(
+    measure: JsonFaults, found: Iterable[Sequence[tuple[Any, ...]]], most: int
+) -> list[str]:
+    """The first so many texts of those rows; no more are looked at than it needs."""
+    holds = _holds(measure)
+    faulty = (text for batch in found for text, _ in batch if not _is_right(text, holds))
+    return list(islice(faulty, most))
 
 
 def _is_right(text: str, holds: Callable[[Any], bool]) -> bool:
