@@ -9,7 +9,7 @@ import pytest
 from lakeguard_sdk import Client
 from lakeguard_sdk.definition import ColumnDefinition
 from lakeguard_sdk.load import Load
-from lakeguard_sdk.move_errors import DefinitionMoved
+from lakeguard_sdk.move_errors import ColumnsUnderWay, DefinitionMoved
 from lakeguard_sdk.run import Failure, Intent, RunPlan
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.words import LoadType, RunStatus
@@ -78,8 +78,9 @@ def test_no_definition_takes_a_column_from_a_move_under_way(tmp_path: Path) -> N
     client = world(tmp_path, ADDITIVE)
     plan = decided(client)
     intent = client.runs.begin_move(plan.ticket)
-    with pytest.raises(DefinitionMoved, match="row_hash"):
+    with pytest.raises(ColumnsUnderWay, match="is publishing row_hash of") as refusal:
         revise(client, HASHED)
+    assert refusal.value.retryable
     assert client.reader.definition(NUMBERS) == ADDITIVE, "nothing of it was written"
     revise(client, DESCRIBED)
     assert complete(client, plan, intent) is RunStatus.SUCCESS

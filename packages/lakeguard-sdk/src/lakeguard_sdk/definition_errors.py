@@ -54,7 +54,7 @@ class InvalidRows(InvalidDefinitions):
     """Correct every place named; nothing was loaded."""
 
     what = "{count} in the rows"
-    next_command = "correct the files, then: lakeguard load"
+    next_command = "correct the files, then: lakeguard load FILES"
 
 
 class NotYaml(DefinitionError):
@@ -207,7 +207,7 @@ class SecretValue(DefinitionError):
 class RowsError(DefinitionError):
     """Correct the file of rows at the place named; nothing of the file was taken."""
 
-    next_command = "correct the file, then: lakeguard load"
+    next_command = "correct the file, then: lakeguard load FILE"
 
 
 class UnknownRowsFile(RowsError):

@@ -37,7 +37,8 @@ LakeGuardError
 │   ├── TableUnreadable    LG-4005
 │   ├── StagedFilesChanged LG-4006
 │   ├── ForeignTable       LG-4007
-│   └── DefinitionMoved    LG-4008, retryable
+│   ├── DefinitionMoved    LG-4008, retryable
+│   └── ColumnsUnderWay    LG-4009, retryable
 ├── EngineError            the data plane could not do its work: exit 1
 │   ├── JavaMissing        LG-5001
 │   ├── JarsMissing        LG-5002
@@ -193,7 +194,7 @@ class SecretReason(UsageError):
 
     code = "LG-1012"
     what = "the reason holds what looks like a secret; nothing was written"
-    next_command = "lakeguard rollback --help"
+    next_command = "the same command again, with a reason that holds no secret"
 
 
 class RegistryMoved(UsageError):

@@ -68,17 +68,20 @@ def _rules(sketch: SourceSketch) -> list[RuleDefinition]:
 
 
 def write_new(
-    folder: Path, definitions: Definitions, accept: Callable[[Definitions], object] | None = None
+    folder: Path,
+    definitions: Definitions,
+    accept: Callable[[Definitions], object] | None = None,
+    instead: str = "source add ANOTHER-NAME PATTERN",
 ) -> list[str]:
     """Their files in the project, none of which was there; all are written, or none.
 
     What could not be applied, or what ``accept`` refuses, is not written: its mistakes are shown
-    at their lines.
+    at their lines. ``instead`` is the command that would be in nobody's way.
     """
     texts = definition_files(definitions)
     for name in texts:
         if (folder / name).exists():
-            raise AlreadyThere(place=name, command="source add ANOTHER-NAME PATTERN")
+            raise AlreadyThere(place=name, command=instead)
     with tempfile.TemporaryDirectory(prefix="proposed-") as trial:
         _write(Path(trial), texts)
         with shown_in_place(Path(trial)):

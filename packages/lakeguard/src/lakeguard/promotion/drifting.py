@@ -20,7 +20,7 @@ from lakeguard.registry.store import (
     read_state,
 )
 from lakeguard_sdk.definition_errors import InvalidDefinitions
-from lakeguard_sdk.move_errors import DefinitionMoved
+from lakeguard_sdk.move_errors import ColumnsUnderWay, DefinitionMoved
 from lakeguard_sdk.planning import Plan
 from lakeguard_sdk.schema import TableSchema
 
@@ -55,10 +55,14 @@ def require_room(
 
 
 def require_room_for_moves(connection: Connection, heart: Heart) -> None:
-    """The same for every move that is under way, after definitions were revised."""
+    """After definitions were revised: ``ColumnsUnderWay`` where one of them takes not what a move
+    brings that has begun."""
     for run_id, dataset_id in open_publishes(connection, heart.org_id):
         dataset = dataset_by_id(connection, heart.org_id, dataset_id)
-        require_room(connection, heart, dataset, run_id)
+        try:
+            require_room(connection, heart, dataset, run_id)
+        except DefinitionMoved as error:
+            raise ColumnsUnderWay(**error.fields) from None
 
 
 def follow_shown(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import shlex
 from pathlib import Path
 
 import click
@@ -75,7 +76,12 @@ def _defined(
     with working(f"looking at {location}"):
         sketch = look(location, location, whole=True)
     definition = proposed_definition(name, table, sketch, owner=owner, domain=domain)
-    written = write_new(folder, Definitions(datasets=(definition,)), client.registry.plan)
+    written = write_new(
+        folder,
+        Definitions(datasets=(definition,)),
+        client.registry.plan,
+        instead=f"adopt {name.layer}.ANOTHER-NAME {shlex.quote(location)}",
+    )
     return Adopted(
         dataset=name, location=location, commit=table.commit, files=tuple(written), sketch=sketch
     )

@@ -54,9 +54,8 @@ def command(call: Call, dataset: str, start: str, end: str, by: str | None) -> i
 
 def backfill_command(name: DatasetName, window: Window) -> str:
     """What to type for the same window."""
-    given = {"from": window.start, "to": window.end, "by": window.column}
-    options = " ".join(f"--{option} {shlex.quote(value)}" for option, value in given.items())
-    return f"lakeguard backfill {name} {options}"
+    start, end, column = map(shlex.quote, (window.start, window.end, window.column))
+    return f"lakeguard backfill {name} --from {start} --to {end} --by {column}"
 
 
 def window_text(window: Window) -> str:

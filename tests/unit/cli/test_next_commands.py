@@ -1,0 +1,115 @@
+"""Every command that the program tells people to type is one that it knows, options included."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+import click
+import pytest
+
+import lakeguard
+import lakeguard_sdk
+import openlaketx
+from lakeguard.cli.error_tree import error_classes
+from lakeguard.cli.main import cli
+
+_COMMAND = re.compile(r"\blakeguard (?=[a-z-])(.*?)(?=[,;`\n]| && |$)")
+_VALUES = {"version": "1", "x": "1", "fix": "lakeguard sync", "command": "status"}
+"""What stands for a field; every other stands for itself."""
+CLASSES = [kind for kind in error_classes() if kind.__module__.startswith("lakeguard_sdk.")]
+PACKAGES = [
+    Path(package.__file__ or "").parent for package in (lakeguard, lakeguard_sdk, openlaketx)
+]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are there by the words that stand for them."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("FILE", "FILE.", "FILES", "1"):
+        (tmp_path / name).touch()
+
+
+def commands_in(text: str) -> list[str]:
+    """Each from its first word to where the sentence goes on."""
+    names = {name for _, name, _, _ in Formatter().parse(text) if name}
+    filled = text.format(**{name: _VALUES.get(name, f"a.{name}") for name in names})
+    filled = filled.replace("HASH", f"sha256:{'0' * 64}").replace("/*.csv", "")
+    return [found.strip() for found in _COMMAND.findall(filled)]
+
+
+def parse(line: str) -> None:
+    """Raises what a person would be told; nothing is done."""
+    command: click.Command = cli
+    words, context = shlex.split(line), None
+    name = "lakeguard"
+    try:
+        while True:
+            context = command.make_context(name, words, parent=context)
+            if not isinstance(command, click.Group):
+                return
+            words = [*context._protected_args, *context.args]
+            found, inner, words = command.resolve_command(context, words)
+            assert inner is not None, found
+            name, command = found or "", inner
+    except click.exceptions.Exit:
+        return  # it asked for help, and got it
+
+
+def texts(file: Path) -> Iterator[str]:
+    """Strings of one line that are no docstring; what is computed in one stands as ``{x}``."""
+    tree = ast.parse(file.read_text("utf-8"))
+    nodes = list(ast.walk(tree))
+    apart = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    apart |= {part for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in nodes:
+        if node not in apart and isinstance(node, ast.Constant | ast.JoinedStr):
+            text = _text(node)
+            if _COMMAND.search(text) and "\n" not in text and not text.endswith(" "):
+                yield text
+
+
+def _text(node: ast.expr) -> str:
+    match node:
+        case ast.Constant(value=str(value)):
+            return value
+        case ast.JoinedStr(values=values):
+            return "".join(map(_text, values))
+        case ast.FormattedValue():
+            return "{x}"
+    return ""
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_the_next_command_of_an_error_exists(kind: type) -> None:
+    for line in commands_in(kind.next_command):  # type: ignore[attr-defined]
+        parse(line)
+
+
+def test_whatever_is_told_to_be_typed_exists() -> None:
+    told = [
+        (file.name, line)
+        for package in PACKAGES
+        for file in sorted(package.rglob("*.py"))
+        for text in texts(file)
+        for line in commands_in(text)
+    ]
+    assert len(told) > 100, "the strings are found"
+    wrong = []
+    for file, line in told:
+        try:
+            parse(line)
+        except click.ClickException as error:
+            wrong.append(f"{file}: lakeguard {line}: {error.format_message()}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("line", ["runn a.b", "run --nothing", "schema approve a.b", "load"])
+def test_what_does_not_exist_is_noticed(line: str) -> None:
+    with pytest.raises(click.ClickException):
+        parse(line)
