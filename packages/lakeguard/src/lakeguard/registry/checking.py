@@ -21,6 +21,7 @@ from lakeguard.registry.look_alikes import look_alike_errors
 from lakeguard.registry.nested_columns import nested_in_target_errors
 from lakeguard.registry.references import dependent_errors, reader_errors, reference_errors
 from lakeguard.registry.renames import Renames
+from lakeguard.registry.rule_references import referring_errors, rule_reference_errors
 from lakeguard.registry.table_places import (
     lake_problem,
     location_problem,
@@ -75,6 +76,8 @@ def _all_errors(
         yield from reference_errors(item, whole)
         if isinstance(item, DatasetDefinition):
             yield from rule_errors(item, by_file)
+            yield from rule_reference_errors(item, whole)
+            yield from referring_errors(item, whole)
             yield from _layer_errors(item, whole)
             yield from renames.errors(item)
             yield from _own_place_errors(item, whole, root)

@@ -74,6 +74,10 @@ class Library(Protocol):
         """Datasets and jobs whose definitions hold this text as a value, and maybe others."""
         ...
 
+    def referring(self, dataset: str) -> Collection[Key]:
+        """Datasets whose rules refer to this one, and maybe others."""
+        ...
+
     def external_ids(self, kind: str) -> Mapping[str, str]:
         """The ids under which other systems know things of a kind, each with its name."""
         ...
@@ -136,6 +140,10 @@ class Shelf:
     def naming(self, text: str) -> Collection[Key]:
         return [key for key, item in self._held.items() if f'"{text}"' in item.definition.to_json()]
 
+    def referring(self, dataset: str) -> Collection[Key]:
+        said = reference_text(dataset)
+        return [key for key, item in self._held.items() if said in item.definition.to_json()]
+
     def external_ids(self, kind: str) -> Mapping[str, str]:
         named = {
             getattr(item.definition, "external_id", ""): name
@@ -143,6 +151,11 @@ class Shelf:
             if found == kind
         }
         return {external: name for external, name in named.items() if external}
+
+
+def reference_text(dataset: str) -> str:
+    """How the rules of a definition begin to speak of a dataset."""
+    return f"-> {dataset}"
 
 
 def entry_of(definition: Definition, key: str, revision: int) -> Entry:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select
 
 from lakeguard.registry import statements
-from lakeguard.registry.current import Entry, Opened, RegistryState, entry_of
+from lakeguard.registry.current import Entry, Opened, RegistryState, entry_of, reference_text
 from lakeguard.registry.kinds import KINDS, Key
 from lakeguard_sdk.definition import (
     CatalogueRule,
@@ -81,6 +81,10 @@ class StateLibrary:
             for kind in ("dataset", "job")
             for name in self.connection.scalars(statements.holding(kind, self.org_id, text))
         ]
+
+    def referring(self, dataset: str) -> Collection[Key]:
+        query = statements.containing("dataset", self.org_id, reference_text(dataset))
+        return [("dataset", name) for name in self.connection.scalars(query)]
 
     def external_ids(self, kind: str) -> Mapping[str, str]:
         dialect = self.connection.dialect.name

@@ -40,4 +40,8 @@ def sharpened(error: DefinitionError, folder: FilePath) -> DefinitionError:
     document = read_document(error.place.file, file.read_bytes(), Findings())
     if document is None:
         return error
-    return type(error)(document.locate(tuple(path)), **error.fields)
+    place = document.locate(tuple(path))
+    referring = error.fields.get("referring")
+    if referring:
+        place = document.place_of_reference(*referring) or place
+    return type(error)(place, **error.fields)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -93,6 +94,17 @@ class Document:
             else:
                 break
         return self.place(shown)
+
+    def place_of_reference(self, dataset: str, word: str) -> Place | None:
+        """Where a rule refers to a dataset: the place of a word in or behind its name."""
+        named = re.compile(rf"->\s*{re.escape(dataset)}(?![\w.])")
+        for scalar in scalars_of(self.root):
+            found = named.search(scalar.value)
+            if found is None:
+                continue
+            at = scalar.value.find(word, found.start())
+            return self.place_within(scalar, max(at, found.start()), len(word))
+        return None
 
 
 def scalars_of(node: Node) -> Iterator[Scalar]:

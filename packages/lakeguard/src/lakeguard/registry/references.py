@@ -35,22 +35,22 @@ def reference_errors(definition: Definition, whole: Whole) -> Iterator[Definitio
         case TargetDefinition():
             for index, mapping in enumerate(definition.sources):
                 at = ("sources", index, "source")
-                yield from _missing(definition, "source", mapping.source, at, whole)
+                yield from missing_errors(definition, "source", mapping.source, at, whole)
         case JobDefinition(dataset=name) if name is not None:
-            yield from _missing(definition, "dataset", name, ("dataset",), whole)
+            yield from missing_errors(definition, "dataset", name, ("dataset",), whole)
 
 
 def _dataset_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
     for index, parent in enumerate(dataset.parents):
-        yield from _missing(dataset, "dataset", parent, ("parents", index), whole)
+        yield from missing_errors(dataset, "dataset", parent, ("parents", index), whole)
     build = dataset.build
     if isinstance(build, FromSource):
-        yield from _missing(dataset, "source", build.source, ("source", "name"), whole)
+        yield from missing_errors(dataset, "source", build.source, ("source", "name"), whole)
         yield from object_errors(dataset, whole)
     if dataset.profile not in BUILT_IN_PROFILES:
-        yield from _missing(dataset, "profile", dataset.profile, ("schema", "profile"), whole)
+        yield from missing_errors(dataset, "profile", dataset.profile, ("schema", "profile"), whole)
     if dataset.target is not None:
-        yield from _missing(dataset, "target", dataset.target, ("target",), whole)
+        yield from missing_errors(dataset, "target", dataset.target, ("target",), whole)
         yield from mapping_errors(dataset, whole)
         yield from partition_errors(dataset, whole)
     yield from nested_errors(dataset, whole)
@@ -133,9 +133,10 @@ def reader_errors(source: SourceDefinition, whole: Whole) -> Iterator[Definition
             yield from nested_errors(dataset, whole)
 
 
-def _missing(
-    definition: Definition, kind: str, name: str, at: Path, whole: Whole
+def missing_errors(
+    definition: Definition, kind: str, name: str, at: Path, whole: Whole, **more: object
 ) -> Iterator[DefinitionError]:
+    """What is named and does not exist, with the nearest name that does."""
     if whole.has(kind, name):
         return
     now = whole.renamed.get(name) if kind == "dataset" else None
@@ -145,4 +146,5 @@ def _missing(
         known = whole.names(kind) - {getattr(definition, kind, "")}
         known |= set(BUILT_IN_PROFILES) if kind == "profile" else set()
         hint = did_you_mean(name, known)
-    yield UnknownReference(by_file(definition, at), kind=kind, name=name, hint=hint, at=list(at))
+    place = by_file(definition, at)
+    yield UnknownReference(place, kind=kind, name=name, hint=hint, at=list(at), **more)

@@ -59,8 +59,13 @@ def definitions_of(kind: str, org_id: str, keys: Collection[str]) -> Select[Any]
 
 def holding(kind: str, org_id: str, text: str) -> Select[Any]:
     """The names of things of a kind whose definitions hold this text in quotes."""
+    return containing(kind, org_id, f'"{text}"')
+
+
+def containing(kind: str, org_id: str, text: str) -> Select[Any]:
+    """The names of things of a kind whose definitions hold this text."""
     view, _, name = HELD_WHOLE[kind]
-    return select(name).where(view.c.org_id == org_id, view.c.definition.contains(f'"{text}"'))
+    return select(name).where(view.c.org_id == org_id, view.c.definition.contains(text))
 
 
 def external_ids(kind: str, org_id: str, dialect: str) -> Select[Any]:

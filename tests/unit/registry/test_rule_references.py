@@ -1,0 +1,162 @@
+"""What rules refer to exists and can be compared, or the definition is refused at its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard.registry.current import RegistryState
+from lakeguard.registry.loading import load_folder
+from lakeguard.registry.locating import sharpened
+from lakeguard.registry.planning import make_plan
+from lakeguard_sdk.definition import DatasetDefinition, Definitions
+from lakeguard_sdk.definition_errors import (
+    DefinitionError,
+    InvalidDefinitions,
+    RuleMeaning,
+    UnknownColumn,
+    UnknownReference,
+)
+from tests.unit.registry.test_planning import registered
+from tests.worlds.definition_folders import write_folder
+from tests.worlds.registries import small_registry
+
+CODES = """\
+dataset: bronze.codes
+owner: tests
+domain: shop
+source: orders
+load: {type: APPEND}
+columns:
+  code: {type: string}
+  number: {type: long}
+  ratio: {type: double}
+  day: {type: date}
+"""
+ORDERS = """\
+dataset: bronze.orders
+owner: tests
+domain: shop
+source: orders
+load: {type: APPEND}
+columns:
+  id: {type: integer}
+  code: {type: string%s}
+  at: {type: timestamp}
+  follows: {type: integer}
+rules:
+%s
+"""
+
+
+def folder(tmp_path: Path, rule: str, *, inner: str = "", codes: str = CODES) -> Definitions:
+    listed = f"  - {rule}" if rule else "  []"
+    write_folder(
+        tmp_path,
+        {
+            "definitions/sources/orders.yaml": "source: orders\nformat: csv\npath: in/*.csv\n",
+            "definitions/bronze/codes.yaml": codes,
+            "definitions/bronze/orders.yaml": ORDERS % (inner, listed),
+        },
+    )
+    return load_folder(tmp_path)
+
+
+def refused(tmp_path: Path, definitions: Definitions) -> DefinitionError:
+    with pytest.raises(InvalidDefinitions) as found:
+        make_plan(definitions, RegistryState())
+    (error,) = found.value.errors
+    return sharpened(error, tmp_path)
+
+
+def shown(tmp_path: Path, error: DefinitionError) -> str:
+    """The very characters that an error points at."""
+    place = error.place
+    assert place.line is not None
+    assert place.column is not None
+    line = (tmp_path / place.file).read_text("utf-8").splitlines()[place.line - 1]
+    return line[place.column - 1 : place.column - 1 + (place.length or 0)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "told", "at"),
+    [
+        ("foreign_key(code -> bronze.code(code))", UnknownReference,
+         "dataset 'bronze.code' does not exist; did you mean bronze.codes?", "bronze.code"),
+        ("not_in_reference(code -> silver.nothing(code))", UnknownReference,
+         "dataset 'silver.nothing' does not exist", "silver.nothing"),
+        ("foreign_key(code -> bronze.codes(cod))", UnknownColumn,
+         "bronze.codes has no column 'cod'; did you mean code?", "cod"),
+        ("foreign_key(code, id -> bronze.codes(code, nr))", UnknownColumn,
+         "bronze.codes has no column 'nr'", "nr"),
+        ("foreign_key(code -> bronze.codes(number))", RuleMeaning,
+         "code (string) is never equal to number of bronze.codes (long)", "number"),
+        ("foreign_key(id -> bronze.codes(ratio))", RuleMeaning,
+         "ratio of bronze.codes is double, which is no key", "ratio"),
+        ("not_in_reference(id -> bronze.codes(day))", RuleMeaning,
+         "id (integer) is never equal to day of bronze.codes (date)", "day"),
+        ("foreign_key(id -> bronze.orders(id))", RuleMeaning,
+         "foreign_key holds the columns of bronze.orders against themselves", "bronze.orders"),
+        ("foreign_key(id -> bronze.orders(nr))", UnknownColumn,
+         "bronze.orders has no column 'nr'", "nr"),
+    ],
+)  # fmt: skip
+def test_refused_at_its_place(
+    tmp_path: Path, rule: str, kind: type[DefinitionError], told: str, at: str
+) -> None:
+    error = refused(tmp_path, folder(tmp_path, rule))
+    assert isinstance(error, kind)
+    assert told in str(error)
+    assert error.place.line == 12
+    assert shown(tmp_path, error) == at
+
+
+def test_refused_below_its_column(tmp_path: Path) -> None:
+    inner = ', rules: ["foreign_key(-> bronze.codes(cod))"]'
+    error = refused(tmp_path, folder(tmp_path, "", inner=inner))
+    assert isinstance(error, UnknownColumn)
+    assert (error.place.line, shown(tmp_path, error)) == (8, "cod")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "foreign_key(code -> bronze.codes(code))",
+        "foreign_key(id -> bronze.codes(number))",
+        "foreign_key(at -> bronze.codes(day))",
+        "foreign_key(follows -> bronze.orders(id))",
+        "not_in_reference(follows -> bronze.orders(id))",
+    ],
+)
+def test_taken(tmp_path: Path, rule: str) -> None:
+    assert make_plan(folder(tmp_path, rule), RegistryState()).steps
+
+
+def test_a_column_that_others_refer_to_stays(tmp_path: Path) -> None:
+    before = folder(tmp_path, "foreign_key(code -> bronze.codes(code))")
+    current = registered(*before.datasets)
+    fewer = CODES.replace("  code: {type: string}\n", "")
+    after = folder(tmp_path, "foreign_key(code -> bronze.codes(code))", codes=fewer)
+    codes = next(item for item in after.datasets if item.dataset == "bronze.codes")
+    assert isinstance(codes, DatasetDefinition)
+    with pytest.raises(InvalidDefinitions) as found:
+        make_plan(Definitions(datasets=(codes,)), current)
+    (error,) = found.value.errors
+    assert isinstance(error, UnknownColumn)
+    assert (error.place.file, error.fields["column"]) == (
+        "definitions/bronze/orders.yaml",
+        "code",
+    )
+
+
+def test_a_column_that_others_refer_to_stays_in_the_state(tmp_path: Path) -> None:
+    rule = "foreign_key(code -> bronze.codes(code))"
+    fewer = CODES.replace("  code: {type: string}\n", "")
+    with small_registry(tmp_path / "state") as registry:
+        registry.register(folder(tmp_path / "before", rule))
+        after = folder(tmp_path / "after", rule, codes=fewer)
+        codes = next(item for item in after.datasets if item.dataset == "bronze.codes")
+        with pytest.raises(InvalidDefinitions) as found:
+            registry.register(Definitions(datasets=(codes,)))
+    assert "bronze.codes has no column 'code'" in str(found.value.errors[0])
