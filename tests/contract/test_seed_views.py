@@ -32,7 +32,7 @@ from tests.worlds.told_definitions import (
     minute,
     revised,
 )
-from tests.worlds.told_runs import LIVE, PRESENT, SAMPLE, run
+from tests.worlds.told_runs import LIVE, PRESENT, SAMPLE, run, wait
 
 ODD_JSON = '"say \\"hi\\" \\\\ ünï\\n"'
 SHOWN = canonical_json({"columns": SAMPLE.columns, "masked": SAMPLE.masked, "rows": SAMPLE.rows})
@@ -86,6 +86,8 @@ REGISTRY: dict[str, list[tuple[Any, ...]]] = {
     "promotion_current": [
         ("ds_1", "source", "bronze", False, minute(42), "because 4", 3, "BLOCKED",
          "run_4", "dec_4"),
+        ("ds_2", "source", "bronze", False, minute(50), "registered", 4, "REGISTERED",
+         None, None),
         ("ds_3", "source", "silver", True, minute(22), "because 2", 2, "PROMOTED",
          "run_2", "dec_2"),
     ],
@@ -203,6 +205,7 @@ def told(database: Database) -> Database:
     with database.write() as connection:
         define(connection)
         run(connection)
+        wait(connection)
     return database
 
 

@@ -87,6 +87,20 @@ def run(connection: Connection) -> None:
     record_samples(connection, ORG, "run_4", [SAMPLE], minute(43))
 
 
+def wait(connection: Connection) -> None:
+    """The dataset that is defined as ``ds_2`` is registered, and never ran."""
+    state = {
+        "dataset_id": "ds_2",
+        "from_layer": "source",
+        "to_layer": "bronze",
+        "allowed": False,
+        "evaluated_at": minute(50),
+        "reason": "registered",
+        "state": "REGISTERED",
+    }
+    add(connection, t.promotion_status, state)
+
+
 def put(connection: Connection, document: Noun) -> str:
     digest = content_hash(document.to_data())
     row = {"org_id": ORG, "content_hash": digest, "body": document.to_json()}
