@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from lakeguard.cli.commands.backfill import backfill_command
 from lakeguard.cli.views.run import run_lines
-from lakeguard.cli.windowing import chosen_window
+from lakeguard.cli.windowing import backfill_command, chosen_window
 from lakeguard_sdk.command_errors import NoWindow
 from lakeguard_sdk.definition import (
     ColumnDefinition,
@@ -94,6 +93,17 @@ def test_the_window_reaches_the_run_and_is_told(shell: Shell, tmp_path: Path) ->
     told = shell(*call, "--project", tmp_path, "--json").data
     assert told["window"] == {"column": "day", "start": "2026-01-01", "end": "2026-01-31"}
     assert told["run"]["status"] == "BLOCKED"
+
+
+def test_why_names_the_same_window(shell: Shell, tmp_path: Path) -> None:
+    make(tmp_path, trips("day"))
+    call = ("backfill", "bronze.trips", "--from", "2026-01-01", "--to", "2026-01-31")
+    assert shell(*call, "--project", tmp_path).code == 3
+    ways = shell("why", "bronze.trips", "--project", tmp_path, "--json").data["ways_out"]
+    again = "backfill bronze.trips --from 2026-01-01 --to 2026-01-31 --by day"
+    assert [way["command"].count(again) for way in ways] == [1, 1]
+    (run,) = shell("runs", "--project", tmp_path, "--json").data["runs"]
+    assert run["window"] == {"column": "day", "start": "2026-01-01", "end": "2026-01-31"}
 
 
 def test_what_a_program_publishes_is_neither_run_nor_filled_back(

@@ -9,7 +9,7 @@ from pydantic import Field
 from lakeguard_sdk.evidence import Changes, InputVersion
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
-from lakeguard_sdk.run import SchemaReaction
+from lakeguard_sdk.run import SchemaReaction, Window
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import (
@@ -75,6 +75,8 @@ class RunRow(Noun):
     attempt: int
     decision_id: str | None
     version: int | None
+    window: Window | None = Field(default=None, exclude_if=lambda window: window is None)
+    """What it was to fill back, where it was to do that."""
 
 
 class VersionRow(Noun):

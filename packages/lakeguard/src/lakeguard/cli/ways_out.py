@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from lakeguard.cli.error_tree import error_classes
 from lakeguard.cli.failures import with_env
 from lakeguard.cli.options import Call
+from lakeguard.cli.windowing import backfill_command
 from lakeguard_sdk.command_errors import BuiltByProgram
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.reading import RunRow, VersionRow
-from lakeguard_sdk.run import Failure
+from lakeguard_sdk.run import Failure, Window
 from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
 
 
@@ -55,7 +56,10 @@ def ways_out_of(
     if run.status is RunStatus.FAILED:
         failure = Failure(code=run.error_code or "", message=run.error_message or "")
         program = isinstance(dataset.build, FromFrame)
-        command = way_to_build(dataset) if program else next_for_failure(failure, run.dataset)
+        again = backfill_command(run.dataset, run.window) if run.window else ""
+        command = (
+            way_to_build(dataset) if program else next_for_failure(failure, run.dataset, again)
+        )
         yield WayOut(command=command, when="To go on")
         return
     for item in green.inputs if green else ():
@@ -65,10 +69,10 @@ def ways_out_of(
                 command=f'lakeguard rollback {item.dataset} --to v{item.version} --reason "…"',
                 when=f"{item.dataset} v{now} is wrong; back to what v{green.version} was built on",
             )
-    build = adopt if to_adopt else way_to_build(dataset)
+    build = adopt if to_adopt else way_to_build(dataset, run.window)
     yield WayOut(command=build, when="The data or the build was corrected")
     yield WayOut(
-        command=_applied(dataset),
+        command=_applied(dataset, run.window),
         when="A rule was wrong and is changed in its definition",
     )
 
@@ -92,18 +96,21 @@ def schema_ways(decision: Decision | None) -> Iterator[WayOut]:
         )
 
 
-def way_to_build(dataset: DatasetDefinition) -> str:
-    """What to type for a next version: a run, or a program where no run can build it."""
+def way_to_build(dataset: DatasetDefinition, window: Window | None = None) -> str:
+    """What to type for a next version: a run, the same window, or a program where no run can
+    build it."""
     if isinstance(dataset.build, FromFrame):
         return BuiltByProgram.next_command.format(dataset=dataset.dataset)
+    if window is not None:
+        return backfill_command(dataset.dataset, window)
     return f"lakeguard run {dataset.dataset}"
 
 
-def _applied(dataset: DatasetDefinition) -> str:
+def _applied(dataset: DatasetDefinition, window: Window | None) -> str:
     """What a program publishes it publishes again by itself."""
     if isinstance(dataset.build, FromFrame):
         return "lakeguard apply"
-    return f"lakeguard apply && {way_to_build(dataset)}"
+    return f"lakeguard apply && {way_to_build(dataset, window)}"
 
 
 def next_for_failure(failure: Failure | None, dataset: DatasetName, again: str = "") -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 from lakeguard.promotion.partitioning import partition_columns
 from lakeguard_sdk.command_errors import NoWindow
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
+from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import Window
 from lakeguard_sdk.schema import INTEGERS
 from lakeguard_sdk.windows import window_problem
@@ -23,6 +26,12 @@ def chosen_window(
     if problem := window_problem(window, dataset.declared):
         raise NoWindow(dataset=dataset.dataset, reason=problem)
     return window
+
+
+def backfill_command(name: DatasetName, window: Window) -> str:
+    """What to type for the same window."""
+    start, end, column = map(shlex.quote, (window.start, window.end, window.column))
+    return f"lakeguard backfill {name} --from {start} --to {end} --by {column}"
 
 
 def _column(dataset: DatasetDefinition, partition_by: tuple[str, ...]) -> str:

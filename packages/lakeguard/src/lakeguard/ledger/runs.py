@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Any
 
@@ -107,9 +108,10 @@ def latest_runs(connection: Connection, org_id: str) -> dict[str, RunRow]:
         .scalar_subquery()
     )
     rows = connection.execute(
-        select(run_history, names.dataset_name)
+        select(run_history, names.dataset_name, tasks.c.parameters)
         .select_from(dataset_registry)
         .join(run_history, run_history.c.run_id == last)
+        .join(tasks, tasks.c.task_id == run_history.c.task_id)
         .where(names.org_id == org_id)
     )
     return {row.dataset_id: _run_row(row) for row in rows}
@@ -118,8 +120,9 @@ def latest_runs(connection: Connection, org_id: str) -> dict[str, RunRow]:
 def _select_runs(connection: Connection, org_id: str, condition: Any, limit: int) -> list[RunRow]:
     names = dataset_registry.c
     rows = connection.execute(
-        select(run_history, names.dataset_name)
+        select(run_history, names.dataset_name, tasks.c.parameters)
         .join(dataset_registry, names.dataset_id == run_history.c.dataset_id)
+        .join(tasks, tasks.c.task_id == run_history.c.task_id)
         .where(run_history.c.org_id == org_id, condition)
         .order_by(run_history.c.end_time.desc(), run_history.c.run_id.desc())
         .limit(limit)
@@ -131,7 +134,8 @@ def _run_row(row: Row[Any]) -> RunRow:
     fields = row._mapping
     return RunRow(
         dataset=fields["dataset_name"],
-        **{key: fields[key] for key in RunRow.model_fields if key != "dataset"},
+        window=json.loads(fields["parameters"]).get("window"),
+        **{key: fields[key] for key in RunRow.model_fields if key not in ("dataset", "window")},
     )
 
 

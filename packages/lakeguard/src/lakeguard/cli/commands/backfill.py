@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 import click
 
 from lakeguard.cli.choosing import choose_named
@@ -16,7 +14,7 @@ from lakeguard.cli.output import answer
 from lakeguard.cli.progress import note, working
 from lakeguard.cli.running import published_version, run_to_end
 from lakeguard.cli.views.run import run_lines
-from lakeguard.cli.windowing import chosen_window
+from lakeguard.cli.windowing import backfill_command, chosen_window
 from lakeguard.settings import load_settings
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.names import DatasetName
@@ -50,12 +48,6 @@ def command(call: Call, dataset: str, start: str, end: str, by: str | None) -> i
     again = inert(with_env(backfill_command(name, window), call.env))
     answer(call, data, [f"window: {window_text(window)}", *run_lines(result, published, again)])
     return EXIT_CODES[result.status]
-
-
-def backfill_command(name: DatasetName, window: Window) -> str:
-    """What to type for the same window."""
-    start, end, column = map(shlex.quote, (window.start, window.end, window.column))
-    return f"lakeguard backfill {name} --from {start} --to {end} --by {column}"
 
 
 def window_text(window: Window) -> str:
