@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from lakeguard.plane import open_state
+from lakeguard.registry.store import apply_plan
+from lakeguard.settings import load_settings
 from lakeguard_sdk import Client
-from lakeguard_sdk.definition import ColumnDefinition
+from lakeguard_sdk.definition import ColumnDefinition, Definitions
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.move_errors import ColumnsUnderWay, DefinitionMoved
 from lakeguard_sdk.run import Failure, Intent, RunPlan
@@ -105,3 +109,16 @@ def test_a_person_may_declare_the_column_meanwhile(tmp_path: Path) -> None:
     revise(client, numbers(profile="additive", columns=(*ADDITIVE.columns, said)))
     assert complete(client, plan, intent) is RunStatus.SUCCESS
     assert client.reader.definition(NUMBERS).columns[-1] == said
+
+
+def test_a_commit_stands_whatever_was_written_past_the_port(tmp_path: Path) -> None:
+    client = world(tmp_path, ADDITIVE)
+    plan = decided(client)
+    intent = client.runs.begin_move(plan.ticket)
+    revision = client.registry.plan(Definitions(datasets=(HASHED,)))
+    database = open_state(load_settings(tmp_path))
+    with database.write() as connection:
+        apply_plan(connection, revision, "default", "somebody", datetime.now(UTC), str(tmp_path))
+    database.close()
+    assert complete(client, plan, intent) is RunStatus.SUCCESS
+    assert client.reader.definition(NUMBERS) == HASHED

@@ -31,12 +31,16 @@ def record_drift(
     """A revision of the dataset with what the run's verdict accepted; none where that was nothing.
 
     What a person revised while the run was under way counts beside it: nobody could apply what
-    excludes it since the move began.
+    excludes it since the move began. Where somebody did, past the registry's port, the commit
+    stands all the same, and ``schema diff`` shows the columns.
     """
     found = _brought(connection, heart, dataset, run_id)
     if not found.columns:
         return
-    plan = _plan(connection, heart, dataset, run_id, found)
+    try:
+        plan = _plan(connection, heart, dataset, run_id, found)
+    except DefinitionMoved:
+        return
     reason = f"{run_id} brought {', '.join(found.names)}"
     apply_plan(connection, plan, heart.org_id, "drift", heart.clock(), heart.lake, reason)
 
