@@ -27,11 +27,9 @@ from tests.property.measure.macro_oracle import (
     several,
     valued,
 )
-from tests.property.measure.macro_rows import DAY, HOUR, TYPES
+from tests.property.measure.macro_rows import DAY, HOUR, ONE_OF_EACH, TYPES
 
-_FIRST_OF_TYPE = {kind: column for column, kind in reversed(TYPES.items())}
-KEYED = tuple(column for kind, column in _FIRST_OF_TYPE.items() if "<" not in kind)
-"""A column of every type that is not nested."""
+KEYED = tuple(column for column in ONE_OF_EACH if "<" not in TYPES[column])
 LISTED = tuple(column for column in KEYED if TYPES[column] != "binary")
 
 

@@ -17,7 +17,7 @@ from tests.property.measure.macro_oracle import (
     rows_where,
     several,
 )
-from tests.property.measure.macro_rows import DAY, TYPES, Row
+from tests.property.measure.macro_rows import DAY, ONE_OF_EACH, TYPES, Row
 
 EXACT = ("b", "h", "i", "order id", "small", "rate", "wide")
 FLOATING = ("f", "d")
@@ -140,14 +140,10 @@ MISSING_MACROS: dict[str, Oracle] = {
         f"required_if({name(c)}, when=yes = true)": rows_where(
             _true, lambda row, c=c: row[c] is not None
         )
-        for c in TYPES
+        for c in ONE_OF_EACH
     },
-    **{f"at_least_one_not_null({name(c)}, s)": _one_of(c)[0] for c in TYPES if c != "s"},
-    **{
-        f"exactly_one_not_null({name(c)}, s, k)": _one_of(c)[1]
-        for c in TYPES
-        if c not in ("s", "k")
-    },
+    **{f"at_least_one_not_null({name(c)}, s)": _one_of(c)[0] for c in ONE_OF_EACH if c != "s"},
+    **{f"exactly_one_not_null({name(c)}, s, k)": _one_of(c)[1] for c in ONE_OF_EACH if c != "s"},
     "conditional(if=yes = true, then=i > 0)": rows_where(
         _true, lambda row: row["i"] is None or row["i"] > 0
     ),

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.property.measure.macro_number_cases import NUMBERS, TIMES
 from tests.property.measure.macro_oracle import Good, Oracle, each, every_row, name, pair
-from tests.property.measure.macro_rows import CLOCK, DAY, TYPES
+from tests.property.measure.macro_rows import CLOCK, DAY, ONE_OF_EACH, TYPES
 from tests.property.measure.macro_text_cases import SHAPES
 from tests.property.measure.written_values import reads_as, written_day
 
@@ -104,8 +104,8 @@ _LIKE: dict[str, Good] = {
 _PAIRS = [("i", "j"), ("i", "order id"), ("small", "cents"), ("f", "d"), ("d", "e"), ("s", "t")]
 _PAIRS += [("day", "till"), ("at", "done"), ("local", "ended")]
 ROW_PRIMITIVES: dict[str, Oracle] = {
-    **{f"not_null({name(c)})": every_row(lambda row, c=c: row[c] is not None) for c in TYPES},
-    **{f"null({name(c)})": every_row(lambda row, c=c: row[c] is None) for c in TYPES},
+    **{f"not_null({name(c)})": every_row(lambda row, c=c: row[c] is not None) for c in ONE_OF_EACH},
+    **{f"null({name(c)})": every_row(lambda row, c=c: row[c] is None) for c in ONE_OF_EACH},
     **{
         f"{word}({name(c)}, {text})": each(c, _relation(word, literal))
         for c, literals in _LITERALS.items()

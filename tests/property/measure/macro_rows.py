@@ -55,6 +55,8 @@ TYPES = {
     **dict.fromkeys(FORMS, "string"),
 }
 SCHEMA = TableSchema(columns=tuple(Column(name=n, type=t) for n, t in TYPES.items()))
+ONE_OF_EACH = tuple({kind: column for column, kind in reversed(TYPES.items())}.values())
+"""A column of every type."""
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _SUMMER = [15_774 * DAY + 7 * HOUR, 16_012 * DAY + 5 * HOUR + HOUR // 2]
 """Where New York changes its clocks, and an hour that it has twice."""

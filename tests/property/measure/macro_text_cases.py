@@ -130,5 +130,4 @@ TEXT_MACROS: dict[str, Oracle] = {
     "ascii(s)": each("s", lambda text: all(32 <= ord(char) <= 126 for char in text)),
     "charset(s, pattern='[0-9.]*')": each("s", lambda text: set(text) <= _DIGITS | {"."}),
     **{f"format_{form}({form})": each(form, shape) for form, shape in SHAPES.items()},
-    **{f"format_{form}(s)": each("s", shape) for form, shape in SHAPES.items()},
 }
