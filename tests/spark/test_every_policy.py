@@ -12,10 +12,10 @@ from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
 from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.words import Enforcement, Layer, Outcome, PolicyType, RunStatus
-from tests.worlds.applied_folders import apply_again
+from tests.worlds.applied_folders import apply_again, published
 from tests.worlds.deaths import meanwhile
 from tests.worlds.planes import Clock
-from tests.worlds.promised_notes import FILES, PROMISES, Notes, over, told
+from tests.worlds.promised_notes import BRONZE, FILES, PROMISES, Notes, over, told
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 A_DAY_AND_MORE = 31 * 3600
@@ -130,6 +130,21 @@ def test_what_may_not_be_kept_is_deleted(notes: Notes, clock: Clock) -> None:
     notes.promise(DELETING, Enforcement.BLOCK)
     result = refused(notes, clock, Layer.BRONZE, DELETING)
     assert notes.staged(result) == []
+
+
+def test_a_batch_that_was_kept_aside_whole_is_judged(notes: Notes, clock: Clock) -> None:
+    assert notes.run(Layer.BRONZE).version == 2
+    notes.land(good=False)
+    budgets = {name for name in BROKEN if PROMISES[name].type is PolicyType.QUARANTINE_BUDGET}
+    notes.promise(budgets, Enforcement.BLOCK)
+    result = notes.run(Layer.BRONZE)
+    assert result.status is RunStatus.BLOCKED, result
+    assert {name for name, each in told(result).items() if each is Outcome.FAIL} == budgets
+    notes.promise(budgets, Enforcement.ALERT)
+    assert notes.run(Layer.BRONZE).version == 3
+    again = notes.run(Layer.BRONZE)
+    assert (again.status, again.version) == (RunStatus.SUCCESS, None), "the file was read"
+    assert published(notes.client, BRONZE, "id") == [1, 2]
 
 
 def test_a_dataset_without_an_owner_is_refused_before_a_policy_can(tmp_path: Path) -> None:

@@ -128,9 +128,10 @@ class Notes:
     def run(self, layer: Layer) -> RunResult:
         return run(self.client, OF[layer])
 
-    def land(self) -> None:
+    def land(self, *, good: bool = True) -> None:
         self.landed += 1
-        lines = ["id,note,more", f"{self.landed},{SECRET},x", "one field too many,x,y,z"]
+        lines = ["id,note,more", "one field too many,x,y,z"]
+        lines += [f"{self.landed},{SECRET},x"] if good else []
         write_files(self.folder, **{f"notes{self.landed}": "\n".join(lines) + "\n"})
 
     def staged(self, result: RunResult) -> list[Path]:

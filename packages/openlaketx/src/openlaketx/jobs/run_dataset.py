@@ -73,7 +73,7 @@ def _load_accepted(
     tell("stage", {})
     conformed = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
     loaded = apply_load(conformed, batch, plan, storage)
-    if loaded.is_nothing:
+    if loaded.is_nothing and not batch.rejected:  # rows that were kept aside are to be judged
         return runs.finish_unchanged(plan.ticket)
     lease.check()
 
