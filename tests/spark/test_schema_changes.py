@@ -87,7 +87,7 @@ SECOND = {
 MISFITS = [
     {**SECOND, "id": 3, "code": "twelve"},
     {**SECOND, "id": 4, "price": Decimal("4.4444")},
-    {**SECOND, "id": 5, "odd": {"x": "1"}},
+    {**SECOND, "id": 5, "odd": {"x": "one"}},
 ]
 
 

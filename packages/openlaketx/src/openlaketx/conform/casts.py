@@ -20,10 +20,11 @@ from pyspark.sql import functions as F
 
 from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_nested, widens
 from lakeguard_sdk.type_parser import parse_type
+from lakeguard_sdk.type_tree import ColumnType, type_text
 from openlaketx.conform.nested_casts import nested_cast, part_by_part
 from openlaketx.engine.shown_values import refusal, shown
 from openlaketx.engine.spark_types import data_type_of, spark_type
-from openlaketx.engine.try_cast import try_cast
+from openlaketx.engine.try_cast import has_cast, try_cast
 
 _DATE = r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
@@ -51,6 +52,8 @@ def lossless_cast(value: Column, name: str, found: str, declared: str) -> Column
         return value.cast(spark_type(declared))
     if found == "string":
         return _from_text(value, name, declared)
+    if not has_cast(found, declared):
+        return _only_null(value, name, declared)
     cast = try_cast(value, spark_type(declared))
     kept = cast.cast(spark_type(found)).eqNullSafe(value)
     return F.when(kept, cast).otherwise(_refuse(value.cast("string"), name, declared))
@@ -77,10 +80,19 @@ def is_sound(text: Column, declared: str) -> Column:
 
 
 def _nested(value: Column, name: str, found: str, declared: str) -> Column:
-    """Part by part where no part loses a value; else only NULL has a meaning in both."""
+    """Part by part; a part of another shape can only be NULL."""
+
+    def part(value: Column, old: ColumnType, new: ColumnType) -> Column:
+        if isinstance(old, str) and isinstance(new, str):
+            return lossless_cast(value, name, old, new)
+        return _only_null(value, name, type_text(new))
+
     old, new = parse_type(found), parse_type(declared)
-    if part_by_part(old, new):
-        return nested_cast(value, old, new)
+    return nested_cast(value, old, new, None if part_by_part(old, new) else part)
+
+
+def _only_null(value: Column, name: str, declared: str) -> Column:
+    """For types that no other value has a meaning in both of."""
     told = _refuse(value.cast("string"), name, declared)
     return F.when(value.isNull(), F.lit(None)).otherwise(told).cast(data_type_of(declared))
 

@@ -7,6 +7,20 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import Column
 
+from lakeguard_sdk.plain_types import is_numeric
+
+_TIMES = {"date", "timestamp", "timestamp_ntz"}
+
+
+def has_cast(found: str, declared: str) -> bool:
+    """Whether Spark has any cast between two plain types; asked for another it fails the plan."""
+    both = {found, declared}
+    if "binary" in both:
+        return both <= {"binary", "string"}
+    if "boolean" in both:
+        return not both & _TIMES
+    return not (any(map(is_numeric, both)) and both & {"date", "timestamp_ntz"})
+
 
 def try_cast(value: Column, data_type: str) -> Column:
     """``value`` as a plain type of Spark's SQL, or NULL."""
