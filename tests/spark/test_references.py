@@ -13,6 +13,7 @@ from tests.worlds.applied_folders import applied, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 CODES, ORDERS = DatasetName("bronze.codes"), DatasetName("bronze.orders")
+COPIES = DatasetName("bronze.copies")
 FILES: dict[str, str | bytes] = {
     "definitions/sources/codes.yaml": "source: codes\nformat: csv\npath: codes/*.csv\n",
     "definitions/sources/orders.yaml": "source: orders\nformat: csv\npath: in/*.csv\n",
@@ -81,3 +82,32 @@ def test_keys_of_another_dataset(tmp_path: Path, engine: str) -> None:
     assert dangling.decision.ruling.reasons == (
         "foreign_key.follows: 1 of 5 rows of the table (20 %), none allowed",
     )
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_the_rows_of_another_dataset(tmp_path: Path, engine: str) -> None:
+    copies = str(FILES["definitions/bronze/codes.yaml"]).replace("codes", "copies")
+    copies += f"details: {{measure_with: {engine}}}\nrules: [dataset_equal(-> bronze.codes)]\n"
+    sources = str(FILES["definitions/sources/codes.yaml"]).replace("codes", "copies")
+    orders = str(FILES["definitions/bronze/orders.yaml"]).replace("ENGINE", engine)
+    files = {
+        **FILES,
+        "definitions/bronze/orders.yaml": orders,
+        "definitions/bronze/copies.yaml": copies,
+        "definitions/sources/copies.yaml": sources,
+    }
+    client = applied(tmp_path, files)
+    for name in ("codes", "copies"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "1.csv").write_text("code\nA\nB\nB\n")
+    assert run(client, CODES).version == 1
+    assert run(client, COPIES).version == 1
+    (tmp_path / "copies" / "2.csv").write_text("code\nB\n")
+    once_too_often = run(client, COPIES)
+    assert once_too_often.decision is not None
+    assert once_too_often.decision.ruling.reasons == (
+        "dataset_equal: 1 of 7 rows of the two (14 %), none allowed",
+    )
+    (tmp_path / "codes" / "2.csv").write_text("code\nB\n")
+    assert run(client, CODES).version == 2
+    assert run(client, COPIES).version == 2

@@ -23,7 +23,7 @@ _SPANS = st.sampled_from(["90s", "15m", "24h", "7d", "2w"]).map(lambda text: Tex
 WITHOUT_WHERE = frozenset(
     {
         "column_exists", "column_type", "column_count", "column_order", "schema_match",
-        "file_count", "partition_present",
+        "file_count", "partition_present", "dataset_equal",
     }
 )  # fmt: skip
 
@@ -79,6 +79,18 @@ def _references(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Fields:
 
 
 @st.composite
+def _compared(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Fields:
+    """All columns, or some of either side."""
+    fields = draw(_references(names)) | {"scope": None}
+    if draw(st.booleans()):
+        to = Reference(dataset=DatasetName("silver.carriers"), columns=())
+        fields |= {"columns": (), "parameters": _parameter("to", to)}
+    if draw(st.booleans()):
+        fields["fail_if"] = Threshold(op=Comparison.GT, number=Decimal(1), percent=True)
+    return fields
+
+
+@st.composite
 def _quantiles(draw: st.DrawFn, limits: Made) -> Fields:
     q = _parameter("q", Number(value=Decimal(draw(st.sampled_from(["0", "0.5", "0.95", "1"])))))
     fields = draw(limits)
@@ -115,6 +127,7 @@ def measured_makers(
         "quantile": _quantiles(values),
         "foreign_key": with_limits(_references(names)),
         "not_in_reference": with_limits(_references(names)),
+        "dataset_equal": _compared(names),
         "freshness": spans,
         "not_older_than": spans,
         "not_future": st.just({}),

@@ -13,6 +13,8 @@ from lakeguard_sdk.expression import ColumnRef
 from lakeguard_sdk.measure import (
     Aggregate,
     AggregateFunction,
+    ComparedPart,
+    ComparedRows,
     DistinctCount,
     DistinctValues,
     GroupBreach,
@@ -94,6 +96,19 @@ def keys() -> st.SearchStrategy[Any]:
             where=_WHERE,
         ),
         _references(),
+        _compared(several),
+    )
+
+
+def _compared(several: st.SearchStrategy[Any]) -> st.SearchStrategy[ComparedRows]:
+    """The other dataset has the same columns."""
+    whole = st.just(tuple(COLUMNS))
+    return st.builds(
+        lambda part, columns: ComparedRows(
+            part=part, columns=columns, dataset=OTHER, to=tuple(c.name for c in columns)
+        ),
+        st.sampled_from(ComparedPart),
+        several | several | whole,
     )
 
 

@@ -16,6 +16,8 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from lakeguard_sdk.measure import (
+    ComparedPart,
+    ComparedRows,
     DistinctCount,
     DistinctValues,
     GroupBreach,
@@ -83,6 +85,12 @@ def count(question: Any, rows: Sequence[Row], others: Sequence[Row] = ()) -> Mea
                 if whole(row, columns)
             ]
             return sum((key in known) is found for key in keys)
+        case ComparedRows(part=part, columns=columns, to=to):
+            if part is ComparedPart.ALL:
+                return len(rows) + len(others)
+            here = Counter(key_of(row, columns) for row in rows)
+            here.subtract(tuple(in_order(row[name]) for name in to) for row in others)
+            return sum(map(abs, here.values()))
         case JsonFaults(column=column):
             texts = [row[column.name] for row in rows if row[column.name] is not None]
             return json_oracle.faults(question, texts)

@@ -98,6 +98,14 @@ def shown(tmp_path: Path, error: DefinitionError) -> str:
          "id (integer) is never equal to day of bronze.codes (date)", "day"),
         ("foreign_key(id -> bronze.orders(id))", RuleMeaning,
          "foreign_key holds the columns of bronze.orders against themselves", "bronze.orders"),
+        ("dataset_equal(-> bronze.orders)", RuleMeaning,
+         "dataset_equal holds the columns of bronze.orders against themselves", "bronze.orders"),
+        ("dataset_equal(-> bronze.nothing)", UnknownReference,
+         "dataset 'bronze.nothing' does not exist", "bronze.nothing"),
+        ("dataset_equal(id, code -> bronze.codes(ratio, cod))", UnknownColumn,
+         "bronze.codes has no column 'cod'", "cod"),
+        ("dataset_equal(id -> bronze.codes(day))", RuleMeaning,
+         "id (integer) is never equal to day of bronze.codes (date)", "day"),
         ("foreign_key(id -> bronze.orders(nr))", UnknownColumn,
          "bronze.orders has no column 'nr'", "nr"),
     ],
@@ -127,10 +135,24 @@ def test_refused_below_its_column(tmp_path: Path) -> None:
         "foreign_key(at -> bronze.codes(day))",
         "foreign_key(follows -> bronze.orders(id))",
         "not_in_reference(follows -> bronze.orders(id))",
+        "dataset_equal(id, code -> bronze.codes(ratio, code))",
+        "dataset_equal(follows -> bronze.orders(id))",
     ],
 )
 def test_taken(tmp_path: Path, rule: str) -> None:
     assert make_plan(folder(tmp_path, rule), RegistryState()).steps
+
+
+def test_all_columns_are_compared_where_both_have_the_same(tmp_path: Path) -> None:
+    own = (ORDERS % ("", "  []")).replace("bronze.orders", "bronze.codes")
+    definitions = folder(tmp_path, "dataset_equal(-> bronze.codes)", codes=own)
+    assert make_plan(definitions, RegistryState()).steps
+    more = own.replace("rules:", "  more: {type: long}\nrules:")
+    error = refused(tmp_path, folder(tmp_path, "dataset_equal(-> bronze.codes)", codes=more))
+    assert "bronze.codes has more besides: name the columns to compare" in str(error)
+    fewer = own.replace("  follows: {type: integer}\n", "")
+    error = refused(tmp_path, folder(tmp_path, "dataset_equal(-> bronze.codes)", codes=fewer))
+    assert "bronze.codes has no column 'follows'" in str(error)
 
 
 def test_a_column_that_others_refer_to_stays(tmp_path: Path) -> None:

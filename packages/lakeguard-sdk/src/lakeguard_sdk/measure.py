@@ -118,6 +118,30 @@ class UnmatchedRows(Noun):
     where: Condition | None = None
 
 
+class ComparedPart(StrEnum):
+    """Rows that one side has more often than the other, or all rows of the two."""
+
+    DIFFERING = "differing"
+    ALL = "all"
+
+
+class ComparedRows(Noun):
+    """The rows of the table beside those of the pinned version of another dataset, as often as
+    each has them. NULL equals NULL here, and NaN equals NaN."""
+
+    measure: Literal["compared_rows"] = "compared_rows"
+    part: ComparedPart
+    columns: tuple[ColumnRef, ...]
+    dataset: DatasetName
+    to: tuple[str, ...]
+    """Its columns, in the order of ``columns``."""
+    scope: Scope = Scope.TABLE
+
+    @property
+    def where(self) -> Condition | None:
+        return None
+
+
 class JsonFaults(Noun):
     """Rows whose text ``json_texts`` cannot read, or whose value is none that it must be: an object
     with every ``required`` key and none but ``allowed`` ones, or a value that fits a schema. NULL
@@ -228,6 +252,7 @@ AnyMeasure = (
     | MostCommonRows
     | DistinctValues
     | UnmatchedRows
+    | ComparedRows
     | JsonFaults
     | SequenceGaps
     | OutOfOrder

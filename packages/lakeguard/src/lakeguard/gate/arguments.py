@@ -131,11 +131,12 @@ class ArgumentParser:
         except BadName as error:
             message = f"{token.value[:64]} is no dataset: {error}"
             raise GrammarError(message, token.span, kind="syntax") from None
-        self._cursor.expect_mark("(")
-        names = [self._cursor.expect_column().value]
-        while self._cursor.take_mark(","):
-            names.append(self._cursor.expect_column().value)
-        self._cursor.expect_mark(")")
+        names: list[str] = []
+        if not (self._type.refers_whole and self._cursor.at_mark(")")):
+            self._cursor.expect_mark("(")
+            while not names or self._cursor.take_mark(","):
+                names.append(self._cursor.expect_column().value)
+            self._cursor.expect_mark(")")
         self._store("to", Reference(dataset=dataset, columns=tuple(names)), token.span)
 
     def _argument(self) -> None:

@@ -20,7 +20,7 @@ from lakeguard.gate.wording import (
 )
 from lakeguard_sdk.decision import CheckResult
 from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.measure import MeasureValue, RowCount
+from lakeguard_sdk.measure import ComparedRows, MeasureValue, RowCount
 from lakeguard_sdk.words import Outcome, Scope, Severity
 
 
@@ -106,6 +106,8 @@ def _rows_outcome(
 
 def _rows_words(rule: Rule, judged: RowsJudged | GroupsJudged) -> str:
     measure = judged.scope.measure
+    if isinstance(measure, ComparedRows):
+        return "rows of the two"
     in_table = isinstance(measure, RowCount) and measure.scope is Scope.TABLE
     rows = "rows of the table" if in_table else "new rows"
     return rows + where_words(rule)

@@ -78,6 +78,11 @@ class Resolver:
         return tuple(found)
 
     @property
+    def whole_row(self) -> tuple[ColumnRef, ...]:
+        """All columns that the table has, typed."""
+        return tuple(ColumnRef(name=c.name, type=c.type) for c in self._schema.columns)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """All columns that the table has, in their order."""
         return self._schema.names

@@ -31,7 +31,7 @@ class Percent(Noun):
 
 
 class Reference(Noun):
-    """Columns of another dataset, as in ``-> silver.carriers(code)``."""
+    """Columns of another dataset, as in ``-> silver.carriers(code)``; all where none is named."""
 
     literal: Literal["reference"] = "reference"
     dataset: DatasetName
@@ -139,7 +139,7 @@ def _arguments(rule: Rule) -> str:
             case Said() | Totalled() as said:
                 columns.append(value_text(said))
             case Reference() as reference:
-                return f"{', '.join(columns)} -> {value_text(reference)}"
+                return f"{', '.join(columns)} -> {value_text(reference)}".strip()
             case value:
                 named.append(f"{parameter.name}={value_text(value)}")
     return ", ".join([*columns, *named])
@@ -155,7 +155,8 @@ def value_text(value: ParameterValue) -> str:
         case Totalled(tree=total):
             return written_text(total)
         case Reference(dataset=dataset, columns=keys):
-            return f"{dataset}({', '.join(map(column_text, keys))})"
+            listed = ", ".join(map(column_text, keys))
+            return f"{dataset}({listed})" if keys else str(dataset)
         case Percent(value=share):
             return f"{number_text(share)}%"
         case Listed(items=items):

@@ -68,6 +68,8 @@ class RuleType(ABC):
     """Whether it begins with a value of all rows."""
     refers: ClassVar[bool] = False
     """Whether its columns are followed by those of another dataset."""
+    refers_whole: ClassVar[bool] = False
+    """Whether neither side need name its columns, and all are meant."""
     groups: ClassVar[bool] = False
     """Whether it can be asked of each group of rows by itself."""
     scopes: ClassVar[tuple[Scope, ...]] = ()

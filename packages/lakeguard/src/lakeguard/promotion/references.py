@@ -1,4 +1,4 @@
-"""Datasets that the keys of another refer to, pinned when its run opens."""
+"""Datasets that the rules of another refer to, pinned when its run opens."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from lakeguard.promotion.builds import pin_input
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart
 from lakeguard.registry.store import RegisteredDataset
-from lakeguard_sdk.measure import UnmatchedRows
+from lakeguard_sdk.measure import ComparedRows, UnmatchedRows
 from lakeguard_sdk.run import InputPin
+
+_REFERRING = (UnmatchedRows, ComparedRows)
 
 
 def pin_references(
@@ -22,7 +24,7 @@ def pin_references(
     """
     definition = dataset.definition
     measures = measures_for(definition.rules, definition.table_schema)
-    named = {measure.dataset for measure in measures if isinstance(measure, UnmatchedRows)}
+    named = {measure.dataset for measure in measures if isinstance(measure, _REFERRING)}
     pins = [
         pin_input(connection, heart, name, None, findings, role="reference")
         for name in sorted(named - {dataset.name})

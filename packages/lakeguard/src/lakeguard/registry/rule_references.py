@@ -13,10 +13,11 @@ from lakeguard.registry.references import missing_errors
 from lakeguard.registry.whole import Whole
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.definition_errors import DefinitionError, RuleMeaning, UnknownColumn
-from lakeguard_sdk.schema import FLOATS
+from lakeguard_sdk.schema import FLOATS, is_nested
 from lakeguard_sdk.spelling import did_you_mean
 
 _MARK = "->"
+_EQUAL = "dataset_equal"
 _TIMES = ("date", "timestamp", "timestamp_ntz")
 _AT = ("rules",)
 
@@ -78,7 +79,13 @@ def _column_errors(
     dataset: DatasetDefinition, rule: Rule, to: Reference, other: DatasetDefinition
 ) -> Iterator[DefinitionError]:
     here, there = dataset.table_schema, other.table_schema
-    for own, name in zip(rule.columns, to.columns, strict=False):
+    whole = not to.columns
+    for name in there.names if whole else ():
+        if name not in here.names:
+            problem = f"{to.dataset} has {name} besides: name the columns to compare"
+            yield _meaning(dataset, to, problem, to.dataset)
+    named = (here.names, here.names) if whole else (rule.columns, to.columns)
+    for own, name in zip(*named, strict=False):
         kind, own_kind = there.type_of(name), here.type_of(own)
         if kind is None:
             yield UnknownColumn(
@@ -89,7 +96,7 @@ def _column_errors(
                 at=list(_AT),
                 referring=[to.dataset, name],
             )
-        elif kind in (*FLOATS, "binary"):
+        elif kind in (*FLOATS, "binary") and rule.rule_type != _EQUAL:
             problem = f"{name} of {to.dataset} is {kind}, which is no key"
             yield _meaning(dataset, to, problem, name)
         elif own_kind is not None and not _alike(own_kind, kind):
@@ -98,7 +105,8 @@ def _column_errors(
 
 
 def _alike(one: str, other: str) -> bool:
-    return comparable(one, other) or {one, other} <= set(_TIMES)
+    same = one == other and not is_nested(one)
+    return same or comparable(one, other) or {one, other} <= set(_TIMES)
 
 
 def _meaning(dataset: DatasetDefinition, to: Reference, problem: str, word: str) -> DefinitionError:

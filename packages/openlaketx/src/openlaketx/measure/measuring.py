@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from lakeguard_sdk.measure import (
     Aggregate,
     AnyMeasure,
+    ComparedRows,
     CountIf,
     DistinctCount,
     DistinctValues,
@@ -28,6 +29,7 @@ from lakeguard_sdk.measure import (
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import Scope
+from openlaketx.measure.compared_rows import compared_query
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.distinct_values import digests, values_query
 from openlaketx.measure.forms import Forms
@@ -187,6 +189,10 @@ class Measuring:
                 return self._number(sequence_query(measure, sql, forms, origin.text), sql, origin)
             case SampleMatches():
                 return self._number(sample_query(measure, sql, forms, origin.text), sql, origin)
+            case ComparedRows(dataset=dataset):
+                other, schema = self._engine.reference(dataset)
+                query = compared_query(measure, forms, origin.text, (other.text, schema))
+                return self._number(query, sql, origin, other)
             case JsonFaults():
                 query = texts_query(measure, sql, forms, origin.text)
                 return faulty_rows(measure, self._batches(query, sql, origin))

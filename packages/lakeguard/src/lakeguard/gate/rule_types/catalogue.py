@@ -14,6 +14,7 @@ from lakeguard.gate.rule_types.aggregates import (
 from lakeguard.gate.rule_types.arrays import ArrayElements, ArraySize
 from lakeguard.gate.rule_types.column_order import ColumnOrder
 from lakeguard.gate.rule_types.comparisons import COMPARISONS
+from lakeguard.gate.rule_types.dataset_equal import DatasetEqual
 from lakeguard.gate.rule_types.freshness import Freshness, NotFuture, NotOlderThan
 from lakeguard.gate.rule_types.json_texts import JsonKeys, JsonSchema, JsonValid
 from lakeguard.gate.rule_types.maps import MapKeys
@@ -85,6 +86,7 @@ RULE_TYPES = RuleTypes(
         Completeness(),
         ForeignKey(),
         NotInReference(),
+        DatasetEqual(),
         NumberOfRows(),
         Mean(),
         Least(),

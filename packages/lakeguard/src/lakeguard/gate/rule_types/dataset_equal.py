@@ -1,0 +1,78 @@
+"""``dataset_equal(-> silver.other)`` and ``dataset_equal(a, b -> silver.other(c, d))``"""
+
+from __future__ import annotations
+
+from lakeguard.gate.judgement import RowsJudged, ask
+from lakeguard.gate.reading import ReadRule
+from lakeguard.gate.resolution import Resolver
+from lakeguard.gate.rule import Reference
+from lakeguard.gate.rule_type import ParameterSpec, RuleType
+from lakeguard_sdk.expression import ColumnRef
+from lakeguard_sdk.measure import ComparedPart, ComparedRows
+from lakeguard_sdk.schema import is_nested
+
+
+class DatasetEqual(RuleType):
+    name = "dataset_equal"
+    summary = (
+        "The table, as the publish would leave it, has exactly the rows that another dataset has,"
+        " each as often as it has it, whatever their order: all columns, or those that are named."
+        " Every row counts that one side has more often than the other. The other dataset is read"
+        " at the version that was published when the run opened, and both are read as a whole."
+    )
+    example = "dataset_equal(order_id, amount -> bronze.orders(order_id, amount))"
+    nulls = "NULL equals NULL, and NaN equals NaN."
+    takes = "any but nested; of one kind with the other dataset's"
+    columns = (0, None)
+    parameters = (
+        ParameterSpec(
+            "to",
+            "reference",
+            "the dataset, written after `->`, with its columns where some are named",
+            required=True,
+        ),
+    )
+    refers = True
+    refers_whole = True
+
+    def check(self, read: ReadRule) -> None:
+        to = _reference(read)
+        if len(to.columns) != len(read.rule.columns):
+            message = "name as many columns on either side of ->, or none"
+            raise read.error("parameter to", message)
+        if len(set(to.columns)) != len(to.columns):
+            raise read.error("parameter to", "a column stands twice")
+        if read.rule.where is not None:
+            raise read.error("where 0", "two datasets are compared as a whole: there is no where")
+        if read.rule.on_fail == "quarantine":
+            message = "a row that is missing cannot be set aside: it blocks"
+            raise read.error("on_fail", message)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        to = _reference(read)
+        own = columns.every or columns.whole_row
+        _refuse_nested(read, own)
+        differing, every = (
+            ComparedRows(
+                part=part,
+                columns=own,
+                dataset=to.dataset,
+                to=to.columns or tuple(column.name for column in own),
+            )
+            for part in (ComparedPart.DIFFERING, ComparedPart.ALL)
+        )
+        return RowsJudged(ask(differing), ask(every))
+
+
+def _refuse_nested(read: ReadRule, own: tuple[ColumnRef, ...]) -> None:
+    for column in own:
+        if is_nested(column.type):
+            message = f"{column.name} is {column.type}: name the columns to compare, without it"
+            raise read.error("type", message)
+
+
+def _reference(read: ReadRule) -> Reference:
+    to = read.rule.parameter("to")
+    if not isinstance(to, Reference):
+        raise read.error("type", "a dataset to compare with is missing")
+    return to
