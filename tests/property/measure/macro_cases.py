@@ -37,7 +37,7 @@ PRIMITIVES: dict[str, Oracle] = {
 }
 
 
-_TIME = re.compile(r"\b(day|till|at|done|local|ended)\b|timestamp|date")
+_TIME = re.compile(r"\b(day|till|at|done|local|ended|seen)\b|timestamp|date")
 _QUICK = TIME_MACROS | ROW_PRIMITIVES | VALUE_PRIMITIVES
 _KEYS = ("new_values(day, ", "new_values(at, ", "new_values(local, ", "no_gaps(")
 TIMED: dict[str, Oracle] = {
@@ -56,9 +56,10 @@ def tables(draw: st.DrawFn, least: int, most: int) -> Data:
 
 
 def table_of(chance: Random, count: int) -> Data:
+    middle = count + chance.choice([0, 0, 0, 9])
     return Data(
         batch=rows(chance, count),
         existing=rows(chance, count // 3),
         others=rows(chance, 12),
-        counts=tuple(max(0, count + chance.randrange(-5, 6)) for _ in range(6)),
+        counts=tuple(max(0, middle + chance.randrange(-5, 6)) for _ in range(6)),
     )

@@ -84,11 +84,15 @@ def leaves_a_gap(begins: Any, ends: list[Any]) -> bool:
     return all(begins > end for end in ends)
 
 
-def spread(column: str, of: Callable[[list[float]], float], least: int) -> Callable[[Data], Any]:
-    """Of the new rows; NaN where a value is not finite, None with too few of them."""
+def spread(
+    column: str, of: Callable[[list[float]], float], least: int, *, finite: bool = False
+) -> Callable[[Data], Any]:
+    """Of the new rows, or the ``finite`` ones; NaN where a value is not, None with too few."""
 
     def found(data: Data) -> float | None:
         values = list(map(float, present(data.batch, column)))
+        if finite:
+            values = list(filter(math.isfinite, values))
         if not all(map(math.isfinite, values)):
             return math.nan
         return of(values) if len(values) >= least else None
@@ -171,6 +175,13 @@ VALUE_MACROS: dict[str, Oracle] = {
         f"median({name(c)}, min=-1, max=5)": valued(spread(c, median, 1), -1, 5)
         for c in (*NUMBERS, "e")
     },
+    **{
+        f"median({c}, min=-1, max=5) where is_finite({c})": valued(
+            spread(c, median, 1, finite=True), -1, 5
+        )
+        for c in ("f", "d")
+    },
+    "stddev(f, max=1e7) where is_finite(f)": valued(spread("f", stdev, 2, finite=True), None, 1e7),
     **{
         f"stddev({name(c)}, max=1000)": valued(spread(c, stdev, 2), None, 1000)
         for c in (*(c for c in NUMBERS if c != "d"), "e")

@@ -41,7 +41,7 @@ from tests.property.measure.macro_oracle import (
     settled,
     valued,
 )
-from tests.property.measure.macro_rows import CLOCK, DAY, ONE_OF_EACH, SCHEMA, TYPES
+from tests.property.measure.macro_rows import CLOCK, DAY, HOUR, ONE_OF_EACH, SCHEMA, TYPES
 
 _SPELLED = {"date": day, "timestamp": instant, "timestamp_ntz": local_instant}
 _CLOSE = ("b", "h", "i", "small", "cents", "e")
@@ -260,10 +260,12 @@ VALUE_PRIMITIVES: dict[str, Oracle] = {
     },
     "most_common(k, value='a', max=40%)": _mostly_a,
     "freshness(at, max='24h')": _age("at", _fresh(DAY)),
-    "freshness(day, max='2d')": _age("day", _fresh(2 * DAY)),
+    "freshness(seen, max='90m')": _age("seen", _fresh(HOUR * 3 // 2)),
+    "freshness(`seen on`, max='2d')": _age("seen on", _fresh(2 * DAY)),
     "not_older_than(local, max='30d')": _age("local", lambda m, now: now - min(m) <= 30 * DAY),
+    "not_older_than(seen, max='24h')": _age("seen", lambda m, now: now - min(m) <= DAY),
     "not_older_than(till, max='2w')": _age("till", lambda m, now: now - min(m) <= 14 * DAY),
-    **{f"not_future({c})": _age(c, lambda m, now: max(m) <= now) for c in _TIMES},
+    **{f"not_future({c})": _age(c, lambda m, now: max(m) <= now) for c in (*_TIMES, "seen")},
 }
 KEY_PRIMITIVES: dict[str, Oracle] = {
     **{f"unique({name(c)})": no_repeats(c) for c in KEYED},
@@ -293,6 +295,7 @@ TABLE_PRIMITIVES: dict[str, Oracle] = {
     "column_type(small, type='decimal(9,2)')": settled(lambda data: True),
     "column_type(small, type='decimal(10,2)')": settled(lambda data: False),
     "column_count(min=3, max=20)": settled(lambda data: 3 <= len(_NAMES) <= 20),
+    "column_count(min=3)": settled(lambda data: len(_NAMES) >= 3),
     "column_order(b, i, d)": settled(lambda data: sorted("bid", key=_NAMES.index) == list("bid")),
     "column_order(d, b)": settled(lambda data: _NAMES.index("d") < _NAMES.index("b")),
     f"schema_match(columns=[{_LISTED_NAMES}])": settled(lambda data: True),

@@ -44,6 +44,8 @@ TYPES = {
     "done": "timestamp",
     "local": "timestamp_ntz",
     "ended": "timestamp_ntz",
+    "seen": "timestamp",
+    "seen on": "date",
     "tags": "array<string>",
     "nums": "array<integer>",
     "counts": "map<string,integer>",
@@ -69,11 +71,11 @@ _FINE = [5e-324, 1e-300, 1e300, -1e300, 0.3, 2.0**53 + 2]
 
 def rows(chance: Random, count: int) -> list[Row]:
     """Few and telling values: collisions are wanted, and so are the ends of each type."""
-    same = chance.choice([["x"], ["x", "y"]])
-    return [_row(chance, same) for _ in range(count)]
+    same, age = chance.choice([["x"], ["x", "y"]]), chance.choice([-HOUR, 1, HOUR, 3 * DAY])
+    return [_row(chance, same, age) for _ in range(count)]
 
 
-def _row(chance: Random, same: list[str]) -> Row:
+def _row(chance: Random, same: list[str], age: int) -> Row:
     row = {name: _value(chance, kind) for name, kind in TYPES.items()}
     row |= {name: written(chance, texts) for name, texts in FORMS.items()}
     row |= {"k": chance.choice("abc"), "same": chance.choice(same)}
@@ -85,7 +87,10 @@ def _row(chance: Random, same: list[str]) -> Row:
     if chance.random() < 0.6:
         row |= {"total": _added(row, "i", "j"), "bill": _added(row, "small", "cents")}
         row["both"] = _added(row, "d", "e")
-    return {name: None if chance.random() < 0.1 else value for name, value in row.items()}
+    row["seen"] = CLOCK - age - chance.randrange(0, DAY, HOUR)
+    row["seen on"] = row["seen"] // DAY
+    missing = chance.choice([0.05, 0.05, 0.05, 0.6])
+    return {name: None if chance.random() < missing else value for name, value in row.items()}
 
 
 def _later(chance: Random, value: int, data_type: str) -> int:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from random import Random
 from typing import Any, get_args
 
 import pytest
@@ -16,7 +17,7 @@ from lakeguard.gate.rule_types.catalogue import RULE_TYPES
 from lakeguard.registry.macros import built_in_rules
 from lakeguard_sdk.measure import AnyMeasure, measure_key
 from openlaketx.measure import take_measures
-from tests.property.measure.macro_cases import MACROS, PRIMITIVES, tables
+from tests.property.measure.macro_cases import MACROS, PRIMITIVES, table_of, tables
 from tests.property.measure.macro_judging import (
     disagreements,
     earlier,
@@ -52,6 +53,16 @@ def test_every_rule_of_the_catalogue_has_an_oracle() -> None:
 
 def test_every_type_of_rule_has_an_oracle() -> None:
     assert {call.partition("(")[0] for call in PRIMITIVES} == {kind.name for kind in RULE_TYPES}
+
+
+def test_every_rule_is_seen_to_hold_and_not_to_hold() -> None:
+    tables = [table_of(Random(size), size) for size in (0, 1, 3, 4, 10, 25, 40, 80)]
+    seen: dict[str, set[bool]] = {}
+    for call, oracle in (MACROS | PRIMITIVES).items():
+        verdicts = {told.holds for data in tables for told in oracle(data)}
+        seen.setdefault(call.partition("(")[0], set()).update(verdicts)
+    assert seen.pop("column_exists") == {True}  # without the column it is refused
+    assert [name for name, verdicts in seen.items() if len(verdicts) < 2] == []
 
 
 def test_every_measure_is_asked() -> None:
