@@ -120,7 +120,7 @@ def test_what_is_no_sample_of_the_run_is_refused(
 def test_a_rule_has_one_sample(tmp_path: Path) -> None:
     client = world(tmp_path)
     ticket = blocked_run(client)
-    with pytest.raises(SampleRefused, match="several of one rule"):
+    with pytest.raises(SampleRefused, match="2 of it came"):
         client.runs.submit_samples(ticket, (FAILS, FAILS))
 
 

@@ -206,9 +206,7 @@ def _refuse(connection: Connection, heart: Heart, opening: Opening, facts: CaseF
 
 def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: Build) -> RunPlan:
     definition, target = opening.dataset.definition, opening.bundle.target
-    private = private_columns(
-        connection, heart, opening.dataset, current_policies(connection, heart.org_id)
-    )
+    private, masked = _untold(connection, heart, opening, build)
     measures = asked_measures(opening.pinned, definition.table_schema)
     plan = RunPlan(
         ticket=opening.ticket,
@@ -237,9 +235,7 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         watermark=opening.watermark,
         references=opening.references,
         private=private,
-        masked=masked_columns(
-            connection, heart, definition, opening.pinned, private, read_by(build)
-        ),
+        masked=masked,
     )
     record_opening(
         connection,
@@ -251,3 +247,14 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         heart.clock(),
     )
     return plan
+
+
+def _untold(
+    connection: Connection, heart: Heart, opening: Opening, build: Build
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of which no message may tell a value, and those of which no sample may."""
+    dataset, pinned = opening.dataset, opening.pinned
+    policies = current_policies(connection, heart.org_id)
+    private = private_columns(connection, heart, dataset, policies)
+    read = read_by(build)
+    return private, masked_columns(connection, heart, dataset.definition, pinned, private, read)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from sqlalchemy import Connection
@@ -40,9 +41,9 @@ def submit_samples(heart: Heart, ticket: RunTicket, samples: tuple[RowSample, ..
                 rule = sample.rule_id[:200]
                 raise SampleRefused(run=ticket.run_id, rule=rule, reason=problem)
             _check_masked(sample, run)
-        if len({sample.rule_id for sample in samples}) < len(samples):
-            several = "several of one rule came"
-            raise SampleRefused(run=ticket.run_id, rule="one rule", reason=several)
+        rule, times = Counter(sample.rule_id for sample in samples).most_common(1)[0]
+        if times > 1:
+            raise SampleRefused(run=ticket.run_id, rule=rule, reason=f"{times} of it came")
         record_samples(connection, heart.org_id, ticket.run_id, samples, heart.clock())
 
 
