@@ -57,9 +57,12 @@ def tables(draw: st.DrawFn, least: int, most: int) -> Data:
 
 def table_of(chance: Random, count: int) -> Data:
     middle = count + chance.choice([0, 0, 0, 9])
+    batch, existing, others = (rows(chance, size) for size in (count, count // 3, 12))
+    if chance.random() < 0.3:
+        others = chance.sample([*batch, *existing], count + count // 3)[chance.randrange(2) :]
     return Data(
-        batch=rows(chance, count),
-        existing=rows(chance, count // 3),
-        others=rows(chance, 12),
+        batch=batch,
+        existing=existing,
+        others=others,
         counts=tuple(max(0, middle + chance.randrange(-5, 6)) for _ in range(6)),
     )

@@ -31,6 +31,7 @@ from tests.property.measure.macro_oracle import (
     Oracle,
     Rows,
     Told,
+    alike,
     between,
     counted,
     keys,
@@ -139,6 +140,20 @@ def _referred(found: bool, *columns: str) -> Oracle:
         known = set(keys(data.others, columns))
         failed = sum((key in known) is found for key in keys(data.table, columns))
         return [counted(failed, len(data.table))]
+
+    return told
+
+
+def _same_rows(*columns: str) -> Oracle:
+    """Rows that one side has more often than the other; a NULL is a value like any other."""
+
+    def told(data: Data) -> list[Told]:
+        ours, theirs = (
+            Counter(tuple(alike(row[column]) for column in columns) for row in rows)
+            for rows in (data.table, data.others)
+        )
+        failed = (ours - theirs).total() + (theirs - ours).total()
+        return [counted(failed, len(data.table) + len(data.others))]
 
     return told
 
@@ -278,6 +293,12 @@ KEY_PRIMITIVES: dict[str, Oracle] = {
     },
     "not_in_reference(k, n -> silver.other(k, n))": _referred(True, "k", "n"),
     "not_in_reference(s -> silver.other(s))": _referred(True, "s"),
+    **{
+        f"dataset_equal({(listed := ', '.join(map(name, columns)))} -> silver.other({listed}))": (
+            _same_rows(*columns)
+        )
+        for columns in (("k",), ("d", "yes"), ("at", "small"), ("s", "raw", "order id"), KEYED)
+    },
     "gaps(n, step=1) by k": steps("n", 1, "k"),
     "gaps(at, step='1d')": steps("at", DAY),
     "increasing(n, m) by k": _along("n", "m", down=False, strict=False, by="k"),
