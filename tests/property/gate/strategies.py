@@ -215,6 +215,31 @@ def _totalled(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
+def _grouped(draw: st.DrawFn) -> dict[str, Any]:
+    """A condition over aggregates, of which no two are the same."""
+    of = st.builds(Aggregated, function=st.sampled_from(["sum", "min", "max", "avg"]), of=values)
+    rows = Aggregated(function="count")
+    more = Calculated(op=draw(st.sampled_from(Arithmetic)), left=rows, right=draw(of))
+    compared = Compared(op=draw(st.sampled_from(Comparison)), left=draw(of), right=more)
+    limits = numbers.map(number)
+    tree = draw(
+        st.sampled_from(
+            [
+                compared,
+                Between(of=more, low=draw(limits), high=rows, negated=draw(st.booleans())),
+                AllOf(items=(compared, NullTest(of=more))),
+                AnyOf(items=(Negation(item=NullTest(of=more)), compared)),
+            ]
+        )
+    )
+    return {"columns": (), "by": draw(_keys), "parameters": (_condition_of(tree),)}
+
+
+def _condition_of(tree: WhereNode) -> Parameter:
+    return Parameter(name="condition", value=Said(tree=tree))
+
+
+@st.composite
 def _relation(draw: st.DrawFn) -> tuple[Parameter, ...]:
     given = [Parameter(name="op", value=draw(_operators))]
     if draw(st.booleans()):
@@ -262,6 +287,7 @@ _MAKERS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "array_elements": _with_limits(_said(names)),
     "sql_row": _with_limits(_said()),
     "sql_agg": _totalled(),
+    "sql_query": _with_limits(_grouped()),
     "unique": _with_limits(_fixed(columns=_keys, scope=st.sampled_from([None, Scope.BATCH]))),
     "row_count": value_limits(_counts).map(lambda fields: fields | {"columns": ()}),
     **{name: value_limits(numbers) for name in ("mean", "min", "max", "sum")},

@@ -9,14 +9,16 @@ from typing import Any
 from lakeguard_sdk.measure import (
     Aggregate,
     AggregateFunction,
+    CountIf,
     DistinctValues,
     GroupBreach,
+    GroupFaults,
     MeasureValue,
     Quantile,
 )
 from lakeguard_sdk.words import Scope
 from openlaketx.measure.value_text import rounded
-from tests.property.measure import oracle, sequence_oracle
+from tests.property.measure import oracle, sequence_oracle, total_oracle
 
 UNMEASURED = "unmeasured"
 
@@ -30,12 +32,20 @@ def expected_of(question: Any, batch: list[Any], existing: list[Any], others: li
         match question:
             case Aggregate() | Quantile():
                 return value_of(question, rows)
+            case GroupFaults():
+                return total_oracle.faults(question, rows, _term)
             case GroupBreach(of=of):
                 return sequence_oracle.breach(question, rows, lambda group: value_of(of, group))
             case _:
                 return sequence_oracle.count(question, rows, others)
     except OverflowError:
         return UNMEASURED
+
+
+def _term(term: Any, rows: list[Any]) -> MeasureValue:
+    if isinstance(term, CountIf):
+        return int(oracle.measure(term, rows, rows))
+    return value_of(term, rows)
 
 
 def value_of(question: Any, rows: list[Any]) -> MeasureValue:

@@ -9,15 +9,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lakeguard_sdk.expression import ColumnRef
+from lakeguard_sdk.expression import Arithmetic, ColumnRef, Comparison
 from lakeguard_sdk.measure import (
     Aggregate,
     AggregateFunction,
     ComparedPart,
     ComparedRows,
+    CountIf,
     DistinctCount,
     DistinctValues,
     GroupBreach,
+    GroupFaults,
     GroupPart,
     IntervalFault,
     IntervalFaults,
@@ -29,6 +31,16 @@ from lakeguard_sdk.measure import (
     UnmatchedRows,
 )
 from lakeguard_sdk.schema import INTEGERS, decimal_size, is_numeric
+from lakeguard_sdk.total_condition import (
+    Figure,
+    Reckoned,
+    Total,
+    TotalAnd,
+    TotalCompare,
+    TotalMissing,
+    TotalNot,
+    TotalOr,
+)
 from lakeguard_sdk.words import Scope
 from tests.property.measure.questions import COLUMNS, conditions
 from tests.property.measure.staging import OTHER
@@ -169,6 +181,34 @@ def _kind(column: ColumnRef) -> str:
     return "integer" if column.type in INTEGERS else column.type.removesuffix("_ntz")
 
 
+@st.composite
+def faults(draw: st.DrawFn) -> GroupFaults:
+    """Conditions over two aggregates and the number of rows."""
+    small = st.sampled_from([c for c in COLUMNS if c.type in ("byte", "integer", "decimal(9,2)")])
+    function = st.sampled_from([word for word in AggregateFunction if word != "deviation"])
+    where = draw(_WHERE)
+    terms = (
+        RowCount(where=where),
+        CountIf(condition=draw(conditions(1)), where=where),
+        *(Aggregate(function=draw(function), column=draw(small), where=where) for _ in range(2)),
+    )
+    value = st.builds(Total, term=st.integers(0, 3)) | st.builds(
+        Figure, text=st.sampled_from(["0", "1", "-2.5", "3"])
+    )
+    value |= st.builds(Reckoned, op=st.sampled_from(Arithmetic), left=value, right=value)
+    test = st.builds(TotalCompare, op=st.sampled_from(Comparison), left=value, right=value)
+    test |= st.builds(TotalMissing, of=value)
+    several = st.lists(test, min_size=2, max_size=2).map(tuple)
+    condition = st.one_of(
+        test,
+        st.builds(TotalAnd, items=several),
+        st.builds(TotalOr, items=several),
+        st.builds(TotalNot, item=test),
+    )
+    by = tuple(draw(st.lists(st.sampled_from(_FEW), min_size=1, max_size=2, unique=True)))
+    return GroupFaults(terms=terms, condition=draw(condition), by=by, where=where)
+
+
 def groups() -> st.SearchStrategy[Any]:
     by = st.lists(st.sampled_from(_FEW), min_size=1, max_size=2, unique=True).map(tuple)
     small = st.sampled_from([c for c in COLUMNS if c.type in ("byte", "integer", "decimal(9,2)")])
@@ -186,7 +226,7 @@ def groups() -> st.SearchStrategy[Any]:
         st.builds(RowCount, scope=_SCOPES, where=_WHERE),
     )
     bounds = st.sampled_from([(None, "1"), ("0", None), ("0", "2"), ("-1.5", "1.5")])
-    return st.builds(
+    breaches = st.builds(
         lambda part, of, by, bounds: GroupBreach(
             part=part, of=of, by=by, low=bounds[0], high=bounds[1]
         ),
@@ -195,3 +235,4 @@ def groups() -> st.SearchStrategy[Any]:
         by,
         bounds,
     )
+    return breaches | breaches | faults()

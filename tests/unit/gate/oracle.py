@@ -16,13 +16,14 @@ from lakeguard_sdk.measure import (
     CountIf,
     DuplicateRows,
     GroupBreach,
+    GroupFaults,
     Measure,
     MeasureValue,
     Quantile,
     RowCount,
 )
 from lakeguard_sdk.words import Scope
-from tests.property.measure import sequence_oracle
+from tests.property.measure import sequence_oracle, total_oracle
 from tests.property.measure.literals import EPOCH
 from tests.property.measure.scalar_oracle import scalar, truth
 
@@ -57,6 +58,10 @@ def measured(
         case Quantile(q=q, column=column):
             values = [row[column.name] for row in inside if row[column.name] is not None]
             return _quantile([float(value) for value in values], float(q))
+        case GroupFaults():
+            return total_oracle.faults(
+                measure, inside, lambda term, group: measured(term, group, group)
+            )
         case GroupBreach(of=of):
             return sequence_oracle.breach(measure, inside, lambda group: measured(of, group, group))
         case _:

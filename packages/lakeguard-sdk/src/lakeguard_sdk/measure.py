@@ -10,6 +10,7 @@ from pydantic import Field
 from lakeguard_sdk.expression import ColumnRef, Condition, Operand
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.total_condition import TotalCondition
 from lakeguard_sdk.words import Scope
 
 MeasureValue = int | float | str | None
@@ -228,6 +229,20 @@ class GroupBreach(Noun):
         return self.of.where
 
 
+GroupTerm = RowCount | CountIf | Aggregate
+
+
+class GroupFaults(Noun):
+    """Rows of groups for which a condition over their ``terms`` is not TRUE; NULL is a group of
+    its own."""
+
+    measure: Literal["group_faults"] = "group_faults"
+    terms: tuple[Annotated[GroupTerm, Field(discriminator="measure")], ...]
+    condition: TotalCondition
+    by: tuple[ColumnRef, ...]
+    where: Condition | None = None
+
+
 SAMPLED_VALUES = 10_000
 
 
@@ -258,6 +273,7 @@ AnyMeasure = (
     | OutOfOrder
     | IntervalFaults
     | GroupBreach
+    | GroupFaults
     | SampleMatches
 )
 Measure = Annotated[AnyMeasure, Field(discriminator="measure")]

@@ -35,7 +35,7 @@ class AggregateParser(ConditionParser):
         if cursor.at_mark("("):
             self._enter()
             cursor.advance()
-            inner = self._sum()
+            inner = self._bracketed()
             cursor.expect_mark(")")
             self._depth -= 1
             return inner
@@ -47,6 +47,10 @@ class AggregateParser(ConditionParser):
             if cursor.at_word(word) and cursor.next_is("("):
                 return self._aggregate(word)
         raise cursor.error(f"a number or one of {', '.join(WORDS)} expected")
+
+    def _bracketed(self) -> Node:
+        """What may stand in brackets outside of an aggregate."""
+        return self._sum()
 
     def _aggregate(self, word: AggregateWord) -> Aggregated:
         cursor = self._cursor
@@ -84,6 +88,13 @@ class AggregateParser(ConditionParser):
     def _no_aggregate(self, start: Span) -> GrammarError:
         message = "this is the same whatever the rows hold: write an aggregate, as sum(amount)"
         return GrammarError(message, self._cursor.since(start), kind="meaning")
+
+
+class GroupParser(AggregateParser):
+    """A condition over aggregates."""
+
+    def _bracketed(self) -> Node:
+        return self._anything()
 
 
 def _has_aggregate(node: Node) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from lakeguard.gate.aggregate_parser import AggregateParser
+from lakeguard.gate.aggregate_parser import AggregateParser, GroupParser
 from lakeguard.gate.condition_parser import ConditionParser, refuse_repeats
 from lakeguard.gate.cursor import Cursor
 from lakeguard.gate.durations import is_duration
@@ -104,7 +104,8 @@ class ArgumentParser:
             self._take_column()
             self._cursor.expect_mark(",")
         start = self._cursor.token.span
-        parser = ConditionParser(self._cursor)
+        totals = self._type.says_totals
+        parser = GroupParser(self._cursor) if totals else ConditionParser(self._cursor)
         tree = parser.parse()
         self._spans.update({f"condition {i}": span for i, span in enumerate(parser.places)})
         self._store("condition", Said(tree=tree), self._cursor.since(start))

@@ -12,6 +12,7 @@ from lakeguard.gate.scalars import as_scalar
 from lakeguard.gate.typed_aggregates import AggregateTyper
 from lakeguard.gate.typed_conditions import ConditionTyper, ElementTyper
 from lakeguard.gate.typed_scalars import find_column
+from lakeguard.gate.typed_totals import TotalTyper
 from lakeguard.gate.typed_values import (
     NoSuchValue,
     OutOfReach,
@@ -21,7 +22,9 @@ from lakeguard.gate.typed_values import (
 )
 from lakeguard.gate.written import WhereNode
 from lakeguard_sdk.expression import ColumnRef, Condition, Value
+from lakeguard_sdk.measure import GroupTerm
 from lakeguard_sdk.schema import FLOATS, TableSchema, is_nested
+from lakeguard_sdk.total_condition import TotalCondition
 
 
 class Resolver:
@@ -44,6 +47,12 @@ class Resolver:
     def said_of_elements(self, element: str) -> Condition:
         """The same where ``value`` is the element of an array, and no column is in reach."""
         return ElementTyper(self._read, element, "condition").condition(self._tree)
+
+    def said_of_groups(self) -> tuple[TotalCondition, tuple[GroupTerm, ...]]:
+        """The condition over the aggregates of each group, and those aggregates."""
+        typer = TotalTyper(self._read, self._schema, self.where)
+        condition = typer.said(self._tree)
+        return condition, typer.terms()
 
     def total(self) -> AggregateTyper:
         """The value of all rows that the rule is about, with what it asks of the data."""

@@ -64,6 +64,8 @@ class RuleType(ABC):
     """Whether the arguments are two columns with a comparison between them."""
     says: ClassVar[bool] = False
     """Whether a condition follows its columns."""
+    says_totals: ClassVar[bool] = False
+    """Whether that condition is one over aggregates."""
     totals: ClassVar[bool] = False
     """Whether it begins with a value of all rows."""
     refers: ClassVar[bool] = False

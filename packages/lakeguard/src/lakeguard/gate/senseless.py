@@ -34,10 +34,10 @@ def settled(condition: Condition) -> bool | None:
     """What the condition is for every row that has values; None where it may be either."""
     match condition:
         case Compare(op=op, left=left, right=right):
-            return _compared(op, reach_of(left), reach_of(right))
+            return compared_reaches(op, reach_of(left), reach_of(right))
         case InSet(of=of, values=values):
             reach = reach_of(of)
-            none = all(_compared(Comparison.EQ, reach, reach_of(v)) is False for v in values)
+            none = all(compared_reaches(Comparison.EQ, reach, reach_of(v)) is False for v in values)
             return False if none else None
         case Not(item=item):
             found = settled(item)
@@ -73,7 +73,8 @@ def _negated(condition: Condition) -> Condition:
     return Not(item=condition)
 
 
-def _compared(op: Comparison, one: Reach, other: Reach) -> bool | None:
+def compared_reaches(op: Comparison, one: Reach, other: Reach) -> bool | None:
+    """What a comparison is wherever the two sides lie; None where it may be either."""
     match op:
         case Comparison.GE:
             return _below(other, one, strict=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import ClassVar
 
 from lakeguard.gate.formula import Combined, Constant, Formula, Term
 from lakeguard.gate.literals import Number
@@ -35,8 +36,11 @@ _DIVIDING = (Arithmetic.DIVIDE, Arithmetic.REMAINDER)
 class AggregateTyper(ConditionTyper):
     """``measures`` are the terms of ``formula``; ``inexact`` says that a double is among them."""
 
+    prefix: ClassVar[str] = "aggregate"
+    """Of the places that it goes through."""
+
     def __init__(self, read: ReadRule, schema: TableSchema, where: Condition | None) -> None:
-        super().__init__(read, schema, "aggregate")
+        super().__init__(read, schema, self.prefix)
         self._where = where
         self.measures: list[Measure] = []
         self.inexact = False

@@ -15,6 +15,7 @@ from lakeguard_sdk.measure import (
     DistinctValues,
     DuplicateRows,
     GroupBreach,
+    GroupFaults,
     IntervalFaults,
     JsonFaults,
     MostCommonRows,
@@ -33,6 +34,7 @@ from openlaketx.measure.compared_rows import compared_query
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.distinct_values import digests, values_query
 from openlaketx.measure.forms import Forms
+from openlaketx.measure.group_conditions import rows_of_faults, terms_query
 from openlaketx.measure.group_values import breach, groups_query, parts
 from openlaketx.measure.json_values import faulty_rows, texts_query
 from openlaketx.measure.keys import (
@@ -193,6 +195,9 @@ class Measuring:
                 other, schema = self._engine.reference(dataset)
                 query = compared_query(measure, forms, origin.text, (other.text, schema))
                 return self._number(query, sql, origin, other)
+            case GroupFaults():
+                query, questions = terms_query(measure, sql, forms, origin.text)
+                return rows_of_faults(measure, questions, self._rows(query, sql, origin))
             case JsonFaults():
                 query = texts_query(measure, sql, forms, origin.text)
                 return faulty_rows(measure, self._batches(query, sql, origin))

@@ -45,6 +45,7 @@ from lakeguard.gate.rule_types.shares import (
 )
 from lakeguard.gate.rule_types.spread import QuantileValue
 from lakeguard.gate.rule_types.sql_agg import TotalFormula
+from lakeguard.gate.rule_types.sql_query import GroupQuery
 from lakeguard.gate.rule_types.sql_row import RowCondition
 from lakeguard.gate.rule_types.table_shape import TABLE_RULES
 from lakeguard.gate.rule_types.text_forms import Castable, Like, WrittenDate
@@ -78,6 +79,7 @@ RULE_TYPES = RuleTypes(
         LetterCase(),
         RowCondition(),
         TotalFormula(),
+        GroupQuery(),
         Unique(),
         Distinct(),
         DistinctRatio(),

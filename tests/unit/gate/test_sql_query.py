@@ -1,0 +1,90 @@
+"""Groups of rows, each held against a condition over its aggregates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lakeguard.gate.grammar import parse_rule, rule_text
+from lakeguard_sdk.words import Outcome
+from tests.unit.gate.cases import judged, refusal, row
+
+NAN = float("nan")
+
+
+def rows(*pairs: tuple[Any, Any]) -> list[dict[str, Any]]:
+    return [row(name=name, count=count, size=1) for name, count in pairs]
+
+
+DATA = rows(("a", 1), ("a", 3), ("b", 5), ("b", 5), ("c", None), (None, 2))
+
+
+@pytest.mark.parametrize(
+    ("condition", "failing"),
+    [
+        ("sum(count) > 2", 2),
+        ("sum(count) >= 4", 2),
+        ("min(count) = max(count)", 3),
+        ("min(count) = max(count) or max(count) is null", 2),
+        ("count(*) <= 1", 4),
+        ("count(count) = count(*)", 1),
+        ("avg(count) between 2 and 5", 1),
+        ("avg(count) not between 2 and 5", 6),
+        ("sum(count) in (4, 10)", 2),
+        ("sum(count) / count(*) < 5", 3),
+        ("sum(count) / (count(count) - 2) > 0", 6),
+        ("sum(count) % 4 = 0", 4),
+        ("not sum(count) = 10", 3),
+        ("sum(count * size) > 3 and count(*) = 2", 2),
+        ("(sum(count) > 9 or sum(count) < 3) and count(*) > 1", 4),
+    ],
+)
+def test_rows_of_groups_fail_together(condition: str, failing: int) -> None:
+    found = judged(f"sql_query({condition}) by name", DATA)
+    assert (found.failed_rows, found.scope_rows) == (failing, 6)
+    assert found.outcome is (Outcome.FAIL if failing else Outcome.PASS)
+
+
+def test_only_the_chosen_rows_are_grouped() -> None:
+    found = judged("sql_query(sum(count) > 3) by name where count > 1", DATA)
+    assert (found.failed_rows, found.scope_rows) == (2, 4)
+    assert judged("sql_query(sum(count) > 3) by name fail_if > 50%", DATA).outcome is Outcome.PASS
+
+
+def test_nan_is_above_every_number() -> None:
+    data = [row(name="a", delay=NAN), row(name="b", delay=1.0)]
+    assert judged("sql_query(max(delay) < 5) by name", data).failed_rows == 1
+    assert judged("sql_query(max(delay) > 5) by name", data).failed_rows == 1
+
+
+def test_without_rows_there_are_no_groups() -> None:
+    assert judged("sql_query(sum(count) > 3) by name", []).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("sql_query(sum(count) > 3)", "sql_query is about groups: write by, or ask sql_agg"),
+        ("sql_query(count > 3) by name", "a number or one of sum, min, max, avg, count expected"),
+        ("sql_query(sum(count)) by name", "a comparison, is null"),
+        ("sql_query(sum(count) = sum(count)) by name", "compared with itself"),
+        ("sql_query(count(*) > 0) by name", "this is the same for every group"),
+        ("sql_query(count(name) >= 0) by key", "this is the same for every group"),
+        ("sql_query(sum(count) / 0 > 1) by name", "nothing is divided by 0"),
+        ("sql_query(count(distinct key) > 1) by name", "count(distinct …) of each group"),
+        ("sql_query(max(name) > 1) by key", "max is for numbers here"),
+        ("sql_query(sum(count) > 'a') by name", "a number or one of"),
+        ("sql_query(sum(sum(count)) > 1) by name", "unknown function 'sum'"),
+        ("sql_query(1 = 1) by name", "a condition names a column"),
+        ("sql_query(sum(count) > 1) by raw, name, name", "name stands twice"),
+        ("sql_query(sum((select 1)) > 1) by name", "expected"),
+    ],
+)
+def test_refused(text: str, told: str) -> None:
+    assert told in refusal(text).message
+
+
+def test_one_spelling() -> None:
+    text = "sql_query(not (sum(count) > 1 and avg(size) is null)) by name"
+    assert rule_text(parse_rule(text.replace(" ", "  "))) == text
