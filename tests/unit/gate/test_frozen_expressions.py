@@ -48,6 +48,47 @@ KEYS = {
         "count_if:7a2dcb6a430ee105",
         "row_count:6a4f57628a0215de",
     ],
+    "format(name, kind='iban')": [
+        "count_if:523e836bd885794f",
+        "row_count:6a4f57628a0215de",
+    ],
+    "case(name, letters='upper')": [
+        "count_if:575e72fbf5e1f154",
+        "row_count:6a4f57628a0215de",
+    ],
+    "map_keys(counts, allowed=['a', 'b'], required=['a'])": [
+        "count_if:a87aa7c43884c204",
+        "row_count:6a4f57628a0215de",
+    ],
+    "json_keys(name, allowed=['a'], required=['a'])": [
+        "json_faults:0446351a353fb464",
+        "row_count:6a4f57628a0215de",
+    ],
+    'json_schema(name, schema=\'{"type": "object"}\')': [
+        "json_faults:25129ecea5f54fac",
+        "row_count:6a4f57628a0215de",
+    ],
+    "json_valid(name) where count > 1": [
+        "json_faults:023b85b34dfbf537",
+        "row_count:41fd593bbcabb17e",
+    ],
+    "unique_ratio(key, min=90%)": [
+        "duplicate_rows:c334b4280143879e",
+        "row_count:8a95a69d33fbfa94",
+    ],
+    "most_common(name, value='a', max=50%)": [
+        "most_common_rows:dd9bb351e1957ca8",
+        "row_count:1ed2326c5c036b85",
+        "row_count:d704c1751e1ad335",
+    ],
+    "dataset_equal(key, count -> silver.other(key, n))": [
+        "compared_rows:f537656079aa566f",
+        "compared_rows:6c324bfea88c5a02",
+    ],
+    "sql_query(sum(amount) / count(*) > 5 or max(delay) is null) by key": [
+        "group_faults:edcba9c42a0677af",
+        "row_count:6a4f57628a0215de",
+    ],
     "sql_agg(sum(amount * count) / count(distinct key) + count(name) - count(*), max=5)": [
         "aggregate:39d6687020e1e0f3",
         "distinct_count:b139a0fea4bf814c",
