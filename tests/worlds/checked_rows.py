@@ -67,7 +67,7 @@ class Checked:
             self.columns |= each.columns
         (folder / "in").mkdir(parents=True)
         (folder / "codes").mkdir()
-        (folder / "codes" / "codes.csv").write_text("code\nA\nB\n")
+        (folder / "codes" / "codes.csv").write_text("code\nA\nB\nA\nB\n")
         self.client: Client = applied(folder, self._files())
 
     def say(self, *broken: str, severity: str = "", **details: str) -> None:

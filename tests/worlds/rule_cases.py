@@ -153,6 +153,18 @@ ROWS: dict[str, Case] = {
         2,
         code=(TEXT, ["A", "B", "A", None], ["A", "Z", "a", "B"]),
     ),
+    "dataset_equal": case(
+        "dataset_equal(copied -> bronze.codes(code))",
+        4,
+        copied=(TEXT, ["B", "A", "B", "A"], ["A", "A", "B", None]),
+    ),
+    "sql_query": case(
+        "sql_query(sum(received) = sum(due)) by bill_no",
+        4,
+        bill_no=(LONG, [1, 1, 2, None], [1, 1, 2, 2]),
+        received=(LONG, [1, 3, 5, 6], [1, 3, 5, 6]),
+        due=(LONG, [2, 2, 5, 6], [2, 3, 5, 6]),
+    ),
     "not_in_reference": case(
         "not_in_reference(retired -> bronze.codes(code))",
         1,
