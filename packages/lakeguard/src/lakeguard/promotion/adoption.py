@@ -13,7 +13,6 @@ from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
-from lakeguard.gate.decide import CaseFacts
 from lakeguard.gate.policies import judge_metadata
 from lakeguard.gate.schema_comparison import compare_schema
 from lakeguard.ledger.decisions import decision_of_run
@@ -24,7 +23,7 @@ from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.bundle import Bundle, find_bundle
 from lakeguard.promotion.claims import examine_for, hold_id, refuse_claimed
-from lakeguard.promotion.deciding import decide_and_record, from_layer
+from lakeguard.promotion.deciding import Case, decide_and_record, refuse
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, OpenRun, PinnedRules, opened_run
@@ -99,12 +98,12 @@ def open_adoption(heart: Heart, task_id: str, worker: WorkerIdentity) -> Adoptio
     with heart.database.write() as connection:
         tasks.require(connection, heart.org_id, opening.ticket)
         differences = _differences(opening.dataset, opening.pinned, table)
-        facts = _facts(opening.dataset, opening.pinned, opening.findings, differences)
-        judged = judge_metadata(facts, opening.pinned.policies, heart.clock())
+        case = _case(opening, opening.ticket.run_id, opening.findings, differences)
+        judged = judge_metadata(case.facts, opening.pinned.policies, heart.clock())
         blocking = (Outcome.FAIL, Outcome.ERROR)
-        refused = any(check.outcome in blocking for check in (*facts.eligibility, *judged))
+        refused = any(check.outcome in blocking for check in (*case.findings.checks, *judged))
         if refused or differences or table is None:
-            return _refuse(connection, heart, opening, facts)
+            return refuse(connection, heart, opening.task, case)
         plan = _run_plan(heart, opening)
         _record(connection, heart, opening, plan)
     return AdoptionPlan(run=plan, commit=table.commit, files=table.files)
@@ -200,36 +199,11 @@ def _differences(
     return tuple(item.model_copy(update={"reaction": "BLOCK"}) for item in found)
 
 
-def _facts(
-    dataset: RegisteredDataset,
-    pinned: PinnedRules,
-    findings: Findings,
-    differences: Iterable[SchemaReaction],
-) -> CaseFacts:
-    return CaseFacts(
-        dataset=dataset.name,
-        declared=dataset.definition.table_schema,
-        tags=pinned.tags,
-        eligibility=findings.checks,
-        schema_differences=tuple(differences),
-        subject=pinned.subject,
-    )
-
-
-def _refuse(connection: Connection, heart: Heart, opening: _Opening, facts: CaseFacts) -> RunResult:
-    decision = decide_and_record(
-        connection,
-        heart,
-        opening.ticket.run_id,
-        opening.dataset.dataset_id,
-        from_layer(opening.dataset.definition),
-        facts,
-        None,
-        opening.pinned,
-    )
-    return end_run(
-        connection, heart, opening.task, opening.dataset, RunStatus.BLOCKED, decision=decision
-    )
+def _case(
+    run: _Opening | OpenRun, run_id: str, findings: Findings, found: Iterable[SchemaReaction]
+) -> Case:
+    declared = run.dataset.definition.table_schema
+    return Case(run_id, run.dataset, declared, run.pinned, findings, tuple(found))
 
 
 def _run_plan(heart: Heart, opening: _Opening) -> RunPlan:
@@ -309,16 +283,8 @@ def _decide(
     check_judged(run.plan, table, evidence, findings)
     _check_claims(connection, heart, run, table, findings)
     differences = _differences(run.dataset, run.pinned, table)
-    decision = decide_and_record(
-        connection,
-        heart,
-        run.plan.ticket.run_id,
-        run.dataset.dataset_id,
-        from_layer(run.dataset.definition),
-        _facts(run.dataset, run.pinned, findings, differences),
-        evidence,
-        run.pinned,
-    )
+    case = _case(run, run.plan.ticket.run_id, findings, differences)
+    decision = decide_and_record(connection, heart, case, evidence)
     if not decision.allowed:
         return end_run(
             connection,

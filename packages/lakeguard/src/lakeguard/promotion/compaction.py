@@ -8,13 +8,12 @@ from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
-from lakeguard.gate.decide import CaseFacts
 from lakeguard.lake.port import LiveFile
 from lakeguard.lake.small_files import MEGABYTE, Group, small_file_groups
 from lakeguard.ledger.intents import intent_of_run, next_seq
 from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_version
 from lakeguard.promotion.approved import approved_evidence
-from lakeguard.promotion.deciding import decide_and_record, from_layer
+from lakeguard.promotion.deciding import Case, decide_and_record
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
@@ -246,20 +245,6 @@ def _decide(
         f" {len(compacted.adds):,} ({compacted.before})",
     )
     tags = {column.name: column.tags for column in dataset.definition.columns}
-    facts = CaseFacts(
-        dataset=dataset.name,
-        declared=stored.table_schema,
-        tags=tags,
-        eligibility=findings.checks,
-        schema_differences=(),
-    )
-    return decide_and_record(
-        connection,
-        heart,
-        ticket.run_id,
-        dataset.dataset_id,
-        from_layer(dataset.definition),
-        facts,
-        evidence,
-        PinnedRules(rules=(), policies=(), tags=tags),
-    )
+    pinned = PinnedRules(rules=(), policies=(), tags=tags)
+    case = Case(ticket.run_id, dataset, stored.table_schema, pinned, findings)
+    return decide_and_record(connection, heart, case, evidence)

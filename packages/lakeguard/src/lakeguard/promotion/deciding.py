@@ -2,42 +2,73 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlalchemy import Connection
 
+from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.decide import CaseFacts, decide
 from lakeguard.ledger.decisions import record_decision
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.promotions import record_evaluation
 from lakeguard.ledger.waivers import waivers_in_force
+from lakeguard.promotion.eligibility import Findings
+from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.history import earlier_values
+from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.decision import CaseHashes, Decision
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.words import SOURCE_LAYER
+from lakeguard_sdk.run import RunResult, SchemaReaction
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import SOURCE_LAYER, RunStatus
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run before the gate: of what, under which rules, and what is known of it already."""
+
+    run_id: str
+    dataset: RegisteredDataset
+    declared: TableSchema
+    pinned: PinnedRules
+    findings: Findings
+    differences: tuple[SchemaReaction, ...] = ()
+
+    @property
+    def facts(self) -> CaseFacts:
+        return CaseFacts(
+            dataset=self.dataset.name,
+            declared=self.declared,
+            tags=self.pinned.tags,
+            eligibility=self.findings.checks,
+            schema_differences=self.differences,
+            subject=self.pinned.subject,
+        )
+
+
+def refuse(connection: Connection, heart: Heart, task: Task, case: Case) -> RunResult:
+    """The run ends here: it is decided without data, and blocked."""
+    decision = decide_and_record(connection, heart, case, None)
+    return end_run(connection, heart, task, case.dataset, RunStatus.BLOCKED, decision=decision)
 
 
 def decide_and_record(
-    connection: Connection,
-    heart: Heart,
-    run_id: str,
-    dataset_id: str,
-    from_layer: str,
-    facts: CaseFacts,
-    evidence: Evidence | None,
-    pinned: PinnedRules,
+    connection: Connection, heart: Heart, case: Case, evidence: Evidence | None
 ) -> Decision:
     """Decide on exactly what is stored beside the decision, so that a replay sees the same."""
-    history = earlier_values(connection, heart, dataset_id, pinned.rules, facts.declared)
+    pinned, dataset_id = case.pinned, case.dataset.dataset_id
+    history = earlier_values(connection, heart, dataset_id, pinned.rules, case.declared)
     at = heart.clock()
     waivers = waivers_in_force(connection, dataset_id, at)
-    facts = facts.model_copy(update={"waivers": waivers})
+    facts = case.facts.model_copy(update={"waivers": waivers})
     ruling = decide(facts, evidence, pinned.rules, pinned.policies, history, at)
     org_id = heart.org_id
     decision = Decision(
         decision_id=new_id("dec"),
-        run_id=run_id,
+        run_id=case.run_id,
         dataset=facts.dataset,
         dataset_id=dataset_id,
         ruling=ruling,
@@ -54,7 +85,7 @@ def decide_and_record(
         ),
     )
     record_decision(connection, org_id, decision)
-    record_evaluation(connection, org_id, decision, from_layer)
+    record_evaluation(connection, org_id, decision, from_layer(case.dataset.definition))
     return decision
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
-from lakeguard.gate.decide import CaseFacts
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.openings import record_schema, schema_verdict
-from lakeguard.promotion.deciding import decide_and_record, from_layer
+from lakeguard.promotion.deciding import Case, decide_and_record, refuse
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.evidence_check import check_evidence
@@ -30,14 +27,11 @@ def submit_schema(heart: Heart, ticket: RunTicket, live: TableSchema) -> SchemaV
         known = schema_verdict(connection, heart.org_id, ticket.run_id)
         if known is not None:
             return known
-        verdict = judge_schema(connection, heart, run, _facts(run, Findings(), ()), live)
+        verdict = judge_schema(connection, heart, run, _case(run, Findings()).facts, live)
         record_schema(connection, heart.org_id, ticket.run_id, live, verdict, heart.clock())
         if not verdict.accepted:
-            facts = _facts(run, Findings(), verdict.differences)
-            decision = _decide(connection, heart, run, facts, None)
-            result = end_run(
-                connection, heart, run.task, run.dataset, RunStatus.BLOCKED, decision=decision
-            )
+            case = _case(run, Findings(), verdict.differences)
+            result = refuse(connection, heart, run.task, case)
             verdict = verdict.model_copy(update={"result": result})
     reached("schema.submitted")
     return verdict
@@ -58,8 +52,8 @@ def submit_evidence(heart: Heart, ticket: RunTicket, evidence: Evidence) -> Deci
         check_evidence(connection, heart, run, evidence, findings)
         if verdict is None:
             findings.refuse("schema", "the live schema was never submitted")
-        facts = _facts(run, findings, verdict.differences if verdict else ())
-        decision = _decide(connection, heart, run, facts, evidence)
+        case = _case(run, findings, verdict.differences if verdict else ())
+        decision = decide_and_record(connection, heart, case, evidence)
         if not decision.allowed:
             end_run(
                 connection,
@@ -75,31 +69,8 @@ def submit_evidence(heart: Heart, ticket: RunTicket, evidence: Evidence) -> Deci
     return decision
 
 
-def _decide(
-    connection: Connection,
-    heart: Heart,
-    run: OpenRun,
-    facts: CaseFacts,
-    evidence: Evidence | None,
-) -> Decision:
-    return decide_and_record(
-        connection,
-        heart,
-        run.plan.ticket.run_id,
-        run.dataset.dataset_id,
-        from_layer(run.dataset.definition),
-        facts,
-        evidence,
-        run.pinned,
-    )
-
-
-def _facts(run: OpenRun, findings: Findings, differences: tuple[SchemaReaction, ...]) -> CaseFacts:
-    return CaseFacts(
-        dataset=run.dataset.name,
-        declared=run.plan.table_schema,
-        tags=run.pinned.tags,
-        eligibility=findings.checks,
-        schema_differences=differences,
-        subject=run.pinned.subject,
+def _case(run: OpenRun, findings: Findings, differences: tuple[SchemaReaction, ...] = ()) -> Case:
+    plan = run.plan
+    return Case(
+        plan.ticket.run_id, run.dataset, plan.table_schema, run.pinned, findings, differences
     )

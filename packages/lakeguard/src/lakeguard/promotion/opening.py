@@ -9,16 +9,14 @@ from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
-from lakeguard.gate.decide import CaseFacts
 from lakeguard.gate.policies import judge_metadata
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import record_opening
 from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.builds import base_position, plan_build, read_inputs
 from lakeguard.promotion.bundle import Bundle, find_bundle
-from lakeguard.promotion.deciding import decide_and_record, from_layer
+from lakeguard.promotion.deciding import Case, refuse
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
-from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.loadable import load_problems
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
@@ -51,7 +49,7 @@ from lakeguard_sdk.run import (
     WorkerIdentity,
 )
 from lakeguard_sdk.storage import join
-from lakeguard_sdk.words import Outcome, RunStatus, TargetFormat
+from lakeguard_sdk.words import Outcome, TargetFormat
 
 _REFUSED = (Outcome.FAIL, Outcome.ERROR)
 
@@ -77,6 +75,11 @@ class Opening:
     def partition_by(self) -> tuple[str, ...]:
         return partition_columns(self.dataset.definition, self.bundle.target)
 
+    @property
+    def case(self) -> Case:
+        declared = self.dataset.definition.table_schema
+        return Case(self.ticket.run_id, self.dataset, declared, self.pinned, self.findings)
+
 
 def open_run(heart: Heart, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
     """Claim the task's next attempt; answers its plan, or its BLOCKED result."""
@@ -87,11 +90,11 @@ def open_run(heart: Heart, task_id: str, worker: WorkerIdentity) -> RunPlan | Ru
     check_partitioning(heart, opening.dataset, opening.partition_by, opening.findings)
     with heart.database.write() as connection:
         tasks.require(connection, heart.org_id, opening.ticket)
-        facts = _facts(opening)
-        judged = judge_metadata(facts, opening.pinned.policies, heart.clock())
-        refused = any(check.outcome in _REFUSED for check in (*facts.eligibility, *judged))
+        case = opening.case
+        judged = judge_metadata(case.facts, opening.pinned.policies, heart.clock())
+        refused = any(check.outcome in _REFUSED for check in (*case.findings.checks, *judged))
         if refused or opening.build is None:
-            return _refuse(connection, heart, opening, facts)
+            return refuse(connection, heart, opening.task, case)
         return _record_plan(connection, heart, opening, opening.build)
 
 
@@ -175,33 +178,6 @@ def _as_of(heart: Heart, opening: Opening) -> datetime:
     """When the task was given, the same for every attempt; now, if a later task came before it."""
     given, published = opening.task.created_at, opening.published
     return given if published is None or published.moved_at < given else heart.clock()
-
-
-def _facts(opening: Opening) -> CaseFacts:
-    return CaseFacts(
-        dataset=opening.dataset.name,
-        declared=opening.dataset.definition.table_schema,
-        tags=opening.pinned.tags,
-        eligibility=opening.findings.checks,
-        schema_differences=(),
-        subject=opening.pinned.subject,
-    )
-
-
-def _refuse(connection: Connection, heart: Heart, opening: Opening, facts: CaseFacts) -> RunResult:
-    decision = decide_and_record(
-        connection,
-        heart,
-        opening.ticket.run_id,
-        opening.dataset.dataset_id,
-        from_layer(opening.dataset.definition),
-        facts,
-        None,
-        opening.pinned,
-    )
-    return end_run(
-        connection, heart, opening.task, opening.dataset, RunStatus.BLOCKED, decision=decision
-    )
 
 
 def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: Build) -> RunPlan:

@@ -6,7 +6,6 @@ from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
-from lakeguard.gate.decide import CaseFacts
 from lakeguard.gate.schema_comparison import compare_schema, demands_declared_columns
 from lakeguard.ledger.intents import next_seq
 from lakeguard.ledger.maintenance import removed_versions
@@ -18,7 +17,7 @@ from lakeguard.ledger.versions import (
     stored_versions,
 )
 from lakeguard.promotion.approved import approved_evidence
-from lakeguard.promotion.deciding import decide_and_record, from_layer
+from lakeguard.promotion.deciding import Case, decide_and_record
 from lakeguard.promotion.eligibility import Findings, rogue_commit
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart
@@ -165,24 +164,9 @@ def _decide(
     pinned = pinned.model_copy(update={"rules": ()})
     findings = Findings()
     findings.accept("version", f"v{target.version} was approved by {target.decision_id}")
-    facts = CaseFacts(
-        dataset=dataset.name,
-        declared=target.table_schema,
-        tags=pinned.tags,
-        eligibility=findings.checks,
-        schema_differences=_policy_differences(dataset, target, pinned.policies),
-        subject=pinned.subject,
-    )
-    return decide_and_record(
-        connection,
-        heart,
-        ticket.run_id,
-        dataset.dataset_id,
-        from_layer(dataset.definition),
-        facts,
-        evidence,
-        pinned,
-    )
+    differences = _policy_differences(dataset, target, pinned.policies)
+    case = Case(ticket.run_id, dataset, target.table_schema, pinned, findings, differences)
+    return decide_and_record(connection, heart, case, evidence)
 
 
 def _policy_differences(
