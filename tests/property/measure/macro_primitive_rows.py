@@ -28,11 +28,11 @@ _SIGNS = {"=": "eq", "<>": "ne", ">": "gt", ">=": "ge", "<": "lt", "<=": "le"}
 _MOMENT = "2013-12-31T10:00:00"
 _TENTH = struct.unpack("f", struct.pack("f", 0.1))[0]
 _LITERALS: dict[str, list[tuple[str, Any]]] = {
-    **{c: [("0", 0), ("3", 3)] for c in ("b", "h", "i", "order id")},
+    **{c: [("3", 3)] for c in ("b", "h", "i", "order id")},
     "f": [("0", 0.0), ("0.1", _TENTH)],
-    "d": [("0", 0.0), ("0.1", 0.1), ("1e300", 1e300)],
-    "small": [("0", Decimal(0)), ("2.5", Decimal("2.5"))],
-    "wide": [("0", Decimal(0)), ("0.000000000000000001", Decimal("1e-18"))],
+    "d": [("0", 0.0), ("0.1", 0.1)],
+    "small": [("0.01", Decimal("0.01"))],
+    "wide": [("0.000000000000000001", Decimal("1e-18"))],
     "s": [("'a'", b"a"), ("'ß'", "ß".encode())],
     "day": [("'2013-12-31'", CLOCK // DAY)],
     "at": [(f"'{_MOMENT}Z'", CLOCK), ("'2013-12-31T15:30:00+05:30'", CLOCK)],

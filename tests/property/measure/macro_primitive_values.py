@@ -190,14 +190,34 @@ def _fresh(most: int) -> Callable[[list[int], int], bool]:
     return lambda moments, clock: 0 <= clock - max(moments) <= most
 
 
-def _groups_between(by: str, value: Callable[[Rows], Any], low: Any, high: Any) -> Oracle:
-    """Rows of the groups whose value is not between the bounds; NULL is a group."""
+def _groups(by: str, good: Callable[[Rows], bool]) -> Oracle:
+    """All new rows of the groups that are not good; NULL is a group."""
 
     def told(data: Data) -> list[Told]:
-        failing = [rows for rows in groups(data.batch, by) if not between(value(rows), low, high)]
+        failing = [rows for rows in groups(data.batch, by) if not good(rows)]
         return [counted(sum(map(len, failing)), len(data.batch))]
 
     return told
+
+
+def _groups_between(by: str, value: Callable[[Rows], Any], low: Any, high: Any) -> Oracle:
+    return _groups(by, lambda rows: between(value(rows), low, high))
+
+
+def _added(rows: Rows, column: str) -> Any:
+    """None where there is nothing to add."""
+    values = present(rows, column)
+    return sum(values) if values else None
+
+
+def _balanced(rows: Rows) -> bool:
+    paid, due = _added(rows, "small"), _added(rows, "cents")
+    return not present(rows, "d") or (paid is not None and due is not None and paid <= due)
+
+
+def _per_value(rows: Rows) -> bool:
+    total, count = _added(rows, "n"), len(present(rows, "m"))
+    return total is not None and count > 0 and Fraction(total, count) > 5
 
 
 def _sizes(data: Data) -> Any:
@@ -232,9 +252,12 @@ VALUE_PRIMITIVES: dict[str, Oracle] = {
         for c in NUMBERS
         if c not in ("wide", "d")
     },
-    "sum(n, max=40) by k": _groups_between(
-        "k", lambda rows: sum(present(rows, "n")) if present(rows, "n") else None, None, 40
+    "sum(n, max=40) by k": _groups_between("k", lambda rows: _added(rows, "n"), None, 40),
+    "sql_query(sum(i) >= 0 and count(*) <= 12) by k": _groups(
+        "k", lambda rows: between(_added(rows, "i"), 0, None) and len(rows) <= 12
     ),
+    "sql_query(sum(small) <= sum(cents) or max(d) is null) by n": _groups("n", _balanced),
+    "sql_query(sum(n) / count(m) > 5) by yes": _groups("yes", _per_value),
     **{f"deviation({c}, max=50)": valued(spread(c, stdev, 2), None, 50) for c in _CLOSE},
     **{
         f"quantile({c}, q={q}, max=7)": valued(spread(c, _quantile(Fraction(q)), 1), None, 7)
