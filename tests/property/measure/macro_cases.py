@@ -11,9 +11,9 @@ from tests.property.measure.macro_json_cases import JSON_PRIMITIVES
 from tests.property.measure.macro_key_cases import KEY_MACROS, VALUE_MACROS
 from tests.property.measure.macro_number_cases import MISSING_MACROS, NUMBER_MACROS, TIME_MACROS
 from tests.property.measure.macro_oracle import Data, Oracle
+from tests.property.measure.macro_primitive_keys import KEY_PRIMITIVES
 from tests.property.measure.macro_primitive_rows import ROW_PRIMITIVES
 from tests.property.measure.macro_primitive_values import (
-    KEY_PRIMITIVES,
     TABLE_PRIMITIVES,
     VALUE_PRIMITIVES,
 )
