@@ -272,6 +272,11 @@ def test_maintenance_removes_at_once_what_may_not_be_kept(tmp_path: Path, versio
     aside = tmp_path / "quarantine" / "bronze" / "numbers" / f"execution_id={run_id}"
     aside.mkdir(parents=True)
     (aside / "part-0.json").write_text('{"note": "123"}')
+    received = tmp_path / "landing" / "numbers" / "ingest_date=2026-01-31"
+    for run in (run_id, "run_of_another"):
+        (received / f"execution_id={run}").mkdir(parents=True)
+        (received / f"execution_id={run}" / "notes.csv").write_text("note\n123\n")
     removals = client.operations.maintain(NUMBERS).removals
     assert [removal.runs for removal in removals] == [(run_id,), (run_id,)]
     assert (staged.exists(), aside.exists()) == (False, False)
+    assert [path.parent.name for path in received.glob("*/*")] == ["execution_id=run_of_another"]

@@ -88,6 +88,23 @@ def test_a_batch_with_personal_data_is_blocked_and_deleted(tmp_path: Path, withi
     assert "6789" not in told, "a value never leaves the data plane"
 
 
+def test_files_as_they_were_received_are_deleted_with_the_batch(tmp_path: Path) -> None:
+    source = "source: notes\nformat: csv\npath: in/*.csv\nlanding: true\nmalformed: aside\n"
+    client = applied(tmp_path, FILES | {"definitions/sources/notes.yaml": source})
+    revise(client, policy("values"))
+    write_files(tmp_path, a="id,note\n1,fine\n")
+    assert run(client, NOTES).version == 1
+    kept = received(tmp_path)
+    assert kept
+    write_files(tmp_path, b=f"id,note\n2,{SECRET}\n3,{SECRET},{SECRET}\n")
+    assert run(client, NOTES).status is RunStatus.BLOCKED
+    assert received(tmp_path) == kept
+
+
+def received(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("landing/**/*") if path.is_file())
+
+
 def test_an_alert_is_recorded_and_publishes(tmp_path: Path) -> None:
     client = applied(tmp_path, FILES)
     revise(client, policy("samples", Enforcement.ALERT))

@@ -1,4 +1,4 @@
-"""Where rows are kept aside: below the lake, a folder for each run."""
+"""Where a run leaves rows and files beside its table: below the lake, a folder for each run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.storage import join
 
 QUARANTINE = "quarantine"
+"""``<lake>/quarantine/<layer>/<name>/execution_id=<run>``: rows that were kept aside."""
+LANDING = "landing"
+"""``<lake>/landing/<source>/ingest_date=<day>/execution_id=<run>``: files as they were received."""
 _RUN = "execution_id="
 
 
@@ -13,9 +16,13 @@ def quarantine_place(lake: str, dataset: DatasetName, run_id: str) -> str:
     return join(lake, QUARANTINE, dataset.layer.value, dataset.name, f"{_RUN}{run_id}")
 
 
-def quarantined_by(path: str) -> str | None:
-    """The run that a file belongs to, by its path below the lake; None of any other file."""
+def landing_place(lake: str, source: str, day: str, run_id: str) -> str:
+    return join(lake, LANDING, source, f"ingest_date={day}", f"{_RUN}{run_id}")
+
+
+def left_by(path: str) -> tuple[str, str] | None:
+    """Which of the two a file is, and of which run, by its path below the lake; None of others."""
     top, *folders = path.split("/")[:-1]
-    if top != QUARANTINE or len(folders) != 3 or not folders[-1].startswith(_RUN):
+    if top not in (QUARANTINE, LANDING) or len(folders) < 3 or not folders[2].startswith(_RUN):
         return None
-    return folders[-1].removeprefix(_RUN)
+    return top, folders[2].removeprefix(_RUN)

@@ -18,7 +18,7 @@ from lakeguard.ledger.versions import Pointer, pointer
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.keeping import Kept, needed_files, states_at, what_stays
-from lakeguard.promotion.kept_aside import rows_to_remove
+from lakeguard.promotion.kept_aside import left_to_remove
 from lakeguard.promotion.moving import hold_table
 from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard_sdk.command_errors import MaintenanceRefused
@@ -46,7 +46,8 @@ def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
         published = pointer(connection, dataset.dataset_id)
         kept = what_stays(connection, heart, dataset)
         ends = ends_of_runs(connection, dataset.dataset_id)
-        ends |= dict.fromkeys(discarded_runs(connection, dataset.dataset_id), _LONG_AGO)
+        discarded = discarded_runs(connection, dataset.dataset_id)
+        ends |= dict.fromkeys(discarded, _LONG_AGO)
     location = heart.location_of(dataset)
     if heart.tables.exists(location):
         _check(heart, dataset, published)
@@ -56,7 +57,7 @@ def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
         removals = tuple(_staging(heart, _listing(heart, dataset), kept, ends, set()))
     else:
         removals = ()
-    removals += tuple(rows_to_remove(heart, ends))
+    removals += tuple(left_to_remove(heart, ends, discarded))
     if not dry_run:
         _carry_out(heart, dataset, published, removals)
     return Maintained(

@@ -19,10 +19,10 @@ from pydantic import Field
 
 from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.quarantine import landing_place
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.source_errors import SourceUnavailable
-from lakeguard_sdk.storage import Storage, join, local_path
-from openlaketx.extract.manifest import LANDING
+from lakeguard_sdk.storage import Storage, local_path
 
 MANIFEST = "manifest.json"
 _OWN_PARENTS = 3
@@ -120,9 +120,7 @@ class Landing:
 def run_folder(plan: RunPlan, source: str, lake: str) -> Path:
     """Where a run keeps what it received; a retry is another run."""
     day = (plan.as_of or datetime.now(UTC)).date().isoformat()
-    run = plan.ticket.run_id
-    place = join(lake, LANDING, source, f"ingest_date={day}", f"execution_id={run}")
-    return Path(local_path(place))
+    return Path(local_path(landing_place(lake, source, day, plan.ticket.run_id)))
 
 
 @contextmanager

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from lakeguard_sdk.quarantine import quarantine_place
-from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage import Storage, join
+from openlaketx.extract.landing import run_folder
 
 
 def discard_staged(plan: RunPlan, storage: Storage, lake: str) -> int:
-    """Every file of the attempt is gone, also those that no decision named, and every row that the
-    run kept aside; answers how many files that were.
+    """Every file of the attempt is gone, also those that no decision named, every row that the run
+    kept aside and every file that it received; answers how many files that were.
 
     Where it dies on the way, maintenance removes the rest without waiting.
     """
-    aside = quarantine_place(lake, plan.dataset, plan.ticket.run_id)
+    beside = [quarantine_place(lake, plan.dataset, plan.ticket.run_id)]
+    if isinstance(plan.build, SourceBuild):
+        beside.append(str(run_folder(plan, plan.build.source, lake)))
     gone = _emptied(storage, join(plan.location, plan.staging), plan.location)
-    return gone + _emptied(storage, aside, lake)
+    return gone + sum(_emptied(storage, folder, lake) for folder in beside)
 
 
 def _emptied(storage: Storage, folder: str, root: str) -> int:

@@ -206,8 +206,8 @@ PII = PolicyKind(
                 "nested columns are not looked into."
             ),
             violated=(
-                "a value holds it. Then the staged files are deleted at once, and not kept for "
-                "inspection."
+                "a value holds it. Then all that the run wrote is deleted at once, and not kept "
+                "for inspection: staged files, rows kept aside, copies of what it received."
             ),
             judged=f"{Needs.EVIDENCE}.",
         ),
