@@ -25,7 +25,15 @@ from lakeguard_sdk.expression import (
     Test,
     Value,
 )
-from openlaketx.measure.check_digits import CARD, IBAN, iban_remainder, luhn_sum
+from openlaketx.measure.check_digits import (
+    CARD,
+    IBAN,
+    READY,
+    ready_card,
+    ready_iban,
+    right_card,
+    right_iban,
+)
 from openlaketx.measure.comparison_types import WIDEST, common_type, operand_type
 from openlaketx.measure.dialect import Dialect
 from openlaketx.measure.duckdb_dialect import DUCKDB, quoted, sql_type
@@ -93,10 +101,12 @@ class ConditionSql(ScalarSql):
                 return self._readable(text, form.pattern, iso, "date")
             case Predicate.LUHN:
                 text = self.scalar(of)
-                return self._shaped(text, CARD, f"({luhn_sum(text)} % 10 = 0)")
+                asked = self.dialect.once(ready_card(text), READY, right_card())
+                return self._shaped(text, CARD, asked)
             case Predicate.IBAN:
                 text = self.scalar(of)
-                return self._shaped(text, IBAN, f"({iban_remainder(text)} = 1)")
+                asked = self.dialect.once(ready_iban(text), READY, right_iban())
+                return self._shaped(text, IBAN, asked)
         return self.dialect.test(predicate, self.scalar(of), self._bound(argument))
 
     def _readable(self, text: str, pattern: str, inner: str, data_type: str) -> str:

@@ -41,6 +41,11 @@ class Dialect(ABC):
     def elements(self, array: str, variable: str, condition: str) -> str:
         """The elements of an array for which a condition over the variable is TRUE."""
 
+    @abstractmethod
+    def once(self, value: str, variable: str, condition: str) -> str:
+        """Whether a condition over the variable is TRUE; it stands for a value that is worked out
+        but once, and is not NULL."""
+
     def size(self, value: str, data_type: str) -> str:
         """Elements of an array or entries of a map; NULL for NULL."""
         return f"size({value})"

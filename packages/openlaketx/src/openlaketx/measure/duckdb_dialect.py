@@ -53,6 +53,9 @@ class DuckdbDialect(Dialect):
     def elements(self, array: str, variable: str, condition: str) -> str:
         return f"list_filter({array}, lambda {variable}: {condition})"
 
+    def once(self, value: str, variable: str, condition: str) -> str:
+        return f"(len(list_filter([{value}], lambda {variable}: {condition})) = 1)"
+
     def size(self, value: str, data_type: str) -> str:
         return f"{'cardinality' if data_type.startswith('map<') else 'len'}({value})"
 

@@ -55,6 +55,9 @@ class SparkDialect(Dialect):
     def elements(self, array: str, variable: str, condition: str) -> str:
         return f"filter({array}, {variable} -> {condition})"
 
+    def once(self, value: str, variable: str, condition: str) -> str:
+        return f"exists(array({value}), {variable} -> {condition})"
+
     def test(self, predicate: Predicate, value: str, argument: str) -> str:
         if predicate is Predicate.IS_FINITE:
             return f"(abs({value}) < CAST('Infinity' AS DOUBLE))"
