@@ -16,14 +16,14 @@ from lakeguard_sdk.definition import (
     TargetDefinition,
 )
 from lakeguard_sdk.load import Load
-from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.run import RunResult, RunTicket
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.words import LoadType, RunStatus
 from tests.unit.cli.conftest import Shell
 from tests.unit.cli.conftest import shell as shell
 from tests.worlds.hand_work import evidence_of, run_by_hand
 from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
+from tests.worlds.planes import NUMBERS, Clock
 from tests.worlds.promises import DOUBLED, built, numbers, opened, revise, world
 
 pytestmark = pytest.mark.usefixtures("each_state")
@@ -41,12 +41,16 @@ def silver(text: str, *columns: str, **changes: Any) -> DatasetDefinition:
 
 def publish(client: Client, live: TableSchema | None = None) -> RunResult:
     """A run of the silver dataset, by hand."""
+    return client.runs.complete_move(*begin(client, live))
+
+
+def begin(client: Client, live: TableSchema | None = None) -> tuple[RunTicket, int]:
+    """As far as its commit."""
     plan, lake = opened(client, DOUBLED), DeltaLake()
     plan = plan.under(client.runs.submit_schema(plan.ticket, live or plan.declared))
     decision = client.runs.submit_evidence(plan.ticket, evidence_of(lake, plan, [1]))
     assert decision.allowed, decision.ruling.reasons
-    commit = lake.publish(client.runs.begin_move(plan.ticket))
-    return client.runs.complete_move(plan.ticket, commit)
+    return plan.ticket, lake.publish(client.runs.begin_move(plan.ticket))
 
 
 def published(folder: Path, *datasets: DatasetDefinition, **more: Any) -> Client:
@@ -85,6 +89,50 @@ def test_what_a_transform_makes_anew_is_not_followed(tmp_path: Path) -> None:
     swapped = silver("SELECT n, n + 1 AS m FROM bronze.numbers", "n", "m", target="shop")
     client = published(tmp_path, swapped, targets=(target,))
     assert arrows(client) == {name: {"bronze.numbers.None"} for name in ("n", "m")}
+
+
+MADE_OF_ONE_VALUE = (
+    "select k as n from (select posexplode(array(n)) as (p, k) from bronze.numbers)",
+    "select b as n from (select stack(1, n, n) as (a, b) from bronze.numbers)",
+    "select b as n from (select json_tuple(mail, 'a', 'b') as (a, b) from bronze.numbers)",
+    "select b as n from (select inline(array(struct(n, n))) as (a, b) from bronze.numbers)",
+    "with x as (select explode(map(n, n)) as (a, b) from bronze.numbers) select b as n from x",
+    "select posexplode(array(n)) as (p, n) from bronze.numbers",
+    "select hash(struct(*)) as n from bronze.numbers",
+)
+
+
+@pytest.mark.parametrize("text", MADE_OF_ONE_VALUE)
+def test_what_cannot_be_followed_is_published_and_not_known(
+    tmp_path: Path, text: str, shell: Shell
+) -> None:
+    client = published(tmp_path, silver(text, "n"))
+    assert arrows(client) == {"n": {"bronze.numbers.None"}}
+    said = shell("show", DOUBLED, "--project", tmp_path)
+    assert "from bronze.numbers, not known which columns" in said.out
+
+
+def test_a_run_that_died_after_its_commit_is_ended_whatever_its_text(
+    tmp_path: Path, turned_clock: Clock
+) -> None:
+    client = world(tmp_path, PARENT, silver(MADE_OF_ONE_VALUE[0], "n"))
+    run_by_hand(client, [1])
+    begin(client)
+    turned_clock.pass_time(3600)
+    (ended,) = client.operations.reap()
+    assert (ended.status, ended.version) == (RunStatus.SUCCESS, 1)
+    assert publish(client).version == 2
+
+
+def test_no_fault_of_the_lineage_keeps_a_move_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fault(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("lakeguard.registry.sql_lineage.column_sources", fault)
+    client = published(tmp_path, silver("SELECT n FROM bronze.numbers", "n"))
+    assert arrows(client) == {"n": {"bronze.numbers.None"}}
 
 
 def test_what_the_load_writes_comes_from_no_column(tmp_path: Path) -> None:

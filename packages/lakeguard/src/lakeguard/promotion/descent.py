@@ -23,7 +23,8 @@ Made = dict[str, list[Arrow] | None]
 
 def column_descent(heart: Heart, intent: Intent) -> tuple[Arrow, ...]:
     """Every arrow that the build shows. What cannot be followed, as a function of Python or what
-    the target's transform makes anew, comes from columns of every input that are not known.
+    the target's transform makes anew, comes from columns of every input that are not known. No
+    text of a build is an error here: it would keep a move open that is made.
 
     What is written in no way from an input has no arrow: a source's columns, those that the load
     itself writes, a constant. An adoption or a rollback builds nothing.
@@ -36,7 +37,10 @@ def column_descent(heart: Heart, intent: Intent) -> tuple[Arrow, ...]:
         if not pins:
             return ()
         text = _text(connection, heart, plan)
-    made = _followed(text, pins) if text else {}
+    try:
+        made = _followed(text, pins) if text else {}
+    except Exception:  # noqa: BLE001 - the commit stands, whatever is known of its columns
+        made = {}
     written = {column.name for column in load_columns(plan.load)}
     names = [name for name in intent.table_schema.names if name not in written]
     return tuple(arrow for name in names for arrow in _arrows(name, made, pins))

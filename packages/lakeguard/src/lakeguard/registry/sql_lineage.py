@@ -8,7 +8,6 @@ from functools import lru_cache
 
 from sqlglot import exp
 from sqlglot.dialects.databricks import Databricks
-from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, build_scope
 
@@ -20,6 +19,8 @@ _DIALECT = "databricks"
 _DEEPEST = 50
 _PLACES_ROWS = ("partition_by", "order")
 """Parts of a window: they say where a row stands, and are not in its value."""
+_UNNAMED = "_col_"
+"""How the parser begins the name of what has none."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,13 @@ def _sources(text: str, tables: tuple[tuple[DatasetName, tuple[str, ...]], ...])
     try:
         scope = _scope(text, tables)
         names = _names(scope)
-    except (SqlglotError, _Lost, RecursionError, ValueError, TypeError, LookupError):
+    except Exception:  # noqa: BLE001 - a fault of the parser is one more text that it cannot follow
         return {}
     found: dict[str, frozenset[ColumnSource] | None] = {}
     for index, name in enumerate(names):
         try:
             found[name] = frozenset(_trace(scope, index, 0))
-        except (_Lost, RecursionError, LookupError, AttributeError):
+        except Exception:  # noqa: BLE001 - nor does it make another column unknown
             found[name] = None
     return found
 
@@ -77,9 +78,16 @@ def _scope(text: str, tables: tuple[tuple[DatasetName, tuple[str, ...]], ...]) -
         validate_qualify_columns=False,
     )
     scope = build_scope(whole)
-    if scope is None or any(item.is_star for item in _selects(scope)):
+    if scope is None or any(map(_is_wide, _selects(scope))):
         raise _Lost
     return scope
+
+
+def _is_wide(projection: exp.Expr) -> bool:
+    """Whether it may be several columns, so that names and places after it are not known."""
+    unnamed = projection.alias_or_name.startswith(_UNNAMED)
+    makes_rows = isinstance(projection.unalias(), exp.UDTF | exp.Anonymous)
+    return projection.is_star or not projection.alias_or_name or (unnamed and makes_rows)
 
 
 def _selects(scope: Scope) -> list[exp.Expr]:
@@ -99,15 +107,23 @@ def _trace(scope: Scope, index: int, depth: int) -> Iterator[ColumnSource]:
         raise _Lost
     if scope.set_operation_scopes:
         for branch in scope.set_operation_scopes:
+            if any(map(_is_wide, _selects(branch))):
+                raise _Lost
             yield from _trace(branch, index, depth + 1)
         return
     projection = _selects(scope)[index]
-    if projection.is_star:
+    if any(map(_takes_all, projection.find_all(exp.Star))):
         raise _Lost
     for column in projection.find_all(exp.Column):
         through = _functions(column, projection)
-        if through is not None:
+        if through is not None and not column.is_star:
             yield from _origins(scope, column, through, depth)
+
+
+def _takes_all(star: exp.Star) -> bool:
+    """Whether values of all columns go where the star is; a count of rows has none of them."""
+    whole = star.parent if isinstance(star.parent, exp.Column) else star
+    return not isinstance(whole.parent, exp.Count)
 
 
 def _functions(column: exp.Column, projection: exp.Expr) -> frozenset[str] | None:
@@ -137,8 +153,10 @@ def _origins(
             raise _Lost from None
         yield ColumnSource(dataset, column.name.casefold(), through)
         return
-    index = _names(source).index(column.name.casefold())
-    for found in _trace(source, index, depth + 1):
+    names = _names(source)
+    if column.name.casefold() not in names:
+        raise _Lost
+    for found in _trace(source, names.index(column.name.casefold()), depth + 1):
         yield ColumnSource(found.dataset, found.column, found.through | through)
 
 
