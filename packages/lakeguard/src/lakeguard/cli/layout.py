@@ -74,14 +74,15 @@ def indented(lines: Sequence[str], by: int = 2) -> list[str]:
 
 
 def number(value: object) -> str:
-    """Thousands are separated; at most six significant digits after a point are shown."""
+    """Thousands are separated; at most six significant digits after a point are shown, and of a
+    huge number as many in all."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return inert(value)
     if isinstance(value, int):
         return f"{value:,}"
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
-    return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.2f}"
+    return f"{value:,.2f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

@@ -40,9 +40,11 @@ def _chart(points: Sequence[CheckPoint], height: Height, screen: Screen, *, from
 
 
 def _mark(value: float, least: float, most: float, marks: str) -> str:
-    if most == least:
+    """By halves: the whole way from the least to the most may be more than a float holds."""
+    span = most / 2 - least / 2
+    if span == 0:
         return marks[0]
-    return marks[round((value - least) / (most - least) * (len(marks) - 1))]
+    return marks[round((value / 2 - least / 2) / span * (len(marks) - 1))]
 
 
 def _ends(points: Sequence[CheckPoint], measured: Sequence[CheckPoint], rows: bool) -> str:
@@ -73,9 +75,9 @@ def _observed(point: CheckPoint) -> float | None:
 
 
 def _finite(value: MeasureValue) -> float | None:
-    """A number, also where it is told as text; what is no number has no height."""
+    """A number, also where it is told as text; what is none, or beyond a float, has no height."""
     try:
         found = float(value) if value is not None else None
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return found if found is not None and isfinite(found) else None
