@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lakeguard.cli.explaining import explain
 from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.comparison import Difference, NamedFiles, Since, Subject
 from lakeguard_sdk.definition import (
@@ -195,4 +196,8 @@ def test_a_rollback_builds_nothing_to_compare(tmp_path: Path) -> None:
     run(client)
     client.operations.rollback(NUMBERS, 1, "back")
     last, *_ = client.reader.runs(NUMBERS)
-    assert client.reader.since(last.run_id) is None
+    found = since(client, last.run_id)
+    assert (found.version, found.compared, found.differences, found.read) == (2, False, (), {})
+    green = explain(client.reader, last, last.end_time).green
+    assert green is not None
+    assert green.version == found.version

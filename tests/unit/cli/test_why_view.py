@@ -221,6 +221,16 @@ def test_the_first_run_has_nothing_to_compare_with() -> None:
     assert "There is no earlier green run to compare with." in told(explained(ledger, BLOCKED))
 
 
+def test_the_run_that_is_compared_with_is_the_one_that_is_told() -> None:
+    """Whatever else was promoted before: an input goes back to what that version was built on."""
+    ledger = Ledger(INPUT)
+    later = nouns.version_row(2).model_copy(update={"run_id": "run_other"})
+    ledger.promoted = (nouns.version_row(1), later)
+    explanation = explained(ledger, BLOCKED)
+    assert explanation.green == nouns.version_row(1)
+    assert "  bronze.flights v2 is wrong; back to what v1 was built on:" in told(explanation)
+
+
 def test_a_failure_shows_its_error_and_its_way_out() -> None:
     failed = nouns.run_row(RunStatus.FAILED, error_code="LG-5003", error_message="no file\x1b[0m")
     lines = told(explained(Ledger(), failed))
@@ -323,7 +333,8 @@ def test_the_ways_out_are_about_the_environment_and_project_asked_for() -> None:
 
 def test_a_rollback_is_compared_with_nothing() -> None:
     ledger = Ledger()
-    ledger.compared = None
+    assert ledger.compared is not None
+    ledger.compared = ledger.compared.model_copy(update={"compared": False})
     lines = told(explained(ledger, BLOCKED))
     assert not any(line.startswith("Since") or "no earlier green" in line for line in lines)
 

@@ -69,6 +69,8 @@ class Since(Noun):
     version: int
     run_id: str
     promoted_at: Instant
+    compared: bool = True
+    """False of a run that builds nothing, such as a rollback: it has nothing to differ in."""
     new_files: NamedFiles | None = None
     changed_files: NamedFiles | None = None
     """Of the same names, with other content."""

@@ -59,8 +59,8 @@ def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
     """Explains one run against the last version that was promoted before it ended."""
     published = {item.dataset.dataset_name: item.published for item in reader.status()}
     decision = reader.decision(run.run_id) if run.decision_id is not None else None
-    green, since = _last_green(reader, run), reader.since(run.run_id)
-    read = since.read if since else {}
+    since = reader.since(run.run_id)
+    green, read = _green(reader, run, since), since.read if since else {}
     current = {name: version for name, version in read.items() if published.get(name) == version}
     return Explanation(
         run=run,
@@ -79,13 +79,11 @@ def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
     )
 
 
-def _last_green(reader: Reader, run: RunRow) -> VersionRow | None:
-    earlier = [
-        version
-        for version in reader.versions(run.dataset)
-        if version.promoted_at <= run.end_time and version.run_id != run.run_id
-    ]
-    return max(earlier, key=lambda version: version.version, default=None)
+def _green(reader: Reader, run: RunRow, since: Since | None) -> VersionRow | None:
+    """The version that the run is compared with, and no other."""
+    if since is None:
+        return None
+    return next(row for row in reader.versions(run.dataset) if row.version == since.version)
 
 
 def _trends(reader: Reader, run: RunRow, decision: Decision | None) -> tuple[CheckTrend, ...]:

@@ -7,6 +7,7 @@ import json
 from pydantic import ValidationError
 from sqlalchemy import Connection, select
 
+from lakeguard.insight.run_facts import NO_BUILDS
 from lakeguard.insight.since import RunCase, differences, file_changes
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
@@ -29,9 +30,6 @@ from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reading import RunRow
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import MoveKind
-
-_NO_BUILDS = (MoveKind.COMPACTION.value, MoveKind.ROLLBACK.value)
 
 Inputs = dict[str, tuple[str, int | None]]
 
@@ -39,12 +37,20 @@ Inputs = dict[str, tuple[str, int | None]]
 def since_green(connection: Connection, org_id: str, run: RunRow) -> Since | None:
     """What differs since the last version that was promoted before the run ended.
 
-    None where there is none, and for runs that build nothing: a rollback, a compaction.
+    None where there is none. A run that builds nothing is not compared with it.
     """
-    kind = connection.scalar(select(tasks.c.kind).where(tasks.c.task_id == run.task_id))
     green = _last_green(connection, run)
-    if green is None or kind in _NO_BUILDS:
+    if green is None:
         return None
+    kind = connection.scalar(select(tasks.c.kind).where(tasks.c.task_id == run.task_id))
+    if kind not in NO_BUILDS:
+        return _compared(connection, org_id, run, green)
+    return Since(
+        version=green.version, run_id=green.run_id, promoted_at=green.promoted_at, compared=False
+    )
+
+
+def _compared(connection: Connection, org_id: str, run: RunRow, green: StoredVersion) -> Since:
     then = run_row(connection, org_id, green.run_id)
     if then is None:
         raise UnknownRun(run=green.run_id)

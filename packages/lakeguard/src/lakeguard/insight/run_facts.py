@@ -19,6 +19,9 @@ from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.reading import BuildKind, RunFacts, RunRow
 from lakeguard_sdk.words import MoveKind
 
+NO_BUILDS = (MoveKind.COMPACTION.value, MoveKind.ROLLBACK.value)
+"""Runs of these kinds bring no rows, and ask no rule."""
+
 
 def facts_of_run(connection: Connection, org_id: str, run: RunRow) -> RunFacts | None:
     """None where the run came to no evidence of its own: a rollback is judged on another's."""

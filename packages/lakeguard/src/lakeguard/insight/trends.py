@@ -8,14 +8,12 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, and_, or_, select
 
+from lakeguard.insight.run_facts import NO_BUILDS
 from lakeguard.state.tables import decisions, run_history, tasks
 from lakeguard_sdk.comparison import CheckPoint, CheckTrend
 from lakeguard_sdk.decision import CheckResult, Ruling
 from lakeguard_sdk.reading import RunRow
-from lakeguard_sdk.words import CheckKind, MoveKind, Outcome
-
-_NO_BUILDS = (MoveKind.COMPACTION.value, MoveKind.ROLLBACK.value)
-"""Runs of these kinds bring no rows, and ask no rule."""
+from lakeguard_sdk.words import CheckKind, Outcome
 
 Key = tuple[CheckKind, str]
 
@@ -55,7 +53,7 @@ def _decided(connection: Connection, org_id: str, run: RunRow, limit: int) -> li
         .where(
             history.org_id == org_id,
             history.dataset_id == run.dataset_id,
-            tasks.c.kind.not_in(_NO_BUILDS),
+            tasks.c.kind.not_in(NO_BUILDS),
             before,
         )
         .order_by(history.end_time.desc(), history.run_id.desc())

@@ -84,9 +84,9 @@ def _notes(told: Explanation) -> list[str]:
 
 def _changes(told: Explanation) -> list[str]:
     """A run that builds nothing, such as a rollback, is compared with nothing."""
-    if told.green is None:
-        return ["", "There is no earlier green run to compare with."]
     if told.since is None:
+        return ["", "There is no earlier green run to compare with."]
+    if not told.since.compared:
         return []
     title = f"Since v{told.since.version} ({moment(told.since.promoted_at)})"
     return ["", strong(title), *indented(since_lines(told.since))]
