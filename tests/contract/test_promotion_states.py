@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,12 @@ import pytest
 from sqlalchemy import Row, select
 
 from lakeguard.ledger.decisions import decision_of_run
-from lakeguard.ledger.promotions import record_evaluation, record_promotion
+from lakeguard.ledger.promotions import (
+    Way,
+    record_evaluation,
+    record_promotion,
+    record_registrations,
+)
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
 from lakeguard.state.tables import promotion_current, promotion_status
@@ -93,6 +98,24 @@ def test_registering_again_says_nothing_new(tmp_path: Path) -> None:
     run_by_hand(client, [1])
     revise(client, numbers(owner="somebody else"))
     assert states(tmp_path) == ["REGISTERED", "ELIGIBLE", "PROMOTED"]
+
+
+@pytest.mark.parametrize("failing", [None, 1, 0], ids=["registered", "blocked", "promoted"])
+def test_no_state_is_followed_by_a_registration(tmp_path: Path, failing: int | None) -> None:
+    """Another way of the same dataset is new all the same; and asked twice at once, it is one."""
+    client = world(tmp_path, numbers(rules=(PRESENT,)))
+    if failing is not None:
+        decide(client, failing)
+    before = states(tmp_path)
+    dataset_id = client.reader.dataset(NUMBERS).dataset_id
+    known, other = Way(dataset_id, "source", "bronze"), Way(dataset_id, "bronze", "bronze")
+    database = open_state(load_settings(tmp_path))
+    with database.write() as connection:
+        at = datetime.now(UTC)
+        record_registrations(connection, "default", [known], at)
+        record_registrations(connection, "default", [other, known, other], at)
+    database.close()
+    assert states(tmp_path) == [*before, "REGISTERED"]
 
 
 def test_block_then_pass_then_block(tmp_path: Path) -> None:
@@ -223,7 +246,7 @@ def test_what_may_not_follow_is_refused_and_not_written(tmp_path: Path) -> None:
             assert decision is not None
             with pytest.raises(PromotionRefused, match="cannot become PROMOTED after"):
                 record_promotion(connection, "default", decision)
-            with pytest.raises(PromotionRefused, match="cannot become"):
+            with pytest.raises(PromotionRefused, match="by the evaluation of"):
                 record_evaluation(connection, "default", decision, "source")
             unknown = decision.model_copy(update={"decision_id": "dec_unknown"})
             with pytest.raises(PromotionRefused, match="after nothing"):

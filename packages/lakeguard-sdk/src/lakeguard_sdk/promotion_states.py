@@ -3,8 +3,9 @@
     REGISTERED ─► ELIGIBLE ─► PROMOTED
         └───────► BLOCKED
 
-From any of them a new decision leads to ELIGIBLE or BLOCKED again. What a decision said itself is
-never taken back: nothing but PROMOTED follows its ELIGIBLE, and nothing follows its BLOCKED.
+A new decision leads from any of them to ELIGIBLE or BLOCKED again. What a decision said itself is
+never taken back: it answers once, nothing but PROMOTED follows its ELIGIBLE, and nothing follows
+its BLOCKED.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ class Step(StrEnum):
     """What leads from one state to the next."""
 
     REGISTRATION = "registration"
-    """The dataset, or the layer that it is built from, is new."""
+    """The dataset, or the layer that it is built from, is new; before it stands what was said of
+    that way."""
     EVALUATION = "evaluation"
-    """A decision answers for the first time; before it stands what others left."""
+    """A decision answers; before it stands what that decision said itself, and not what others
+    left: two runs of a dataset may be under way at once."""
     MOVE = "move"
-    """What a decision allowed becomes visible; before it stands what that decision said itself."""
+    """What a decision allowed becomes visible; before it stands the same."""
 
 
 MAY_FOLLOW: Mapping[Step, Mapping[PromotionState | None, frozenset[PromotionState]]] = {
@@ -36,8 +39,8 @@ MAY_FOLLOW: Mapping[Step, Mapping[PromotionState | None, frozenset[PromotionStat
         **dict.fromkeys(_S, _NOTHING),
     },
     Step.EVALUATION: {
-        None: _NOTHING,
-        **dict.fromkeys(_S, _ANSWERS),
+        None: _ANSWERS,
+        **dict.fromkeys(_S, _NOTHING),
     },
     Step.MOVE: {
         **dict.fromkeys((None, *_S), _NOTHING),

@@ -1,8 +1,8 @@
 """The history of "yes" and "no": may a dataset move from one layer to the next?
 
-Every row is held to the states that may follow each other. Two runs of a dataset may be under way
-at once, so that what a decision leads to is held against what that decision said, and not against
-what another said meanwhile.
+Every row is held to the states that may follow each other: a registration against what was said of
+the way, and what a decision leads to against what that decision said, not what another said
+meanwhile.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, select
+from sqlalchemy import Connection, Row, select
 
 from lakeguard.state import facts
-from lakeguard.state.tables import promotion_status
+from lakeguard.state.tables import promotion_current, promotion_status
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.promotion_errors import PromotionRefused
 from lakeguard_sdk.promotion_states import Step, may_follow
@@ -33,8 +33,8 @@ def record_registrations(
     connection: Connection, org_id: str, ways: Iterable[Way], at: datetime
 ) -> None:
     """The first state of each way; one that has a state already keeps it."""
-    asked = list(dict.fromkeys(ways))
-    known = _known(connection, asked)
+    asked, first = list(dict.fromkeys(ways)), PromotionState.REGISTERED
+    known = _states(connection, asked)
     rows = [
         {
             **way._asdict(),
@@ -42,12 +42,12 @@ def record_registrations(
             "evaluated_at": at,
             "reason": "registered; nothing was decided yet",
             "org_id": org_id,
-            "state": PromotionState.REGISTERED.value,
+            "state": first.value,
             "run_id": None,
             "decision_id": None,
         }
         for way in asked
-        if way not in known
+        if may_follow(Step.REGISTRATION, known.get(way), first)
     ]
     facts.record(connection, promotion_status, rows, at)
 
@@ -55,16 +55,11 @@ def record_registrations(
 def record_evaluation(
     connection: Connection, org_id: str, decision: Decision, from_layer: str
 ) -> None:
-    """The answer of a decision, whatever was said of the dataset before; it answers once."""
+    """The answer of a decision, whatever others said of the dataset before; it answers once."""
     way = Way(decision.dataset_id, from_layer, decision.dataset.layer.value)
     state = PromotionState.ELIGIBLE if decision.allowed else PromotionState.BLOCKED
     own = _said_by(connection, decision)
-    if own is not None:
-        raise _refused(decision, Step.MOVE, PromotionState(own.state), state)
-    table = promotion_status.c
-    layers = (table.from_layer == way.from_layer) & (table.to_layer == way.to_layer)
-    last = _last(connection, (table.dataset_id == way.dataset_id) & layers)
-    before = PromotionState.REGISTERED if last is None else PromotionState(last.state)
+    before = None if own is None else PromotionState(own.state)
     if not may_follow(Step.EVALUATION, before, state):
         raise _refused(decision, Step.EVALUATION, before, state)
     _append(connection, org_id, decision, way, state)
@@ -101,20 +96,22 @@ def _append(
 
 def _said_by(connection: Connection, decision: Decision) -> Row[Any] | None:
     table = promotion_status.c
-    named = table.decision_id == decision.decision_id
-    return _last(connection, (table.dataset_id == decision.dataset_id) & named)
+    said = (table.dataset_id == decision.dataset_id) & (table.decision_id == decision.decision_id)
+    last = select(promotion_status).where(said).order_by(table.ordinal.desc()).limit(1)
+    return connection.execute(last).first()
 
 
-def _last(connection: Connection, condition: ColumnElement[bool]) -> Row[Any] | None:
-    last = select(promotion_status).where(condition)
-    return connection.execute(last.order_by(promotion_status.c.ordinal.desc()).limit(1)).first()
-
-
-def _known(connection: Connection, ways: list[Way]) -> set[Way]:
-    table = promotion_status.c
-    key = (table.dataset_id, table.from_layer, table.to_layer)
-    found = select(*key).where(table.dataset_id.in_({way.dataset_id for way in ways})).distinct()
-    return {Way(*row) for row in connection.execute(found)} if ways else set()
+def _states(connection: Connection, ways: list[Way]) -> dict[Way, PromotionState]:
+    """What was said last of each way of which anything was said."""
+    if not ways:
+        return {}
+    view = promotion_current.c
+    found = connection.execute(
+        select(view.dataset_id, view.from_layer, view.to_layer, view.state).where(
+            view.dataset_id.in_({way.dataset_id for way in ways})
+        )
+    )
+    return {Way(*row[:3]): PromotionState(row.state) for row in found}
 
 
 def _refused(
