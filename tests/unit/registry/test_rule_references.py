@@ -18,6 +18,7 @@ from lakeguard_sdk.definition_errors import (
     UnknownColumn,
     UnknownReference,
 )
+from lakeguard_sdk.names import DatasetName
 from tests.unit.registry.test_planning import registered
 from tests.worlds.definition_folders import write_folder
 from tests.worlds.registries import small_registry
@@ -182,3 +183,77 @@ def test_a_column_that_others_refer_to_stays_in_the_state(tmp_path: Path) -> Non
         with pytest.raises(InvalidDefinitions) as found:
             registry.register(Definitions(datasets=(codes,)))
     assert "bronze.codes has no column 'code'" in str(found.value.errors[0])
+
+
+def codes_of(definitions: Definitions, **said: object) -> DatasetDefinition:
+    found = next(item for item in definitions.datasets if item.dataset == "bronze.codes")
+    return found.model_copy(update=said)
+
+
+def orders_of(definitions: Definitions, **said: object) -> DatasetDefinition:
+    found = next(item for item in definitions.datasets if item.dataset == "bronze.orders")
+    return found.model_copy(update=said)
+
+
+def test_a_name_that_others_refer_to_goes_only_with_them(tmp_path: Path) -> None:
+    before = folder(tmp_path, "foreign_key(code -> bronze.codes(code))")
+    now = DatasetName("bronze.lists")
+    renamed = codes_of(before, dataset=now, renamed_from=DatasetName("bronze.codes"))
+    with small_registry(tmp_path / "state") as registry:
+        registry.register(before)
+        for together in ((renamed,), (renamed, orders_of(before))):
+            with pytest.raises(InvalidDefinitions) as found:
+                registry.plan(Definitions(datasets=together))
+            (error,) = found.value.errors
+            assert isinstance(error, UnknownReference)
+            assert error.place.file == "definitions/bronze/orders.yaml"
+            assert str(error) == (
+                "dataset 'bronze.codes' does not exist; it becomes bronze.lists:"
+                " revise the rules of bronze.orders too"
+            )
+        said = orders_of(folder(tmp_path, "foreign_key(code -> bronze.lists(code))"))
+        assert registry.register(Definitions(datasets=(renamed, said))).steps == 2
+
+
+def test_a_dataset_that_refers_to_itself_is_renamed_with_its_rule(tmp_path: Path) -> None:
+    before = folder(tmp_path, "foreign_key(follows -> bronze.orders(id))")
+    named = {"dataset": DatasetName("bronze.sales"), "renamed_from": DatasetName("bronze.orders")}
+    after = folder(tmp_path, "foreign_key(follows -> bronze.sales(id))")
+    with small_registry(tmp_path / "state") as registry:
+        registry.register(before)
+        with pytest.raises(InvalidDefinitions) as found:
+            registry.plan(Definitions(datasets=(orders_of(before, **named),)))
+        (error,) = found.value.errors
+        assert "'bronze.orders' does not exist; it is bronze.sales now" in str(error)
+        assert registry.register(Definitions(datasets=(orders_of(after, **named),))).steps == 1
+
+
+def test_another_edit_is_taken_where_the_other_has_more_columns_by_now(tmp_path: Path) -> None:
+    rule, own = "dataset_equal(-> bronze.codes)", ORDERS % ("", "  []")
+    own = own.replace("bronze.orders", "bronze.codes")
+    before = folder(tmp_path, rule, codes=own)
+    more = own.replace("rules:", "  more: {type: long}\nrules:")
+    after = folder(tmp_path, rule, codes=more)
+    with small_registry(tmp_path / "state") as registry:
+        registry.register(before)
+        assert registry.register(Definitions(datasets=(codes_of(after),))).steps == 1
+        edited = orders_of(before, owner="others")
+        assert registry.register(Definitions(datasets=(edited,))).steps == 1
+        named = orders_of(folder(tmp_path, "foreign_key(follows -> bronze.orders(id))"))
+        registry.register(Definitions(datasets=(named,)))
+        with pytest.raises(InvalidDefinitions) as found:
+            registry.plan(Definitions(datasets=(edited,)))
+    assert "bronze.codes has more besides" in str(found.value.errors[0]), "it is said anew"
+
+
+def test_what_was_wrong_before_is_not_held_against_a_column_that_goes(tmp_path: Path) -> None:
+    rule, own = "dataset_equal(-> bronze.codes)", ORDERS % ("", "  []")
+    own = own.replace("bronze.orders", "bronze.codes")
+    before = folder(tmp_path, rule, codes=own)
+    more = own.replace("rules:", "  more: {type: long}\n  less: {type: long}\nrules:")
+    with small_registry(tmp_path / "state") as registry:
+        registry.register(before)
+        registry.register(Definitions(datasets=(codes_of(folder(tmp_path, rule, codes=more)),)))
+        fewer = more.replace("  less: {type: long}\n", "")
+        codes = codes_of(folder(tmp_path, rule, codes=fewer))
+        assert registry.register(Definitions(datasets=(codes,))).steps == 1

@@ -75,7 +75,7 @@ def _all_errors(
         yield from definition_errors(item, by_file)
         yield from reference_errors(item, whole)
         if isinstance(item, DatasetDefinition):
-            yield from rule_errors(item, by_file)
+            yield from rule_errors(item, by_file, whole.superseded(item))
             yield from rule_reference_errors(item, whole)
             yield from referring_errors(item, whole)
             yield from _layer_errors(item, whole)

@@ -99,6 +99,13 @@ class RegistryState:
     def find(self, kind: str, name: str) -> Entry | None:
         return self.entries.get((kind, name))
 
+    def superseded(self, dataset: DatasetDefinition) -> Entry | None:
+        """What the definition takes the place of: under its name, else under that which it had."""
+        found = self.find("dataset", dataset.dataset)
+        if found is None and dataset.renamed_from is not None:
+            return self.find("dataset", dataset.renamed_from)
+        return found
+
     def names(self, kind: str) -> set[str]:
         return {name for found, name in self.entries if found == kind}
 

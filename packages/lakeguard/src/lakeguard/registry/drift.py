@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from lakeguard.registry.current import Entry, RegistryState
+from lakeguard.registry.current import RegistryState
 from lakeguard.registry.kinds import hash_of
 from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition, Definitions
 from lakeguard_sdk.run import SchemaReaction
@@ -20,7 +20,7 @@ def keeping_drift(definitions: Definitions, current: RegistryState) -> Definitio
     entries = {
         dataset.dataset: entry
         for dataset in definitions.datasets
-        if (entry := _registered(dataset, current)) is not None
+        if (entry := current.superseded(dataset)) is not None
         and entry.definition_hash != hash_of(dataset)
     }
     opened = current.open_all(entries.values())
@@ -30,14 +30,6 @@ def keeping_drift(definitions: Definitions, current: RegistryState) -> Definitio
         before = opened[entry.kind, entry.name].definition if entry else None
         kept.append(_kept(dataset, before) if isinstance(before, DatasetDefinition) else dataset)
     return definitions.model_copy(update={"datasets": tuple(kept)})
-
-
-def _registered(dataset: DatasetDefinition, current: RegistryState) -> Entry | None:
-    """What the definition supersedes, under the name that it had where it is renamed."""
-    found = current.find("dataset", dataset.dataset)
-    if found is None and dataset.renamed_from is not None:
-        return current.find("dataset", dataset.renamed_from)
-    return found
 
 
 def undrifted(definition: DatasetDefinition, shown: TableSchema) -> DatasetDefinition:

@@ -64,9 +64,13 @@ def definition_errors(definition: Definition, locate: Locate) -> Iterator[Defini
     yield from text_errors(definition, locate)
 
 
-def rule_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
-    """Rules that are not canonical, have no meaning over the columns, or share an id."""
+def rule_errors(
+    dataset: DatasetDefinition, locate: Locate, before: DatasetDefinition | None = None
+) -> Iterator[DefinitionError]:
+    """Rules that are not canonical, have no meaning over the columns, or share an id; and those
+    that say nothing, unless the registered revision ``before`` says them already."""
     schema, place = dataset.table_schema, locate(dataset, ())
+    said = {rule.expression for rule in before.rules} if before else set()
     seen: dict[str, RuleDefinition] = {}
     for rule in dataset.rules:
         if not 0 < len(rule.rule_id) <= LONGEST_TEXT:
@@ -77,7 +81,8 @@ def rule_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Definiti
         seen.setdefault(rule.rule_id, rule)
         try:
             compile_rule(rule, schema)
-            compile_text(rule.expression, schema)
+            if rule.expression not in said:
+                compile_text(rule.expression, schema)
             canonical = rule_text(read_rule(rule.expression).rule)
         except GrammarError as error:
             yield rule_error(place, dataset.dataset, error)

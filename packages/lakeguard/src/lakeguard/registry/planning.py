@@ -60,18 +60,15 @@ def make_plan(
 
 def _differences(definitions: Definitions, current: RegistryState) -> Iterator[Difference]:
     for definition in every(definitions):
-        entry = current.entries.get(key_of(definition))
-        if entry is None:
-            yield Difference(definition, renamed_entry(definition, current))
-        elif entry.definition_hash != hash_of(definition):
+        entry = _superseded(definition, current)
+        if entry is None or entry.definition_hash != hash_of(definition):
             yield Difference(definition, entry)
 
 
-def renamed_entry(definition: Definition, current: RegistryState) -> Entry | None:
-    """What a definition of an unregistered name says it was called so far."""
-    if isinstance(definition, DatasetDefinition) and definition.renamed_from is not None:
-        return current.find("dataset", definition.renamed_from)
-    return None
+def _superseded(definition: Definition, current: RegistryState) -> Entry | None:
+    if isinstance(definition, DatasetDefinition):
+        return current.superseded(definition)
+    return current.entries.get(key_of(definition))
 
 
 def _in_order(differences: Iterable[Difference]) -> Iterator[Difference]:

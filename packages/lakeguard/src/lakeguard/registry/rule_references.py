@@ -11,8 +11,13 @@ from lakeguard.gate.rule import Reference, Rule
 from lakeguard.registry.locating import by_file
 from lakeguard.registry.references import missing_errors
 from lakeguard.registry.whole import Whole
-from lakeguard_sdk.definition import DatasetDefinition
-from lakeguard_sdk.definition_errors import DefinitionError, RuleMeaning, UnknownColumn
+from lakeguard_sdk.definition import DatasetDefinition, Definitions
+from lakeguard_sdk.definition_errors import (
+    DefinitionError,
+    RuleMeaning,
+    UnknownColumn,
+    UnknownReference,
+)
 from lakeguard_sdk.schema import FLOATS, is_nested
 from lakeguard_sdk.spelling import did_you_mean
 
@@ -23,37 +28,96 @@ _AT = ("rules",)
 
 
 def rule_reference_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
-    """Every reference of its rules that leads nowhere, or to what cannot be compared."""
+    """Every reference of its rules that leads nowhere, or to what cannot be compared.
+
+    What is as wrong with the same rule of the registered revision is left to the run, which
+    blocks: whoever changes something else did not bring it about.
+    """
     found = list(_references(dataset))
     whole.open_datasets({to.dataset for _, to in found})
     for rule, to in found:
-        name = to.dataset
-        if name == dataset.dataset:
-            yield from _to_itself(dataset, rule, to)
-        elif not whole.has("dataset", name):
-            referring = [name, name]
-            yield from missing_errors(dataset, "dataset", name, _AT, whole, referring=referring)
-            continue
-        other = dataset if name == dataset.dataset else whole.definition("dataset", name)
-        if isinstance(other, DatasetDefinition):
-            yield from _column_errors(dataset, rule, to, other)
+        errors = list(_errors_of(dataset, rule, to, whole))
+        known = list(_known(dataset, rule, to, whole)) if errors else []
+        yield from (error for error in errors if _essence(error) not in known)
+
+
+def _known(
+    dataset: DatasetDefinition, rule: Rule, to: Reference, whole: Whole
+) -> Iterator[tuple[object, ...]]:
+    """What is wrong with a rule in the registry as it is, if it stands there."""
+    before = whole.superseded(dataset)
+    if before is not None and (rule, to) in _references(before):
+        registered = Whole(Definitions(), whole.current, ())
+        yield from map(_essence, _errors_of(before, rule, to, registered))
+
+
+def _essence(error: DefinitionError) -> tuple[object, ...]:
+    """The mistake itself: what to write instead depends on what else there is."""
+    return type(error), {**error.fields, "hint": ""}
+
+
+def _errors_of(
+    dataset: DatasetDefinition, rule: Rule, to: Reference, whole: Whole
+) -> Iterator[DefinitionError]:
+    name = to.dataset
+    if name == dataset.dataset:
+        yield from _to_itself(dataset, rule, to)
+        yield from _column_errors(dataset, rule, to, dataset)
+    elif not whole.has("dataset", name):
+        referring = [name, name]
+        yield from missing_errors(dataset, "dataset", name, _AT, whole, referring=referring)
+    elif isinstance(other := whole.definition("dataset", name), DatasetDefinition):
+        yield from _column_errors(dataset, rule, to, other)
 
 
 def referring_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
-    """Datasets that are registered, and refer to columns that this one would no longer have."""
-    before = whole.current.definition("dataset", dataset.dataset)
-    if not isinstance(before, DatasetDefinition):
+    """Datasets that are registered, and refer to this one by a name, or to columns, that it would
+    no longer have."""
+    before = whole.superseded(dataset)
+    if before is None:
         return
+    renamed = before.dataset != dataset.dataset
     now = {(column.name, column.type) for column in dataset.table_schema.columns}
-    if all((column.name, column.type) in now for column in before.table_schema.columns):
+    kept = all((column.name, column.type) in now for column in before.table_schema.columns)
+    if kept and not renamed:
         return
+    for other, rule, to in _referring(before, whole):
+        if renamed:
+            yield _left_behind(other, before, dataset)
+            continue
+        known = [_essence(error) for error in _column_errors(other, rule, to, before)]
+        for error in _column_errors(other, rule, to, dataset):
+            if _essence(error) not in known:
+                yield error
+
+
+def _referring(
+    dataset: DatasetDefinition, whole: Whole
+) -> Iterator[tuple[DatasetDefinition, Rule, Reference]]:
+    """Every reference to a dataset in those that are registered and stay as they are."""
     for kind, name in whole.current.library.referring(dataset.dataset):
         other = whole.definition(kind, name)
         if not isinstance(other, DatasetDefinition) or other in whole.changed:
             continue
+        if other.dataset in whole.renamed:
+            continue
         for rule, to in _references(other):
             if to.dataset == dataset.dataset:
-                yield from _column_errors(other, rule, to, dataset)
+                yield other, rule, to
+
+
+def _left_behind(
+    other: DatasetDefinition, before: DatasetDefinition, now: DatasetDefinition
+) -> DefinitionError:
+    name = before.dataset
+    return UnknownReference(
+        by_file(other, _AT),
+        kind="dataset",
+        name=name,
+        hint=f"; it becomes {now.dataset}: revise the rules of {other.dataset} too",
+        at=list(_AT),
+        referring=[name, name],
+    )
 
 
 def _references(dataset: DatasetDefinition) -> Iterator[tuple[Rule, Reference]]:

@@ -44,6 +44,12 @@ class Whole:
     def definition(self, kind: str, name: str) -> Definition | None:
         return self.defined.get((kind, name)) or self.current.definition(kind, name)
 
+    def superseded(self, dataset: DatasetDefinition) -> DatasetDefinition | None:
+        """The registered revision of a dataset, under whichever name it has."""
+        entry = self.current.superseded(dataset)
+        found = None if entry is None else self.current.open(entry).definition
+        return found if isinstance(found, DatasetDefinition) else None
+
     def open_datasets(self, names: Collection[str]) -> None:
         """Read what is registered of these at once, because each will be asked for."""
         keys = [("dataset", name) for name in names if ("dataset", name) not in self.defined]

@@ -1,0 +1,118 @@
+"""A rule that is registered stays, whatever is refused by now to whoever says it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakeguard.registry.approving import approved_definition
+from lakeguard.registry.drift import drifted, undrifted
+from lakeguard.registry.planning import make_plan
+from lakeguard.registry.revisions import Revisions
+from lakeguard.registry.store import read_state
+from lakeguard.state import facts
+from lakeguard.state.tables import registry_applies
+from lakeguard_sdk.definition import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    RuleDefinition,
+)
+from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.planning import Register
+from lakeguard_sdk.reading import ClassedDifference
+from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.schema_words import SchemaChange
+from tests.worlds.definitions import dataset, rule, source
+from tests.worlds.registries import NOON, SmallRegistry, small_registry
+
+OLD = (
+    rule("sql_row(length(order_id) >= 0)"),
+    rule("foreign_key(order_id -> bronze.nowhere(id))"),
+    rule("json_schema(order_id, schema='{\"nothing\": 1}')"),
+)
+NEW = rule("sql_row(length(order_id) < 0)", rule_id="new")
+SAID = TableSchema(
+    columns=(Column(name="order_id", type="string"), Column(name="amount", type="double"))
+)
+FOUND = TableSchema(columns=(*SAID.columns, Column(name="extra", type="long")))
+
+
+def orders(*rules: RuleDefinition, **said: Any) -> DatasetDefinition:
+    return dataset("bronze.orders", rules=rules or OLD, **said)
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Iterator[SmallRegistry]:
+    """What was applied before any of it was refused."""
+    with small_registry(tmp_path) as made:
+        with made.database.write() as connection:
+            revisions = Revisions(made.state(), "default", "tester", "apl_1", NOON)
+            for item in (source(), orders()):
+                revisions.take(Register(definition=item))
+            row = {
+                "apply_id": "apl_1",
+                "org_id": "default",
+                "ordinal": 1,
+                "registry_head": revisions.head,
+                "steps": 2,
+                "plan_hash": "sha256:0",
+                "applied_at": NOON,
+                "applied_by": "tester",
+                "reason": None,
+            }
+            facts.record(connection, registry_applies, [row], NOON)
+            revisions.insert(connection)
+        yield made
+
+
+def only(found: DatasetDefinition) -> Definitions:
+    return Definitions(datasets=(found,))
+
+
+def test_columns_come_with_the_data_and_go_with_a_rollback(registry: SmallRegistry) -> None:
+    grown = drifted(orders(), FOUND)
+    assert registry.register(only(grown)).steps == 1
+    with registry.database.read() as connection:
+        state = read_state(connection, "default")
+        (step,) = make_plan(only(undrifted(grown, SAID)), state, keep_drift=False).steps
+    assert step.definition == orders()
+
+
+def test_a_schema_is_approved(registry: SmallRegistry) -> None:
+    new = ClassedDifference(
+        column="extra",
+        change=SchemaChange.ADD_NULLABLE,
+        found="long",
+        declared=None,
+        reactions={},
+    )
+    approved = approved_definition(orders(), FOUND, [new])
+    assert approved.columns[-1] == ColumnDefinition(name="extra", type="long")
+    assert registry.register(only(approved)).steps == 1
+
+
+def test_another_edit_is_taken_and_another_rule_is_not(registry: SmallRegistry) -> None:
+    assert registry.register(only(orders(owner="others"))).steps == 1
+    with pytest.raises(InvalidDefinitions) as found:
+        registry.plan(only(orders(*OLD, NEW)))
+    (error,) = found.value.errors
+    assert "this is FALSE for every row that has a value" in str(error)
+
+
+def test_a_renamed_dataset_keeps_its_rules(registry: SmallRegistry) -> None:
+    before = DatasetName("bronze.orders")
+    renamed = dataset("bronze.sales", rules=OLD, renamed_from=before)
+    assert registry.register(only(renamed)).steps == 1
+
+
+def test_another_rule_to_the_same_place_is_refused(registry: SmallRegistry) -> None:
+    again = rule("not_in_reference(order_id -> bronze.nowhere(id))")
+    with pytest.raises(InvalidDefinitions) as found:
+        registry.plan(only(orders(*OLD, again)))
+    (error,) = found.value.errors
+    assert "dataset 'bronze.nowhere' does not exist" in str(error)
