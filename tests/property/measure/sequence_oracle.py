@@ -89,7 +89,8 @@ def count(question: Any, rows: Sequence[Row], others: Sequence[Row] = ()) -> Mea
             if part is ComparedPart.ALL:
                 return len(rows) + len(others)
             here = Counter(key_of(row, columns) for row in rows)
-            here.subtract(tuple(in_order(row[name]) for name in to) for row in others)
+            names = to or tuple(column.name for column in columns)
+            here.subtract(tuple(in_order(row[name]) for name in names) for row in others)
             return sum(map(abs, here.values()))
         case JsonFaults(column=column):
             texts = [row[column.name] for row in rows if row[column.name] is not None]

@@ -135,7 +135,8 @@ class ComparedRows(Noun):
     columns: tuple[ColumnRef, ...]
     dataset: DatasetName
     to: tuple[str, ...]
-    """Its columns, in the order of ``columns``."""
+    """Its columns, in the order of ``columns``; none where whole rows are compared, and it must
+    have those columns and no others."""
     scope: Scope = Scope.TABLE
 
     @property

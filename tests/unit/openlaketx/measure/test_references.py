@@ -11,7 +11,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.expression import ColumnRef
-from lakeguard_sdk.measure import UnmatchedRows, measure_key
+from lakeguard_sdk.measure import ComparedPart, ComparedRows, UnmatchedRows, measure_key
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import InputPin, RunPlan, TableSnapshot
 from lakeguard_sdk.schema import Column, TableSchema
@@ -55,7 +55,11 @@ def unmatched(dataset: DatasetName, *, found: bool) -> UnmatchedRows:
     return UnmatchedRows(columns=(REGION,), dataset=dataset, to=("region",), found=found)
 
 
-def count(subject: Subject, asked: UnmatchedRows) -> object:
+def compared(*columns: ColumnRef, part: ComparedPart, to: tuple[str, ...] = ()) -> ComparedRows:
+    return ComparedRows(part=part, columns=columns, dataset=REGIONS, to=to)
+
+
+def count(subject: Subject, asked: UnmatchedRows | ComparedRows) -> object:
     measured = take_measures([asked], subject)
     assert measured.unmeasured == {}
     return measured.values[measure_key(asked)]
@@ -95,3 +99,16 @@ def test_columns_that_a_log_tells_are_not_asked_of_spark(tmp_path: Path) -> None
         assert not How(engine, large_bytes=1).with_spark([], subject)
     alone = Subject(subject.batch, SCHEMA, subject.table, 4)
     assert How(Chosen.SPARK).with_spark([], alone)
+
+
+def test_whole_rows_are_not_compared_where_the_other_has_more_columns(tmp_path: Path) -> None:
+    subject, differing = beside_regions(tmp_path), ComparedPart.DIFFERING
+    number = ColumnRef(name="n", type="long")
+    assert count(subject, compared(number, REGION, part=differing)) == 6
+    assert count(subject, compared(REGION, part=differing, to=("region",))) == 2
+    assert count(subject, compared(REGION, part=ComparedPart.ALL, to=("region",))) == 6
+    fewer = compared(REGION, part=differing)
+    (reason,) = take_measures([fewer], subject).unmeasured.values()
+    assert reason == (
+        "silver.regions has n besides, and whole rows are compared: name the columns in the rule"
+    )

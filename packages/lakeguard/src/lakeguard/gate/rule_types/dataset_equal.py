@@ -19,6 +19,8 @@ class DatasetEqual(RuleType):
         " each as often as it has it, whatever their order: all columns, or those that are named."
         " Every row counts that one side has more often than the other. The other dataset is read"
         " at the version that was published when the run opened, and both are read as a whole."
+        " Where no columns are named and one side has a column that the other has not, the rule"
+        " cannot be judged, and blocks."
     )
     example = "dataset_equal(order_id, amount -> bronze.orders(order_id, amount))"
     nulls = "NULL equals NULL, and NaN equals NaN."
@@ -57,7 +59,7 @@ class DatasetEqual(RuleType):
                 part=part,
                 columns=own,
                 dataset=to.dataset,
-                to=to.columns or tuple(column.name for column in own),
+                to=to.columns,
             )
             for part in (ComparedPart.DIFFERING, ComparedPart.ALL)
         )
