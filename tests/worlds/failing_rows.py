@@ -79,6 +79,11 @@ RULES: dict[str, tuple[tuple[str, ...], list[tuple[str | None, ...]]]] = {
         ("2", "-2", "b"), ("3", "NaN", None), (None, "9", "b"),
     ]),
     "row_count(max=1) by name": (("id", "name"), [("2", "b"), (None, "b")]),
+    "sql_query(sum(price) > 1 and count(*) < 3) by name where id is not null": (
+        ("id", "price", "name"), [("2", "-2", "b"), ("3", "0", LONG)]),
+    f"dataset_equal(id, name -> {OTHER}(id, name))": (("id", "name"), [
+        ("1", "old"), ("3", None), ("3", LONG), (None, "b"), ("7", "a"), ("9", "say 'hi'\n\0"),
+    ]),
 }  # fmt: skip
 """By rule: the columns that a sample of it has, the key first, and its rows."""
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 
 from lakeguard_sdk.measure import RowCount, measure_key
 from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, RowSample
 from openlaketx.measure import How, take_measures
+from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.drawing import Asked, draw_samples
-from tests.property.measure.staging import staged
+from openlaketx.measure.duckdb_engine import DuckdbEngine
+from openlaketx.measure.duckdb_reader import duckdb_reader
+from openlaketx.measure.failing_rows import failing_rows
+from openlaketx.measure.watch import TooLate, Watch
+from openlaketx.measure.watched import Watched
+from tests.property.measure.staging import OTHER, staged, staged_beside
 from tests.worlds.failing_rows import (
     BATCH,
     BEFORE,
@@ -114,6 +123,43 @@ def test_drawing_ends_when_its_time_is_over(tmp_path: Path) -> None:
     assert monotonic() - begun < 5
     assert len(found) < 5_000
     assert draw_samples(wanted, subject, How(), 0.0) == ()
+
+
+def test_nothing_is_asked_when_the_time_is_over(tmp_path: Path) -> None:
+    """Whatever is asked first: rows, values of groups, or texts to read."""
+    asked: list[str] = []
+
+    class Heard(DuckdbEngine):
+        def rows(self, query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+            asked.append(query)
+            return super().rows(query, parameters)
+
+        def batches(
+            self, query: str, parameters: Mapping[str, Any]
+        ) -> Iterator[Sequence[tuple[Any, ...]]]:
+            asked.append(query)
+            return super().batches(query, parameters)
+
+    with duckdb_reader() as reader:
+        engine = Heard(staged_rows(tmp_path), reader)
+        for seconds in (PATIENCE, 0.0):
+            for rule in RULES:
+                sql = ConditionSql(engine.forms.dialect)
+                watched = Watched(engine, Watch(seconds))
+                with nullcontext() if seconds else pytest.raises(TooLate):
+                    failing_rows(counted_by(rule), watched, sql, ["1 AS lg_shown_0"])
+            assert bool(asked) is bool(seconds)
+            asked.clear()
+
+
+def test_rows_that_another_dataset_has_less_often(tmp_path: Path) -> None:
+    """As many as it lacks; what it has more often is no row to show."""
+    rows = [row(1), row(1), row(1), row(None), row(None), row(2)]
+    others = [row(1), row(None), row(2), row(2), row(8)]
+    subject = staged_beside(tmp_path, rows, [], others, SCHEMA)
+    wanted = Asked({"same": counted_by(f"dataset_equal(id -> {OTHER}(id))")})
+    (sample,) = draw_samples(wanted, subject, How(), PATIENCE)
+    assert sorted(sample.rows, key=str) == [("1",), ("1",), (None,)]
 
 
 def test_a_day_that_no_calendar_has_is_told_as_such(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,14 +18,15 @@ from lakeguard_sdk.schema import TableSchema, is_numeric
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.duckdb_engine import DuckdbEngine
 from openlaketx.measure.duckdb_reader import duckdb_reader
-from openlaketx.measure.failing_rows import Rows, failing_rows
+from openlaketx.measure.failing_rows import failing_rows
 from openlaketx.measure.forms import Forms
 from openlaketx.measure.how import How
-from openlaketx.measure.measuring import MeasuringEngine, Relation
+from openlaketx.measure.measuring import MeasuringEngine
 from openlaketx.measure.questions import Valued, plain_value
 from openlaketx.measure.spark_engine import SparkEngine
 from openlaketx.measure.subject import Subject
 from openlaketx.measure.watch import TooLate, Watch
+from openlaketx.measure.watched import Watched
 
 Named = ColumnRef | FieldRef
 _TIMES = ("date", "timestamp", "timestamp_ntz")
@@ -57,7 +58,7 @@ def draw_samples(
     with _engine(subject, session if with_spark else None, watch) as engine:
         for rule_id, measure in asked.counted.items():
             try:
-                found.append(_draw(rule_id, measure, asked, subject.schema, engine, watch))
+                found.append(_draw(rule_id, measure, asked, subject.schema, Watched(engine, watch)))
             except TooLate:
                 break
             except Exception:  # noqa: BLE001, S112 - a run never ends by what it cannot show
@@ -85,28 +86,16 @@ def _draw(
     measure: AnyMeasure,
     asked: Asked,
     schema: TableSchema,
-    engine: MeasuringEngine,
-    watch: Watch,
+    watched: Watched,
 ) -> RowSample:
-    def ask(query: str, sql: ConditionSql, read: Sequence[Relation]) -> Rows:
-        bound: dict[str, Any] = dict(sql.parameters)
-        for relation in read:
-            bound |= relation.parameters
-        watch.check()
-        try:
-            return engine.rows(query, bound)
-        finally:
-            watch.check()
-
-    sql = ConditionSql(engine.forms.dialect)
+    forms = watched.engine.forms
+    sql = ConditionSql(forms.dialect)
     columns = _columns(measure, asked.keys, schema)
     hidden = {name.casefold() for name in asked.masked}
     masked = [name for name, node in columns.items() if node.name.casefold() in hidden]
-    told = {
-        name: _told(node, sql, engine.forms) for name, node in columns.items() if name not in masked
-    }
+    told = {name: _told(node, sql, forms) for name, node in columns.items() if name not in masked}
     beside = [f"{value} AS lg_shown_{at}" for at, (value, _) in enumerate(told.values())]
-    rows = failing_rows(measure, engine, sql, beside or ["1 AS lg_shown_0"], ask)
+    rows = failing_rows(measure, watched, sql, beside or ["1 AS lg_shown_0"])
     shown = [dict(zip(told, row, strict=False)) for row in rows]
     return RowSample(
         rule_id=rule_id,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from lakeguard_sdk.measure import (
     AnyMeasure,
+    ComparedRows,
     CountIf,
     DuplicateRows,
     GroupBreach,
+    GroupFaults,
     IntervalFaults,
     JsonFaults,
     OutOfOrder,
@@ -18,58 +19,61 @@ from lakeguard_sdk.measure import (
 )
 from lakeguard_sdk.sample import MOST_SAMPLED
 from lakeguard_sdk.words import Scope
+from openlaketx.measure.compared_rows import surplus_rows
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.found_rows import FoundRows
+from openlaketx.measure.group_conditions import is_faulty, terms_query
 from openlaketx.measure.group_values import groups_query, is_failing
 from openlaketx.measure.json_values import faulty_texts, texts_query
 from openlaketx.measure.keys import duplicate_rows, unmatched_rows
 from openlaketx.measure.measuring import MeasuringEngine, Relation
 from openlaketx.measure.questions import Valued, plain_value
 from openlaketx.measure.sequences import sequence_rows
-
-Rows = list[tuple[Any, ...]]
-Ask = Callable[[str, ConditionSql, Sequence[Relation]], Rows]
-"""Puts a query to the engine, with the parameters of its conditions and of what it reads."""
+from openlaketx.measure.watched import Rows, Watched
 
 
 def failing_rows(
-    measure: AnyMeasure,
-    engine: MeasuringEngine,
-    sql: ConditionSql,
-    beside: Sequence[str],
-    ask: Ask,
+    measure: AnyMeasure, watched: Watched, sql: ConditionSql, beside: Sequence[str]
 ) -> Rows:
     """At most ``MOST_SAMPLED`` of them: the values that are asked for as ``lg_shown_…``.
 
     ValueError where the measure counts no rows.
     """
     scope = getattr(measure.of if isinstance(measure, GroupBreach) else measure, "scope", None)
-    origin = engine.origin(scope or Scope.BATCH)
-    read = [origin]
+    origin = watched.engine.origin(scope or Scope.BATCH)
+    found, others = _found(measure, watched, sql, origin, beside)
+    names = ", ".join(f"lg_shown_{at}" for at in range(len(beside)))
+    return watched.rows(found.shown(names, MOST_SAMPLED), sql, [origin, *others])
+
+
+def _found(
+    measure: AnyMeasure,
+    watched: Watched,
+    sql: ConditionSql,
+    origin: Relation,
+    beside: Sequence[str],
+) -> tuple[FoundRows, list[Relation]]:
+    """The rows, and what is read to find them besides those of the run."""
+    engine, rows = watched.engine, origin.text
     match measure:
         case CountIf():
-            found = _counted(measure, sql, origin.text, beside)
+            return _counted(measure, sql, rows, beside), []
         case DuplicateRows():
-            touched = engine.touched(measure)
-            read += [touched] if touched else []
-            near = touched.text if touched else None
-            most = MOST_SAMPLED // 2
-            found = duplicate_rows(measure, sql, engine.forms, origin.text, near, beside, most)
+            return _repeated(measure, engine, sql, rows, beside)
         case UnmatchedRows(dataset=dataset):
             other, schema = engine.reference(dataset)
-            read.append(other)
             of = (other.text, schema)
-            found = unmatched_rows(measure, sql, engine.forms, origin.text, of, beside)
+            return unmatched_rows(measure, sql, engine.forms, rows, of, beside), [other]
+        case ComparedRows(dataset=dataset):
+            other, schema = engine.reference(dataset)
+            return surplus_rows(measure, engine.forms, rows, (other.text, schema), beside), [other]
         case SequenceGaps() | OutOfOrder() | IntervalFaults():
-            found = sequence_rows(measure, sql, engine.forms, origin.text, beside)
+            return sequence_rows(measure, sql, engine.forms, rows, beside), []
         case JsonFaults():
-            found = _misread(measure, engine, sql, origin, beside)
-        case GroupBreach():
-            found = _grouped(measure, engine, sql, beside, ask)
-        case _:
-            raise ValueError(f"{measure.measure} counts no rows that could be shown")
-    names = ", ".join(f"lg_shown_{at}" for at in range(len(beside)))
-    return ask(found.shown(names, MOST_SAMPLED), sql, read)
+            return _misread(measure, watched, sql, origin, beside), []
+        case GroupBreach() | GroupFaults():
+            return _grouped(measure, watched, sql, origin, beside), []
+    raise ValueError(f"{measure.measure} counts no rows that could be shown")
 
 
 def _counted(measure: CountIf, sql: ConditionSql, origin: str, beside: Sequence[str]) -> FoundRows:
@@ -82,42 +86,48 @@ def _counted(measure: CountIf, sql: ConditionSql, origin: str, beside: Sequence[
     return FoundRows(f"({rows})", "lg_failing")
 
 
+def _repeated(
+    measure: DuplicateRows,
+    engine: MeasuringEngine,
+    sql: ConditionSql,
+    rows: str,
+    beside: Sequence[str],
+) -> tuple[FoundRows, list[Relation]]:
+    touched = engine.touched(measure)
+    near, most = touched.text if touched else None, MOST_SAMPLED // 2
+    found = duplicate_rows(measure, sql, engine.forms, rows, near, beside, most)
+    return found, [touched] if touched else []
+
+
 def _misread(
     measure: JsonFaults,
-    engine: MeasuringEngine,
+    watched: Watched,
     sql: ConditionSql,
     origin: Relation,
     beside: Sequence[str],
 ) -> FoundRows:
     """Rows with one of a few texts that are not as they must be."""
-    asked = ConditionSql(engine.forms.dialect)
-    query = texts_query(measure, asked, engine.forms, origin.text)
-    batches = engine.batches(query, {**asked.parameters, **origin.parameters})
-    texts = faulty_texts(measure, batches, MOST_SAMPLED)
+    forms = watched.engine.forms
+    asked = ConditionSql(forms.dialect)
+    query = texts_query(measure, asked, forms, origin.text)
+    texts = faulty_texts(measure, watched.batches(query, asked, [origin]), MOST_SAMPLED)
     some = ", ".join(sql.dialect.bound(text, sql.parameters) for text in texts)
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
-    held = [f"{chosen} AS lg_chosen", f"{engine.forms.quoted(measure.column.name)} AS lg_text"]
+    held = [f"{chosen} AS lg_chosen", f"{forms.quoted(measure.column.name)} AS lg_text"]
     rows = f"(SELECT {', '.join([*held, *beside])} FROM {origin.text})"  # noqa: S608 - bound
     return FoundRows(rows, f"lg_chosen AND lg_text IN ({some})" if texts else "FALSE")
 
 
 def _grouped(
-    measure: GroupBreach,
-    engine: MeasuringEngine,
+    measure: GroupBreach | GroupFaults,
+    watched: Watched,
     sql: ConditionSql,
+    origin: Relation,
     beside: Sequence[str],
-    ask: Ask,
 ) -> FoundRows:
     """Rows of a few failing groups, which are known by the texts of what they share."""
-    forms, origin = engine.forms, engine.origin(getattr(measure.of, "scope", Scope.BATCH))
-    keys = [_key_text(column.name, column.type, engine) for column in measure.by]
-    grouped = ConditionSql(forms.dialect)
-    query, question = groups_query(measure, grouped, forms, origin.text, keys)
-    failing = [
-        row[: len(keys)]
-        for row in ask(query, grouped, [origin])
-        if is_failing(measure, question.finish(row[len(keys) : -1]))
-    ]
+    keys = [_key_text(column.name, column.type, watched.engine) for column in measure.by]
+    failing = _failing_groups(measure, watched, origin, keys)
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
     held = [f"{key} AS lg_key_{at}" for at, key in enumerate(keys)]
     rows = f"SELECT {', '.join([*held, *beside])}, {chosen} AS lg_chosen FROM {origin.text}"  # noqa: S608
@@ -125,6 +135,20 @@ def _grouped(
     some = sorted(failing, key=lambda key: tuple(map(str, key)))[:MOST_SAMPLED]
     among = " OR ".join(_same(key, sql) for key in some) or "FALSE"
     return FoundRows(f"({rows})", f"lg_chosen AND ({among})", order)
+
+
+def _failing_groups(
+    measure: GroupBreach | GroupFaults, watched: Watched, origin: Relation, keys: Sequence[str]
+) -> Rows:
+    forms, many = watched.engine.forms, len(keys)
+    sql = ConditionSql(forms.dialect)
+    if isinstance(measure, GroupFaults):
+        query, terms = terms_query(measure, sql, forms, origin.text, keys)
+        found = watched.rows(query, sql, [origin])
+        return [row[:many] for row in found if is_faulty(measure, terms, row[many:])]
+    query, value = groups_query(measure, sql, forms, origin.text, keys)
+    found = watched.rows(query, sql, [origin])
+    return [row[:many] for row in found if is_failing(measure, value.finish(row[many:-1]))]
 
 
 def _key_text(name: str, data_type: str, engine: MeasuringEngine) -> str:

@@ -14,15 +14,19 @@ from openlaketx.measure.questions import Question, ask, chosen_rows
 
 
 def terms_query(
-    measure: GroupFaults, sql: ConditionSql, forms: Forms, origin: str
+    measure: GroupFaults,
+    sql: ConditionSql,
+    forms: Forms,
+    origin: str,
+    beside: Sequence[str] = (),
 ) -> tuple[str, list[Question]]:
-    """The parts of every aggregate, group by group, then the group's number of rows."""
+    """What stands ``beside`` every group, the parts of its aggregates, then its number of rows."""
     questions = [ask(term, sql, forms) for term in measure.terms]
     rows = f"count(*){chosen_rows(sql, measure.where)}"
     named = ", ".join(forms.quoted(column.name) for column in measure.by)
     told = [text for question in questions for text in question.expressions]
     query = (
-        f"SELECT {', '.join([*told, rows])} FROM {origin}"  # noqa: S608 - names are quoted
+        f"SELECT {', '.join([*beside, *told, rows])} FROM {origin}"  # noqa: S608 - names are quoted
         f" GROUP BY {named} HAVING {rows} > 0 LIMIT {MOST_GROUPS + 1}"
     )
     return query, questions
@@ -34,13 +38,14 @@ def rows_of_faults(
     """OverflowError where there are too many groups, or an aggregate cannot be held."""
     if len(found) > MOST_GROUPS:
         raise OverflowError(f"there are more than {MOST_GROUPS:,} groups")
-    failing = 0
-    for row in found:
-        values, at = [], 0
-        for question in questions:
-            end = at + len(question.expressions)
-            values.append(question.finish(row[at:end]))
-            at = end
-        if holds(measure.condition, values) is not True:
-            failing += int(row[-1])
-    return failing
+    return sum(int(row[-1]) for row in found if is_faulty(measure, questions, row))
+
+
+def is_faulty(measure: GroupFaults, questions: Sequence[Question], parts: Sequence[Any]) -> bool:
+    """Whether the condition is not TRUE for a group with those parts of its aggregates."""
+    values, at = [], 0
+    for question in questions:
+        end = at + len(question.expressions)
+        values.append(question.finish(parts[at:end]))
+        at = end
+    return holds(measure.condition, values) is not True
