@@ -23,12 +23,13 @@ from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.bundle import Bundle, find_bundle
 from lakeguard.promotion.claims import examine_for, hold_id, refuse_claimed
+from lakeguard.promotion.completing import complete
 from lakeguard.promotion.deciding import Case, decide_and_record, refuse
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, OpenRun, PinnedRules, opened_run
 from lakeguard.promotion.judged_files import check_judged
-from lakeguard.promotion.moving import complete, hold_table, take_number
+from lakeguard.promotion.moving import hold_table, take_number
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
 from lakeguard.promotion.references import pin_references
 from lakeguard.promotion.subjects import asked_measures, pin_rules

@@ -9,9 +9,9 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.intents import intent_of_run, outcome_of
 from lakeguard.ledger.runs import result_of_run
+from lakeguard.promotion.completing import give_up, settle
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart
-from lakeguard.promotion.moving import give_up, settle
 from lakeguard.registry.store import dataset_by_id
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.errors import CommitMismatch, Fenced, LakeGuardError, StateError

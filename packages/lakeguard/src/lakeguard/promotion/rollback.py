@@ -17,11 +17,12 @@ from lakeguard.ledger.versions import (
     stored_versions,
 )
 from lakeguard.promotion.approved import approved_evidence
+from lakeguard.promotion.completing import complete
 from lakeguard.promotion.deciding import Case, decide_and_record
 from lakeguard.promotion.eligibility import Findings, rogue_commit
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart
-from lakeguard.promotion.moving import complete, hold_table, take_number
+from lakeguard.promotion.moving import hold_table, take_number
 from lakeguard.promotion.reaping import fail_run
 from lakeguard.promotion.restoration import RollbackOrder
 from lakeguard.promotion.subjects import pin_rules

@@ -15,10 +15,11 @@ from lakeguard.promotion.compaction import (
     open_compaction,
     submit_compaction,
 )
+from lakeguard.promotion.completing import complete
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, load_open_run
 from lakeguard.promotion.judging import submit_evidence, submit_schema
-from lakeguard.promotion.moving import begin_publish, complete
+from lakeguard.promotion.moving import begin_publish
 from lakeguard.promotion.opening import open_run
 from lakeguard.promotion.reaping import fail_run
 from lakeguard.promotion.sampling import submit_samples

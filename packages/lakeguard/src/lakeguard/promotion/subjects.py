@@ -55,21 +55,8 @@ def pin_rules(
     travelled = _travelled(connection, heart, definition, policies, read_by(build))
     if shown is not None:
         tags, travelled = _with_those_of(connection, heart, shown, policies, tags, travelled)
-    rows = None
-    if published is not None:
-        rows = require_version(connection, dataset.dataset_id, published.version).table_rows
-    subject = Subject(
-        domain=definition.domain,
-        owner=definition.owner,
-        description=definition.description,
-        parents=definition.parents,
-        keys=definition.load.keys,
-        rules=tuple(sorted(_columns_of(rule) for rule in definition.rules if rule.active)),
-        travelled=travelled,
-        inputs=None if build is None else _inputs(connection, build),
-        promoted_at=last_promotion(connection, dataset.dataset_id),
-        rows_before=rows,
-        opened_at=opened_at,
+    subject = _subject(connection, dataset, published, build).model_copy(
+        update={"travelled": travelled, "opened_at": opened_at}
     )
     facts = CaseFacts(
         dataset=dataset.name, declared=definition.table_schema, tags=tags, subject=subject
@@ -81,6 +68,30 @@ def pin_rules(
         subject=subject,
         terms=terms or SchemaTerms(),
         waiting=tuple(policy for policy in policies if _waits(policy, facts)),
+    )
+
+
+def _subject(
+    connection: Connection,
+    dataset: RegisteredDataset,
+    published: Pointer | None,
+    build: Build | None,
+) -> Subject:
+    """What a definition and the ledger say of the dataset."""
+    definition = dataset.definition
+    rows = None
+    if published is not None:
+        rows = require_version(connection, dataset.dataset_id, published.version).table_rows
+    return Subject(
+        domain=definition.domain,
+        owner=definition.owner,
+        description=definition.description,
+        parents=definition.parents,
+        keys=definition.load.keys,
+        rules=tuple(sorted(_columns_of(rule) for rule in definition.rules if rule.active)),
+        inputs=None if build is None else _inputs(connection, build),
+        promoted_at=last_promotion(connection, dataset.dataset_id),
+        rows_before=rows,
     )
 
 

@@ -178,11 +178,16 @@ def apply_plan(
         steps=len(plan.steps),
         registry_head=revisions.head,
         applied_at=at,
-        registered=tuple(
-            step.definition.dataset
-            for step in plan.steps
-            if isinstance(step, Register) and isinstance(step.definition, DatasetDefinition)
-        ),
+        registered=_registered(plan),
+    )
+
+
+def _registered(plan: Plan) -> tuple[DatasetName, ...]:
+    """Datasets that are new."""
+    return tuple(
+        step.definition.dataset
+        for step in plan.steps
+        if isinstance(step, Register) and isinstance(step.definition, DatasetDefinition)
     )
 
 
