@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lakeguard_sdk.definition import ColumnDefinition, Definitions
+from lakeguard_sdk.definition import (
+    ColumnDefinition,
+    Definitions,
+    FromPython,
+    FromSql,
+    TargetDefinition,
+)
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.run import Failure, RunPlan
 from lakeguard_sdk.schema import Column, TableSchema
 from tests.worlds.definitions import dataset, policy, source
 from tests.worlds.hand_work import run_by_hand
 from tests.worlds.planes import NUMBERS
 from tests.worlds.projects import make_project
+from tests.worlds.promises import opened
 
 pytestmark = pytest.mark.usefixtures("each_state")
 
@@ -27,10 +34,7 @@ def private(folder: Path, definitions: Definitions, name: str) -> tuple[str, ...
     client = make_project(folder, definitions)
     if name.startswith("silver."):
         run_by_hand(client, [1])
-    task = client.operations.submit(DatasetName(name), "test")
-    plan = client.runs.open_run(task, this_process("test"))
-    assert isinstance(plan, RunPlan)
-    return plan.private
+    return opened(client, DatasetName(name)).private
 
 
 def test_tags_say_it_and_policies_say_which(tmp_path: Path) -> None:
@@ -49,9 +53,67 @@ def test_tags_say_it_and_policies_say_which(tmp_path: Path) -> None:
 
 def test_what_a_build_reads_counts_though_it_is_left_out(tmp_path: Path) -> None:
     first = dataset(str(NUMBERS), columns=(column("n", "pii"),), rules=(), load="APPEND")
-    second = dataset("silver.count", str(NUMBERS), columns=(column("rows"),), rules=())
+    build = FromSql(file="sql/count.sql", text=f"select count(*) as rows from {NUMBERS}\n")
+    second = dataset("silver.count", str(NUMBERS), columns=(column("rows"),), build=build, rules=())
     made = Definitions(sources=(source(),), datasets=(first, second))
     assert private(tmp_path, made, "silver.count") == ("n",)
+
+
+BUILT = FromPython(file="build.py", function="build", sha256="0" * 64)
+READ = FromSql(file="sql/read.sql", text="select n, 1 as who from bronze.numbers\n")
+SWAPPING = TargetDefinition(
+    target="shop",
+    location="shop",
+    zone="silver",
+    transform="SELECT who AS n, n AS who FROM batch",
+)
+
+
+def derived(tag: str, **said: Any) -> Definitions:
+    """A tagged column, what is made of it, and what is read from that."""
+    first = dataset(str(NUMBERS), columns=(column("n", tag), column("m")), rules=())
+    silver = dataset("silver.made", str(NUMBERS), columns=(column("n"), column("who")), rules=())
+    gold = dataset("gold.last", "silver.made", columns=(column("who"),), rules=())
+    return Definitions(
+        sources=(source(),),
+        targets=(SWAPPING,),
+        datasets=(first, silver.model_copy(update=said), gold),
+    )
+
+
+@pytest.mark.parametrize(
+    "said", [{"build": BUILT}, {"build": READ, "target": "shop"}], ids=["python", "transform"]
+)
+@pytest.mark.parametrize("tag", ["pii", "person"])
+def test_what_is_made_out_of_sight_carries_all_that_was_read(
+    tmp_path: Path, said: dict[str, Any], tag: str
+) -> None:
+    client = make_project(tmp_path, derived(tag, **said))
+    run_by_hand(client, [1])
+    name = DatasetName("silver.made")
+    plan = opened(client, name)
+    assert plan.masked == ("n", "who")
+    assert plan.private == (("n", "who") if tag == "pii" else ())
+    client.runs.fail_run(plan.ticket, Failure(code="LG-0000", message="it was only a test"))
+    run_by_hand(client, [1], client.operations.submit(name, "test"))
+    plan = opened(client, DatasetName("gold.last"))
+    assert plan.masked == ("who",)
+    assert plan.private == (("who",) if tag == "pii" else ())
+
+
+def test_a_version_keeps_what_a_transform_of_then_made(tmp_path: Path) -> None:
+    client = make_project(tmp_path, derived("pii", build=READ, target="shop"))
+    run_by_hand(client, [1])
+    run_by_hand(client, [1], client.operations.submit(DatasetName("silver.made"), "test"))
+    plain = SWAPPING.model_copy(update={"transform": ""})
+    client.registry.apply(client.registry.plan(Definitions(targets=(plain,))))
+    assert opened(client, DatasetName("gold.last")).masked == ("who",)
+
+
+def test_a_select_that_is_followed_carries_its_own_alone(tmp_path: Path) -> None:
+    client = make_project(tmp_path, derived("pii", build=READ))
+    run_by_hand(client, [1])
+    assert opened(client, DatasetName("silver.made")).masked == ("n",)
 
 
 def test_without_tags_nothing_is_private(tmp_path: Path) -> None:
@@ -75,12 +137,22 @@ def test_a_new_name_for_a_private_column_is_private(tmp_path: Path) -> None:
     assert under_verdict(tmp_path, made, a="long", email="long") == ("e_mail", "email")
 
 
+@pytest.mark.parametrize("tag", ["pii", "contact"])
+def test_a_new_name_for_a_tagged_column_is_masked(tmp_path: Path, tag: str) -> None:
+    known = (column("a"), column("e_mail", tag))
+    renaming = dataset("bronze.people", columns=known, rules=(), profile="permissive")
+    made = Definitions(sources=(source(),), datasets=(renaming,))
+    assert "email" in widened(tmp_path, made, a="long", email="long").masked
+
+
 def under_verdict(folder: Path, definitions: Definitions, **live: str) -> tuple[str, ...]:
+    return widened(folder, definitions, **live).private
+
+
+def widened(folder: Path, definitions: Definitions, **live: str) -> RunPlan:
     client = make_project(folder, definitions)
-    task = client.operations.submit(DatasetName("bronze.people"), "test")
-    plan = client.runs.open_run(task, this_process("test"))
-    assert isinstance(plan, RunPlan)
+    plan = opened(client, DatasetName("bronze.people"))
     found = TableSchema(columns=tuple(Column(name=n, type=t) for n, t in live.items()))
     verdict = client.runs.submit_schema(plan.ticket, found)
     assert verdict.accepted, verdict.differences
-    return plan.under(verdict).private
+    return plan.under(verdict)

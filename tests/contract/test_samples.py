@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.definition import ColumnDefinition, Definitions
+from lakeguard_sdk.definition import ColumnDefinition, Definitions, PolicyDefinition
 from lakeguard_sdk.errors import Fenced, UnknownRun
+from lakeguard_sdk.measure import SampleMatches, measure_key
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import Failure
-from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED
+from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, untold_texts
 from lakeguard_sdk.sample_errors import SampleNotMasked, SampleRefused
-from lakeguard_sdk.words import Severity
+from lakeguard_sdk.words import Enforcement, Outcome, Severity, SourceFormat
 from tests.worlds.definitions import dataset, policy, rule, source
 from tests.worlds.hand_work import run_by_hand
 from tests.worlds.lakes import DeltaLake
@@ -105,6 +106,8 @@ def test_only_the_attempt_itself_brings_samples(tmp_path: Path) -> None:
         ({"columns": ()}, "no such columns"),
         ({"columns": ("n", "n"), "rows": (("1", "1"),)}, "each once"),
         ({"rows": (("1" * (LONGEST_TEXT + 1),),)}, "more than 100 characters"),
+        ({"masked": ("other",)}, "not among its columns"),
+        ({"masked": ("n", "n"), "rows": ((MASKED,),)}, "each once"),
     ],
 )
 def test_what_is_no_sample_of_the_run_is_refused(
@@ -174,3 +177,49 @@ def test_a_discarded_run_keeps_no_samples(tmp_path: Path) -> None:
     with pytest.raises(SampleRefused, match="asks for no rows of it"):
         client.runs.submit_samples(plan.ticket, (FAILS,))
     assert client.reader.samples(plan.ticket.run_id) == ()
+
+
+TEXTS = (
+    ColumnDefinition(name="note", type="string"),
+    ColumnDefinition(name="place", type="struct<zip: string, level: long>"),
+)
+
+
+def with_texts(folder: Path, forbidding: PolicyDefinition) -> Client:
+    made = sampled_definitions(policies=(forbidding,), more=TEXTS)
+    files = (source(format=SourceFormat.PARQUET),)
+    return make_project(folder, made.model_copy(update={"sources": files}))
+
+
+@pytest.mark.parametrize("measured", [True, False], ids=["found", "not looked for"])
+def test_no_text_is_told_where_a_forbidden_pattern_may_be_in_it(
+    tmp_path: Path, measured: bool
+) -> None:
+    said = "forbid pattern '[0-9]{3}' in samples"
+    alert = policy(
+        "no_numbers", applies_to_layer=None, expression=said, enforcement=Enforcement.ALERT
+    )
+    client = with_texts(tmp_path, alert)
+    plan = open_run(client)
+    asked = tuple(m for m in plan.measures if measured or not isinstance(m, SampleMatches))
+    decision = decide(client, plan.model_copy(update={"measures": asked}))
+    outcome = next(c.outcome for c in decision.ruling.checks if c.check_id == "no_numbers")
+    assert outcome is (Outcome.WARN if measured else Outcome.ERROR)
+    for name in ("note", "place", "place.zip"):
+        shown = WARNS.model_copy(update={"columns": ("n", name), "rows": (("7", "123"),)})
+        with pytest.raises(SampleNotMasked, match=name):
+            client.runs.submit_samples(plan.ticket, (shown,))
+    masked = shown.model_copy(update={"masked": (name,), "rows": (("7", MASKED),)})
+    client.runs.submit_samples(plan.ticket, (masked,))
+    assert untold_texts(decision.ruling, plan.table_schema) == ("note", "place")
+
+
+def test_texts_are_told_where_no_pattern_was_found(tmp_path: Path) -> None:
+    said = "forbid pattern '[0-9]{3}' in samples"
+    client = with_texts(tmp_path, policy(applies_to_layer=None, expression=said))
+    plan = open_run(client)
+    clean = {measure_key(m): 0 for m in plan.measures if isinstance(m, SampleMatches)}
+    decision = decide(client, plan, clean)
+    shown = WARNS.model_copy(update={"columns": ("note",), "rows": (("some",),)})
+    client.runs.submit_samples(plan.ticket, (shown,))
+    assert untold_texts(decision.ruling, plan.table_schema) == ()

@@ -16,7 +16,7 @@ from lakeguard.state.tables import data_quality_results
 from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.definition import Definitions, PolicyDefinition
 from lakeguard_sdk.sample import MASKED
-from lakeguard_sdk.words import PolicyType, RunStatus
+from lakeguard_sdk.words import Enforcement, PolicyType, RunStatus
 from openlaketx.measure import Asked, How, draw_samples
 from openlaketx.measure.how import Chosen
 from tests.spark.plans import write_files
@@ -49,10 +49,11 @@ WARNS = "id,mail,age,city\n1,a@x.org,40,Ulm\n2,nobody,50,\n"
 FAILS = "id,mail,age,city\n3,secret,7,Ulm\n4,d@x.org,8,\n"
 
 
-def people(folder: Path, settings: str = "") -> Client:
+def people(folder: Path, settings: str = "", somewhere: str = "not_null(city)") -> Client:
+    definition = DEFINITION.replace("SETTINGS", settings).replace("not_null(city)", somewhere)
     files: dict[str, str | bytes] = {
         "definitions/sources/people.yaml": "source: people\nformat: csv\npath: in/*.csv\n",
-        "definitions/bronze/people.yaml": DEFINITION.replace("SETTINGS", settings),
+        "definitions/bronze/people.yaml": definition,
     }
     return applied(folder, files)
 
@@ -124,6 +125,25 @@ def test_what_may_not_be_kept_is_not_shown(tmp_path: Path) -> None:
     assert blocked.decision is not None
     assert blocked.decision.ruling.discard
     assert client.reader.samples(blocked.run_id) == ()
+
+
+def test_texts_are_masked_where_a_forbidden_pattern_was_found(tmp_path: Path) -> None:
+    client = people(tmp_path, "", somewhere="like(city, pattern='U%')")
+    alert = PolicyDefinition(
+        policy="no_secrets",
+        type=PolicyType.PII,
+        expression="forbid pattern 'secret' in values",
+        enforcement=Enforcement.ALERT,
+    )
+    client.registry.apply(client.registry.plan(Definitions(policies=(alert,))))
+    write_files(tmp_path, a="id,mail,age,city\n1,a@x.org,40,Bonn\n")
+    clean = run(client, PEOPLE)
+    assert samples(tmp_path, clean.run_id)["somewhere"]["rows"] == [["1", "Bonn"]]
+    write_files(tmp_path, b="id,mail,age,city\n2,b@x.org,50,my secret\n")
+    found = run(client, PEOPLE)
+    assert found.version == 2
+    told = {"columns": ["id", "city"], "masked": ["city"], "rows": [["2", MASKED]]}
+    assert samples(tmp_path, found.run_id)["somewhere"] == told
 
 
 @pytest.mark.parametrize("rows", [WARNS, FAILS], ids=["warns", "fails"])

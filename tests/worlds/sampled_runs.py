@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import ColumnDefinition, Definitions, PolicyDefinition
-from lakeguard_sdk.measure import CountIf, measure_key
+from lakeguard_sdk.measure import CountIf, MeasureValue, measure_key
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan, RunTicket
@@ -44,13 +44,13 @@ def open_run(client: Client, name: DatasetName = NUMBERS) -> RunPlan:
     return plan
 
 
-def decide(client: Client, plan: RunPlan) -> Decision:
+def decide(client: Client, plan: RunPlan, found: dict[str, MeasureValue] | None = None) -> Decision:
     """One row fails each rule about rows."""
     evidence = evidence_of(DeltaLake(), plan, [1, 7])
     counts = {
         measure_key(measure): 1 if isinstance(measure, CountIf) else 2 for measure in plan.measures
     }
-    measured = {**counts, **evidence.measures}
+    measured = {**counts, **evidence.measures, **(found or {})}
     return client.runs.submit_evidence(
         plan.ticket, evidence.model_copy(update={"measures": measured})
     )

@@ -173,6 +173,7 @@ class RunPlan(Noun):
                 "declared": verdict.declared,
                 "measures": verdict.measures or self.measures,
                 "private": tuple(sorted({*self.private, *verdict.private})),
+                "masked": tuple(sorted({*self.masked, *verdict.masked})),
             }
         )
 
@@ -225,6 +226,8 @@ class SchemaVerdict(Noun):
     """Hash of the policies and tags that hold for those columns, in the place of its opening's."""
     private: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Columns, beside those of its plan, whose values no message may tell."""
+    masked: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    """Columns, beside those of its plan, whose values no sample may tell."""
 
 
 class Failure(Noun):

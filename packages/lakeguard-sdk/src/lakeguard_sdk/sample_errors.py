@@ -14,7 +14,8 @@ class SampleRefused(Refused):
 
 
 class SampleNotMasked(Refused):
-    """A sample never tells values of a column that carries a tag, or that a PII policy is about."""
+    """A sample never tells values of a column that carries a tag, or that a PII policy is about;
+    nor a text, where one may hold a pattern that a policy forbids."""
 
     code = "LG-3009"
     what = "no sample of {rule} was kept for run {run}: it would show values of {column}"

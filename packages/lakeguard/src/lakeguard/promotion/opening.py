@@ -26,6 +26,7 @@ from lakeguard.promotion.references import pin_references
 from lakeguard.promotion.sampling import masked_columns
 from lakeguard.promotion.schema_terms import schema_terms
 from lakeguard.promotion.subjects import asked_measures, pin_rules, read_by
+from lakeguard.promotion.travelling import possible_tags
 from lakeguard.promotion.watermarks import known_watermark
 from lakeguard.promotion.windows import check_window, task_window
 from lakeguard.registry.required import is_required
@@ -229,8 +230,11 @@ def _untold(
     connection: Connection, heart: Heart, opening: Opening, build: Build
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of which no message may tell a value, and those of which no sample may."""
-    dataset, pinned = opening.dataset, opening.pinned
+    dataset, target = opening.dataset, opening.bundle.target
     policies = current_policies(connection, heart.org_id)
-    private = private_columns(connection, heart, dataset, policies)
-    read = read_by(build)
-    return private, masked_columns(connection, heart, dataset.definition, pinned, private, read)
+    transformed = target is not None and bool(target.transform)
+    possible = possible_tags(
+        connection, heart.org_id, dataset.definition, read_by(build), transformed=transformed
+    )
+    private = private_columns(connection, heart, dataset, policies, possible)
+    return private, masked_columns(dataset.definition, opening.pinned, private, possible)

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from lakeguard.gate.policies import parse_policy
 from lakeguard.gate.policy_types.pii import ForbidColumns, ForbidTag
+from lakeguard.gate.subject import Travelled
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.registry.store import RegisteredDataset, current_definition
 from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition, PolicyDefinition
@@ -25,13 +26,15 @@ def private_columns(
     heart: Heart,
     dataset: RegisteredDataset,
     policies: Iterable[PolicyDefinition],
+    possible: Iterable[Travelled],
 ) -> tuple[str, ...]:
-    """Those that are tagged ``pii``, and those that a PII policy is about, of whatever layer.
+    """Those that are tagged ``pii``, or may have the tag from above, and those that a PII policy
+    is about, of whatever layer.
 
     Columns of the parents count too: a build that leaves one out has read it all the same.
     """
     marks = (PERSONAL, *_marks(policies))
-    names = set(_marked(dataset.definition, marks))
+    names = {*_marked(dataset.definition, marks), *_came_down(possible, marks)}
     for parent in dataset.definition.parents:
         found = current_definition(connection, heart.org_id, parent)
         names |= set(_marked(found.definition, marks)) if found else set()
@@ -39,14 +42,22 @@ def private_columns(
 
 
 def private_in(
-    definition: DatasetDefinition, policies: Iterable[PolicyDefinition], pinned: PinnedRules
+    definition: DatasetDefinition,
+    policies: Iterable[PolicyDefinition],
+    pinned: PinnedRules,
+    possible: Iterable[Travelled],
 ) -> tuple[str, ...]:
-    """Those of the definition itself, and those to which a tag came down that marks them."""
+    """Those of the definition itself, and those to which a tag came down, or may have, that marks
+    them."""
     marks = (PERSONAL, *_marks(policies))
-    tags = {mark.tag for mark in marks if isinstance(mark, ForbidTag)}
     travelled = pinned.subject.travelled if pinned.subject else ()
-    came_down = {item.column for item in travelled if item.tag in tags}
+    came_down = _came_down((*travelled, *possible), marks)
     return tuple(sorted({*_marked(definition, marks), *came_down}))
+
+
+def _came_down(travelled: Iterable[Travelled], marks: Marks) -> Iterator[str]:
+    tags = {mark.tag for mark in marks if isinstance(mark, ForbidTag)}
+    yield from (item.column for item in travelled if item.tag in tags)
 
 
 def _marks(policies: Iterable[PolicyDefinition]) -> Iterator[ForbidTag | ForbidColumns]:

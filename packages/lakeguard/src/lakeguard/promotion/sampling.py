@@ -9,16 +9,17 @@ from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.gate.policies import parse_policy
+from lakeguard.gate.policy_types.pii import ForbidPattern
+from lakeguard.gate.subject import Travelled
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.samples import record_samples, samples_of_run
 from lakeguard.promotion.heart import Heart, OpenRun, PinnedRules, opened_run
-from lakeguard.promotion.travelling import travelled_tags
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.errors import Fenced
-from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.run import RunTicket
-from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, RowSample
+from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, RowSample, texts
 from lakeguard_sdk.sample_errors import SampleNotMasked, SampleRefused
 from lakeguard_sdk.words import CheckKind, Outcome, TaskState
 
@@ -34,13 +35,13 @@ def submit_samples(heart: Heart, ticket: RunTicket, samples: tuple[RowSample, ..
             return
         run = _sampled_run(connection, heart, task, ticket.run_id)
         decision = decision_of_run(connection, heart.org_id, ticket.run_id, run.dataset.name)
-        shown = _shown_rules(decision)
+        shown, hidden = _shown_rules(decision), _hidden(run, decision)
         for sample in samples:
             problem = "others were kept before" if known else _problem(sample, run, shown)
             if problem is not None:
                 rule = sample.rule_id[:200]
                 raise SampleRefused(run=ticket.run_id, rule=rule, reason=problem)
-            _check_masked(sample, run)
+            _check_masked(sample, run, hidden)
         rule, times = Counter(sample.rule_id for sample in samples).most_common(1)[0]
         if times > 1:
             raise SampleRefused(run=ticket.run_id, rule=rule, reason=f"{times} of it came")
@@ -48,17 +49,14 @@ def submit_samples(heart: Heart, ticket: RunTicket, samples: tuple[RowSample, ..
 
 
 def masked_columns(
-    connection: Connection,
-    heart: Heart,
     definition: DatasetDefinition,
     pinned: PinnedRules,
     private: Iterable[str],
-    read: Iterable[InputVersion],
+    possible: Iterable[Travelled],
 ) -> tuple[str, ...]:
-    """Columns of the table that carry a tag of whatever kind, by themselves or from above, or
-    that are private."""
-    came_down = travelled_tags(connection, heart.org_id, definition, read)
-    hidden = {*_tagged(pinned), *(item.column for item in came_down), *private}
+    """Columns of the table that carry a tag of whatever kind, or may have it from above, or that
+    are private."""
+    hidden = {*_tagged(pinned), *(item.column for item in possible), *private}
     folded = {name.casefold() for name in hidden}
     return tuple(name for name in definition.table_schema.names if name.casefold() in folded)
 
@@ -97,6 +95,8 @@ def _problem(sample: RowSample, run: OpenRun, shown: frozenset[str]) -> str | No
         return f"it has {len(sample.rows)} rows; 1 to {MOST_SAMPLED} are kept"
     if not sample.columns or strange or len(set(sample.columns)) < len(sample.columns):
         return f"the table has no such columns, each once: {', '.join(sample.columns)[:200]}"
+    if len(set(sample.masked)) < len(sample.masked) or not {*sample.masked} <= {*sample.columns}:
+        return "what is masked is not among its columns, each once"
     if any(len(row) != len(sample.columns) for row in sample.rows):
         return "a row has more or fewer values than there are columns"
     if any(len(text) > LONGEST_TEXT for row in sample.rows for text in row if text is not None):
@@ -104,12 +104,33 @@ def _problem(sample: RowSample, run: OpenRun, shown: frozenset[str]) -> str | No
     return None
 
 
-def _check_masked(sample: RowSample, run: OpenRun) -> None:
+def _hidden(run: OpenRun, decision: Decision | None) -> frozenset[str]:
+    """Columns of which no value is kept: texts too, where a pattern may be in one that a policy
+    forbids."""
+    found = {*run.plan.masked, *run.plan.private, *_tagged(run.pinned)}
+    if decision is not None and not _patterns_passed(run.pinned, decision):
+        found |= set(texts(run.plan.table_schema))
+    return frozenset(name.casefold() for name in found)
+
+
+def _patterns_passed(pinned: PinnedRules, decision: Decision) -> bool:
+    """Whether all policies held that look for a pattern in texts."""
+    passed = {
+        check.check_id
+        for check in decision.ruling.checks
+        if check.kind is CheckKind.POLICY and check.outcome is Outcome.PASS
+    }
+    return all(
+        policy.policy in passed
+        for policy in pinned.policies
+        if isinstance(parse_policy(policy.type, policy.expression), ForbidPattern)
+    )
+
+
+def _check_masked(sample: RowSample, run: OpenRun, hidden: frozenset[str]) -> None:
     """Refuses a value that nobody may be told, and one that is said to be masked and is not."""
-    hidden = {*run.plan.masked, *run.plan.private, *_tagged(run.pinned)}
-    folded = {name.casefold() for name in hidden}
     for place, column in enumerate(sample.columns):
-        if _roots(column) & folded or column in sample.masked:
+        if _roots(column) & hidden or column in sample.masked:
             told = column not in sample.masked or any(row[place] != MASKED for row in sample.rows)
             if told:
                 run_id = run.plan.ticket.run_id

@@ -15,9 +15,11 @@ from lakeguard.gate.schema_revisions import revised_differences
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opened_revision
 from lakeguard.ledger.versions import require_version
-from lakeguard.promotion.heart import Heart, OpenRun
+from lakeguard.promotion.heart import Heart, OpenRun, PinnedRules
 from lakeguard.promotion.privacy import private_in
-from lakeguard.promotion.subjects import asked_measures, pin_drift
+from lakeguard.promotion.sampling import masked_columns
+from lakeguard.promotion.subjects import asked_measures, pin_drift, read_by
+from lakeguard.promotion.travelling import possible_tags
 from lakeguard.registry.drift import drifted, renamed_columns
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
@@ -55,14 +57,31 @@ def judge_schema(
     opened = _opened(connection, heart, run)
     definition = drifted(opened, declared, renamed_columns(reactions))
     pinned = pin_drift(connection, heart, run.pinned, definition, run.plan.build)
+    private, masked = _untold(connection, heart, run, definition, pinned)
     return SchemaVerdict(
         accepted=True,
         differences=reactions,
         declared=declared,
         measures=asked_measures(pinned, definition.table_schema),
         pinned=put_document(connection, heart.org_id, pinned.to_data(), heart.clock()),
-        private=private_in(definition, current_policies(connection, heart.org_id), pinned),
+        private=private,
+        masked=masked,
     )
+
+
+def _untold(
+    connection: Connection,
+    heart: Heart,
+    run: OpenRun,
+    definition: DatasetDefinition,
+    pinned: PinnedRules,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of which no message may tell a value, and those of which no sample may."""
+    read, transformed = read_by(run.plan.build), bool(run.plan.transform)
+    possible = possible_tags(connection, heart.org_id, definition, read, transformed=transformed)
+    policies = current_policies(connection, heart.org_id)
+    private = private_in(definition, policies, pinned, possible)
+    return private, masked_columns(definition, pinned, private, possible)
 
 
 def _opened(connection: Connection, heart: Heart, run: OpenRun) -> DatasetDefinition:

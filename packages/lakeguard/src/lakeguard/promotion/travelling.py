@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from lakeguard.gate.subject import Travelled
-from lakeguard.ledger.versions import inputs_of, require_version
+from lakeguard.ledger.openings import opening_of
+from lakeguard.ledger.versions import StoredVersion, inputs_of, require_version
 from lakeguard.promotion.behind import definition_behind
-from lakeguard.registry.store import current_definition, dataset_by_id
+from lakeguard.registry.store import current_definition, current_target, dataset_by_id
 from lakeguard_sdk.definition import DatasetDefinition, FromPython, FromSql
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.names import DatasetName
@@ -42,7 +43,24 @@ def travelled_tags(
 ) -> tuple[Travelled, ...]:
     """Every tag that came down to a column of the dataset: by the definitions of today, and by
     those that the versions which are read were made with."""
-    found = _Ancestors(connection, org_id).inherited(definition, read)
+    return _told(definition, _Ancestors(connection, org_id).inherited(definition, read))
+
+
+def possible_tags(
+    connection: Connection,
+    org_id: str,
+    definition: DatasetDefinition,
+    read: Iterable[InputVersion] = (),
+    *,
+    transformed: bool,
+) -> tuple[Travelled, ...]:
+    """Every tag that may have come down to a column: beside those that travelled, all of what is
+    read, to each column that a function of Python or a target's transform makes."""
+    found = _Suspects(connection, org_id).inherited(definition, read, transformed=transformed)
+    return _told(definition, found)
+
+
+def _told(definition: DatasetDefinition, found: Tags) -> tuple[Travelled, ...]:
     items = (
         Travelled(
             column=column.name,
@@ -74,11 +92,23 @@ class _Ancestors:
         self._org_id = org_id
         self._parents: dict[DatasetName | InputVersion, _Parent] = {}
 
-    def inherited(self, definition: DatasetDefinition, read: Iterable[InputVersion] = ()) -> Tags:
+    def inherited(
+        self,
+        definition: DatasetDefinition,
+        read: Iterable[InputVersion] = (),
+        *,
+        transformed: bool = False,
+    ) -> Tags:
         pins = {pin.dataset: pin for pin in read}
         above = {name: self._parent(name, pins.get(name)) for name in definition.parents}
         if not any(parent.tags for parent in above.values()):
             return {}
+        return self._passed_on(definition, above, transformed=transformed)
+
+    def _passed_on(
+        self, definition: DatasetDefinition, above: dict[DatasetName, _Parent], *, transformed: bool
+    ) -> Tags:
+        """What a policy is told of the tags of the inputs; a transform keeps a column's name."""
         match definition.build:
             case FromSql(text=text):
                 return _by_sql(definition, text, above)
@@ -96,7 +126,9 @@ class _Ancestors:
 
     def _found(self, name: DatasetName, pin: InputVersion | None) -> _Parent:
         now = self._today(name, pin)
-        tags = {} if now is None else self._all_tags(now, now.dataset)
+        tags = {}
+        if now is not None:
+            tags = self._all_tags(now, now.dataset, transformed=self._is_transformed(now))
         today = None if now is None else now.table_schema
         if pin is None:
             return _Parent(tags, today, read=None)
@@ -105,7 +137,8 @@ class _Ancestors:
         if then is not None:
             read = inputs_of(self._connection, pin.dataset_id, pin.version)
             known_as = then.dataset if now is None else now.dataset
-            tags = _together(tags, self._all_tags(then, known_as, read))
+            transformed = self._was_transformed(version)
+            tags = _together(tags, self._all_tags(then, known_as, read, transformed=transformed))
         return _Parent(tags, today, version.table_schema)
 
     def _today(self, name: DatasetName, pin: InputVersion | None) -> DatasetDefinition | None:
@@ -119,6 +152,8 @@ class _Ancestors:
         definition: DatasetDefinition,
         known_as: DatasetName,
         read: Iterable[InputVersion] = (),
+        *,
+        transformed: bool,
     ) -> Tags:
         own = {
             column.name.casefold(): {
@@ -127,7 +162,26 @@ class _Ancestors:
             for column in definition.columns
             if column.tags
         }
-        return _together(self.inherited(definition, read), own)
+        return _together(self.inherited(definition, read, transformed=transformed), own)
+
+    def _is_transformed(self, definition: DatasetDefinition) -> bool:
+        found = current_target(self._connection, self._org_id, definition.target or "")
+        return found is not None and bool(found.transform)
+
+    def _was_transformed(self, version: StoredVersion) -> bool:
+        return bool(opening_of(self._connection, self._org_id, version.run_id).plan.transform)
+
+
+class _Suspects(_Ancestors):
+    """What they may carry, where nobody can say what a build makes of its inputs."""
+
+    def _passed_on(
+        self, definition: DatasetDefinition, above: dict[DatasetName, _Parent], *, transformed: bool
+    ) -> Tags:
+        if not transformed and not isinstance(definition.build, FromPython):
+            return super()._passed_on(definition, above, transformed=transformed)
+        carried = set(_everything(parent.tags for parent in above.values()))
+        return {column.name.casefold(): carried for column in definition.columns}
 
 
 def _together(first: Tags, second: Tags) -> Tags:

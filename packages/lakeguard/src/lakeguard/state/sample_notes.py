@@ -5,6 +5,7 @@ from __future__ import annotations
 from lakeguard.state.table_note import Family, Invariant, TableNote
 
 _SAMPLES = "tests/contract/test_samples.py"
+_PRIVACY = "tests/contract/test_privacy.py"
 
 SAMPLE_NOTES: dict[str, TableNote] = {
     "rule_samples": TableNote(
@@ -21,8 +22,16 @@ SAMPLE_NOTES: dict[str, TableNote] = {
                 ),
             ),
             Invariant(
-                "No value of a column that carries a tag, or that a PII policy is about.",
-                tests=(f"{_SAMPLES}::test_a_private_column_is_never_shown",),
+                "No value of a column that carries a tag, or may have it from what it is made of,"
+                " or that a PII policy is about.",
+                tests=(
+                    f"{_SAMPLES}::test_a_private_column_is_never_shown",
+                    f"{_PRIVACY}::test_what_is_made_out_of_sight_carries_all_that_was_read",
+                ),
+            ),
+            Invariant(
+                "No text, where a policy that forbids a pattern in texts did not pass.",
+                tests=(f"{_SAMPLES}::test_no_text_is_told_where_a_forbidden_pattern_may_be_in_it",),
             ),
             Invariant(
                 "Nothing of a run whose staged files may not be kept.",

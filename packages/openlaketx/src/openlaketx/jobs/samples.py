@@ -10,6 +10,7 @@ from lakeguard_sdk.decision import CheckResult, Decision
 from lakeguard_sdk.measure import AnyMeasure, measure_key
 from lakeguard_sdk.ports import Runs
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.sample import untold_texts
 from lakeguard_sdk.words import CheckKind, Outcome
 from openlaketx.measure import Asked, Subject, draw_samples, how_to_measure
 
@@ -25,14 +26,16 @@ def tell_failing_rows(
     session: SparkSession,
     runs: Runs,
 ) -> None:
-    """Of every rule that failed or warned, unless nothing of the run may be kept.
+    """Of every rule that failed or warned, unless nothing of the run may be kept. No text is told
+    where one may hold a pattern that a policy forbids.
 
     Nothing depends on it: whatever goes wrong here, the run goes on as it was decided.
     """
     counted = _counted(plan, decision)
     if not counted or decision.ruling.discard:
         return
-    asked = Asked(counted, plan.load.keys, tuple({*plan.masked, *plan.private}))
+    texts = untold_texts(decision.ruling, plan.table_schema)
+    asked = Asked(counted, plan.load.keys, tuple({*plan.masked, *plan.private, *texts}))
     seconds = SECONDS_BEFORE_PUBLISH if decision.allowed else SECONDS_WHEN_BLOCKED
     try:
         samples = draw_samples(asked, subject(), how_to_measure(plan), seconds, session)
