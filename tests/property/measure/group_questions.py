@@ -31,16 +31,8 @@ from lakeguard_sdk.measure import (
     UnmatchedRows,
 )
 from lakeguard_sdk.schema import INTEGERS, decimal_size, is_numeric
-from lakeguard_sdk.total_condition import (
-    Figure,
-    Reckoned,
-    Total,
-    TotalAnd,
-    TotalCompare,
-    TotalMissing,
-    TotalNot,
-    TotalOr,
-)
+from lakeguard_sdk.total_condition import TotalAnd, TotalCompare, TotalMissing, TotalNot, TotalOr
+from lakeguard_sdk.total_value import Figure, Reckoned, Total
 from lakeguard_sdk.words import Scope
 from tests.property.measure.questions import COLUMNS, conditions
 from tests.property.measure.staging import OTHER

@@ -69,7 +69,7 @@ def _number(node: Any, values: list[Any]) -> Any:
     if one is None or other is None:
         return None
     if isinstance(one, float) or isinstance(other, float):
-        return math.nan
+        return None
     if node["op"] in "/%" and other == 0:
         return None
     return _OPS[node["op"]](one, other)

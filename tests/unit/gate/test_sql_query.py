@@ -58,6 +58,27 @@ def test_nan_is_above_every_number() -> None:
     assert judged("sql_query(max(delay) > 5) by name", data).failed_rows == 1
 
 
+@pytest.mark.parametrize("odd", [NAN, float("inf"), float("-inf")])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "sum(delay) - 5 > 0",
+        "sum(delay) * 2 >= 0",
+        "max(delay) / 2 <> 1",
+        "not sum(delay) + 1 < 0",
+        "count(*) - max(delay) > -1000",
+    ],
+)
+def test_what_is_reckoned_with_no_number_has_no_value(condition: str, odd: float) -> None:
+    """Whatever it is compared with: a group of which nothing is known does not pass."""
+    data = [row(name="a", delay=odd), row(name="b", delay=7.0)]
+    found = judged(f"sql_query({condition}) by name", data)
+    assert (found.outcome, found.failed_rows) == (Outcome.FAIL, 1)
+    assert (
+        judged(f"sql_query({condition} or sum(delay) - 1 is null) by name", data).failed_rows == 0
+    )
+
+
 def test_without_rows_there_are_no_groups() -> None:
     assert judged("sql_query(sum(count) > 3) by name", []).outcome is Outcome.PASS
 

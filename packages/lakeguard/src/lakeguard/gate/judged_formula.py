@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from lakeguard.gate.formula import NoNumber, reckoned
 from lakeguard.gate.grounds import Grounds, Unmeasured, result, where_words
 from lakeguard.gate.judged_values import value_outcome
 from lakeguard.gate.judgement import FormulaJudged
@@ -17,6 +16,7 @@ from lakeguard_sdk.decision import CheckResult
 from lakeguard_sdk.definition import RuleDefinition
 from lakeguard_sdk.measure import MeasureValue
 from lakeguard_sdk.schema import FLOATS
+from lakeguard_sdk.total_value import NoNumber, standing
 
 _SIGNIFICANT = 12
 
@@ -42,10 +42,13 @@ def _value(judged: FormulaJudged, grounds: Grounds) -> Decimal | None:
     found = [as_scalar(grounds.answer(asked), "double") for asked in judged.asked]
     numbers = [value if isinstance(value, Decimal) else None for value in found]
     try:
-        exact = reckoned(judged.formula, numbers)
+        place = standing(judged.formula, numbers)
     except NoNumber:
         return NAN
-    return None if exact is None else _held(exact, judged.bounds.data_type)
+    if place is None:
+        return None
+    exact = place[1]
+    return _held(exact, judged.bounds.data_type) if isinstance(exact, Fraction) else NAN
 
 
 def _held(exact: Fraction, data_type: str) -> Decimal:

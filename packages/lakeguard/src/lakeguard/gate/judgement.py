@@ -8,8 +8,8 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
 
-from lakeguard.gate.formula import Formula
 from lakeguard_sdk.measure import Measure, measure_key
+from lakeguard_sdk.total_value import TotalValue
 
 Scalar = Decimal | date | datetime
 """An exact value: every number is a Decimal; two scalars of one column compare."""
@@ -199,7 +199,7 @@ class FormulaJudged:
     subject: str
     asked: tuple[Asked, ...]
     """The terms, in the order in which the formula counts them."""
-    formula: Formula
+    formula: TotalValue
     bounds: Bounds
 
 

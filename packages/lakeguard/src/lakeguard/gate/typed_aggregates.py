@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import ClassVar
 
-from lakeguard.gate.formula import Combined, Constant, Formula, Term
 from lakeguard.gate.literals import Number
 from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.typed_conditions import ConditionTyper
@@ -20,6 +19,7 @@ from lakeguard_sdk.measure import (
     RowCount,
 )
 from lakeguard_sdk.schema import FLOATS, TableSchema, is_nested, is_numeric
+from lakeguard_sdk.total_value import Figure, Reckoned, Total, TotalValue
 from lakeguard_sdk.words import Scope
 
 _FUNCTIONS = {
@@ -44,31 +44,31 @@ class AggregateTyper(ConditionTyper):
         self._where = where
         self.measures: list[Measure] = []
         self.inexact = False
-        self.formula: Formula = Term(0)
+        self.formula: TotalValue = Total(term=0)
 
     def read(self, node: WrittenNode) -> None:
         self.formula = self._formula(node)
 
-    def _formula(self, node: WrittenNode) -> Formula:
+    def _formula(self, node: WrittenNode) -> TotalValue:
         match node:
             case Number(value=value):
                 self._next()
-                return Constant(value)
+                return Figure(text=format(value, "f"))
             case Calculated(op=op, left=left, right=right):
                 one = self._formula(left)
                 part = self._next()
                 other = self._formula(right)
-                if self._read.fresh and op in _DIVIDING and other == Constant(Decimal(0)):
+                if self._read.fresh and op in _DIVIDING and _is_zero(other):
                     raise self._read.error(part, "nothing is divided by 0: there is no value")
-                return Combined(op, one, other)
+                return Reckoned(op=op, left=one, right=other)
             case Aggregated():
                 return self._term(self._measure(node))
         raise self._read.error(self._here, "a number or an aggregate expected")
 
-    def _term(self, measure: Measure) -> Term:
+    def _term(self, measure: Measure) -> Total:
         if measure not in self.measures:
             self.measures.append(measure)
-        return Term(self.measures.index(measure))
+        return Total(term=self.measures.index(measure))
 
     def _measure(self, node: Aggregated) -> Measure:
         self._next()
@@ -90,3 +90,7 @@ class AggregateTyper(ConditionTyper):
         if not isinstance(of, ColumnRef) or is_nested(of.type):
             raise self._read.error(part, "count(distinct …) is for a column that is not nested")
         return DistinctCount(columns=(of,), scope=Scope.BATCH, where=self._where)
+
+
+def _is_zero(value: TotalValue) -> bool:
+    return isinstance(value, Figure) and Decimal(value.text) == 0

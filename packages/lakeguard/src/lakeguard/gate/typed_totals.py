@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from lakeguard.gate.formula import Combined, Constant, Formula, Term
 from lakeguard.gate.reach import Reach
 from lakeguard.gate.senseless import compared_reaches
 from lakeguard.gate.typed_aggregates import AggregateTyper
@@ -17,22 +16,18 @@ from lakeguard.gate.written import (
     Negation,
     NullTest,
     WhereNode,
-    WrittenNode,
 )
 from lakeguard_sdk.expression import Comparison
 from lakeguard_sdk.measure import CountIf, DistinctCount, GroupTerm, Measure, RowCount
 from lakeguard_sdk.total_condition import (
-    Figure,
-    Reckoned,
-    Total,
     TotalAnd,
     TotalCompare,
     TotalCondition,
     TotalMissing,
     TotalNot,
     TotalOr,
-    TotalValue,
 )
+from lakeguard_sdk.total_value import Figure, Total, TotalValue
 
 
 class TotalTyper(AggregateTyper):
@@ -50,25 +45,25 @@ class TotalTyper(AggregateTyper):
             case Negation(item=item):
                 return TotalNot(item=self.said(item))
             case NullTest(of=of, negated=negated):
-                return _negated(TotalMissing(of=self._value_of(of)), negated)
+                return _negated(TotalMissing(of=self._formula(of)), negated)
             case Compared(op=op, left=left, right=right):
-                part, one = self._here, self._value_of(left)
-                other = self._value_of(right)
+                part, one = self._here, self._formula(left)
+                other = self._formula(right)
                 if self._read.fresh and self._same_for_all(op, one, other):
                     message = "this is the same for every group, so that it says nothing"
                     raise self._read.error(part, message)
                 return TotalCompare(op=op, left=one, right=other)
             case Between(of=of, low=low, high=high, negated=negated):
-                one = self._value_of(of)
+                one = self._formula(of)
                 ends = zip((Comparison.GE, Comparison.LE), (low, high), strict=True)
                 both = tuple(
-                    TotalCompare(op=op, left=one, right=self._value_of(end)) for op, end in ends
+                    TotalCompare(op=op, left=one, right=self._formula(end)) for op, end in ends
                 )
                 return _negated(TotalAnd(items=both), negated)
             case Membership(of=of, values=values, negated=negated):
-                one = self._value_of(of)
+                one = self._formula(of)
                 same = tuple(
-                    TotalCompare(op=Comparison.EQ, left=one, right=self._value_of(value))
+                    TotalCompare(op=Comparison.EQ, left=one, right=self._formula(value))
                     for value in values
                 )
                 return _negated(TotalOr(items=same), negated)
@@ -93,23 +88,6 @@ class TotalTyper(AggregateTyper):
             return measure
         what = "count(distinct …)" if isinstance(measure, DistinctCount) else measure.measure
         raise self._read.error("parameter condition", f"{what} of each group is not asked here")
-
-    def _value_of(self, node: WrittenNode) -> TotalValue:
-        return _noun(self._formula(node))
-
-
-def _noun(formula: Formula) -> TotalValue:
-    match formula:
-        case Term(index=index):
-            return Total(term=index)
-        case Constant(value=value):
-            return Figure(text=_plain(value))
-        case Combined(op=op, left=left, right=right):
-            return Reckoned(op=op, left=_noun(left), right=_noun(right))
-
-
-def _plain(value: Decimal) -> str:
-    return format(value, "f")
 
 
 def _negated(condition: TotalCondition, negated: bool) -> TotalCondition:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from lakeguard.gate.formula import divides
 from lakeguard.gate.judgement import Bounds, FormulaJudged, ask
 from lakeguard.gate.literals import Number
 from lakeguard.gate.reading import ReadRule
@@ -13,6 +12,7 @@ from lakeguard.gate.rule import Totalled
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.value_limits import check_limits
 from lakeguard.gate.where_tree import written_text
+from lakeguard_sdk.total_value import divides
 
 
 class TotalFormula(RuleType):

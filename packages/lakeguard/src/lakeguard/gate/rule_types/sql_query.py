@@ -21,7 +21,8 @@ class GroupQuery(RuleType):
     example = "sql_query(sum(paid) = sum(due) and count(*) <= 50) by order_id"
     nulls = (
         "A group fails where the condition is not TRUE: so does one whose aggregate has no value,"
-        " or that is divided by 0, unless `is null` allows it. NULL is a group of its own."
+        " or that is divided by 0, unless `is null` allows it. NaN and infinity are compared as in"
+        " conditions; what is reckoned with them has no value. NULL is a group of its own."
     )
     takes = "any that it names"
     columns = (0, 0)
