@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lakeguard.plane import open_state
 from lakeguard.registry.store import apply_plan
 from lakeguard.settings import load_settings
-from lakeguard_sdk import Client
+from lakeguard_sdk import Client, faultpoints
 from lakeguard_sdk.definition import ColumnDefinition, Definitions
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.move_errors import ColumnsUnderWay, DefinitionMoved
 from lakeguard_sdk.run import Failure, Intent, RunPlan
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.words import LoadType, RunStatus
-from tests.worlds.hand_work import evidence_of
+from tests.worlds.deaths import meanwhile
+from tests.worlds.hand_work import evidence_of, run_by_hand
 from tests.worlds.lakes import DeltaLake
 from tests.worlds.planes import NUMBERS
 from tests.worlds.promises import numbers, opened, revise, world
@@ -122,3 +126,40 @@ def test_a_commit_stands_whatever_was_written_past_the_port(tmp_path: Path) -> N
     database.close()
     assert complete(client, plan, intent) is RunStatus.SUCCESS
     assert client.reader.definition(NUMBERS) == HASHED
+
+
+def while_revised(client: Client, act: Callable[[], Any]) -> Any:
+    """Somebody acts when a revision is written, and not yet to be seen."""
+    with ThreadPoolExecutor(1) as beside:
+        begun = []
+
+        def begin() -> None:
+            begun.append(beside.submit(act))
+            wait(begun, timeout=5)
+
+        with meanwhile("apply.written", begin):
+            revise(client, DESCRIBED)
+        return begun[0].result(60)
+
+
+def test_a_publish_waits_for_a_revision_of_the_same_moment(tmp_path: Path) -> None:
+    client = world(tmp_path, ADDITIVE)
+    plan = decided(client)
+    intent = client.runs.begin_move(plan.ticket)
+    status = while_revised(client, lambda: complete(client, plan, intent))
+    assert status is RunStatus.SUCCESS
+    definition = client.reader.definition(NUMBERS)
+    assert (definition.description, definition.declared) == ("Numbers.", LIVE)
+
+
+def test_a_rollback_waits_for_a_revision_of_the_same_moment(tmp_path: Path) -> None:
+    client = world(tmp_path, ADDITIVE)
+    run_by_hand(client, [1])
+    plan = decided(client)
+    assert complete(client, plan, client.runs.begin_move(plan.ticket)) is RunStatus.SUCCESS
+    points: list[str] = []
+    stop = faultpoints.listen(points.append)
+    while_revised(client, lambda: client.operations.rollback(NUMBERS, 1, "a wrong file"))
+    stop()
+    assert points.count("complete.before") == 1, "it was completed at once"
+    assert client.reader.definition(NUMBERS) == DESCRIBED

@@ -34,11 +34,14 @@ def record_drift(
     excludes it since the move began. Where somebody did, past the registry's port, the commit
     stands all the same, and ``schema diff`` shows the columns.
     """
-    found = _brought(connection, heart, dataset, run_id)
+    if not _brought(connection, heart, dataset, run_id).columns:
+        return
+    now = _held(connection, heart, dataset)
+    found = _brought(connection, heart, now, run_id)
     if not found.columns:
         return
     try:
-        plan = _plan(connection, heart, dataset, run_id, found)
+        plan = _plan(connection, heart, now, run_id, found)
     except DefinitionMoved:
         return
     reason = f"{run_id} brought {', '.join(found.names)}"
@@ -53,8 +56,7 @@ def require_room(
     Where it does, nobody revises it before the transaction is over.
     """
     if _brought(connection, heart, dataset, run_id).columns:
-        hold_registry(connection, heart.org_id)
-        now = dataset_by_id(connection, heart.org_id, dataset.dataset_id)
+        now = _held(connection, heart, dataset)
         _plan(connection, heart, now, run_id, _brought(connection, heart, now, run_id))
 
 
@@ -77,11 +79,12 @@ def follow_shown(
 
     Where something else of the definition needs such a column, all of it stays as it is.
     """
-    definition = undrifted(dataset.definition, version.table_schema)
+    now = _held(connection, heart, dataset).definition
+    definition = undrifted(now, version.table_schema)
     then = definition_behind(connection, heart.org_id, version)
     if then is not None:
         definition = redrifted(definition, then)
-    if definition == dataset.definition:
+    if definition == now:
         return
     state = read_state(connection, heart.org_id)
     try:
@@ -90,6 +93,12 @@ def follow_shown(
         return
     at, reason = heart.clock(), f"rolled back to v{version.version}"
     apply_plan(connection, plan, heart.org_id, "drift", at, heart.lake, reason, keep_drift=False)
+
+
+def _held(connection: Connection, heart: Heart, dataset: RegisteredDataset) -> RegisteredDataset:
+    """The dataset as it is now, and stays until the transaction is over."""
+    hold_registry(connection, heart.org_id)
+    return dataset_by_id(connection, heart.org_id, dataset.dataset_id)
 
 
 def _brought(
