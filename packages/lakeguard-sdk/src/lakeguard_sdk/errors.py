@@ -362,36 +362,3 @@ class WorkerMissing(EngineError):
 
 class StateError(LakeGuardError):
     pass
-
-
-class StateMissing(StateError):
-    """Nothing was applied here yet."""
-
-    code = "LG-6001"
-    what = "{place} has no state yet"
-    next_command = "lakeguard apply"
-
-
-class StateMismatch(StateError):
-    """The database was made by another version of LakeGuard."""
-
-    code = "LG-6002"
-    what = "{place} is at schema {found}, this version needs {needed}"
-    next_command = "upgrade lakeguard"
-
-
-class StateUnavailable(StateError):
-    """The database is away, or others kept it busy; the same call may work later."""
-
-    code = "LG-6003"
-    retryable = True
-    what = "{place} cannot be used now: {reason}"
-    next_command = "the same command again"
-
-
-class StateRefused(StateError):
-    """The database lets nobody create the state there: a right is missing, or a name is taken."""
-
-    code = "LG-6004"
-    what = "{place} cannot hold the state: {reason}"
-    next_command = "choose another schema, or ask for the right to use this one"

@@ -22,10 +22,10 @@ from lakeguard.relay.relay import Relay
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.errors import StateMissing
 from lakeguard_sdk.ports import Ledger, Operations, Registry
 from lakeguard_sdk.proof import Rebuilt, VerifyReport
 from lakeguard_sdk.run import RunTicket
+from lakeguard_sdk.state_errors import StateMissing
 
 
 def connect_embedded(

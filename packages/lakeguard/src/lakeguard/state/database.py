@@ -22,7 +22,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from lakeguard.state.engines import READING, postgresql_engine, sqlite_engine, sqlite_path
 from lakeguard.state.head import SCHEMA_HEAD
 from lakeguard.state.locking import sole_by_file, sole_by_session
-from lakeguard_sdk.errors import StateMismatch, StateMissing, StateRefused, StateUnavailable
+from lakeguard_sdk.state_errors import StateMismatch, StateMissing, StateRefused, StateUnavailable
 
 DEFAULT_SCHEMA = "lakeguard"
 _NO_RIGHT = "42501"
