@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Set
 from datetime import datetime, timedelta
 
 from lakeguard.promotion.heart import Heart
+from lakeguard_sdk.left_files import LANDING, QUARANTINE, left_by
 from lakeguard_sdk.maintenance import Removal, RemovalKind
-from lakeguard_sdk.quarantine import LANDING, QUARANTINE, left_by
 from lakeguard_sdk.storage import FileFacts, join, local_path, storage_for
 
 

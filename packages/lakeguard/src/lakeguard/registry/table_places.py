@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from lakeguard.registry.kinds import LAYER_FOLDERS
 from lakeguard_sdk.definition import DatasetDefinition, TargetDefinition
-from lakeguard_sdk.quarantine import QUARANTINE
+from lakeguard_sdk.left_files import QUARANTINE
 from lakeguard_sdk.storage import local_path
 
 LONGEST_LOCATION = 160

@@ -15,7 +15,7 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.quarantine import quarantine_place
+from lakeguard_sdk.left_files import quarantine_place
 from lakeguard_sdk.run import RunPlan, SchemaReaction, SchemaVerdict
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.schema_words import Reaction, SchemaChange

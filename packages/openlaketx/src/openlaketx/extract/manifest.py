@@ -10,8 +10,8 @@ from pathlib import Path
 
 from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.evidence import SourceFile, SourcePosition
+from lakeguard_sdk.left_files import LANDING
 from lakeguard_sdk.load import NEW_ROWS_ONLY
-from lakeguard_sdk.quarantine import LANDING
 from lakeguard_sdk.storage import Storage, join, local_path
 from lakeguard_sdk.words import LoadType
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.quarantine import quarantine_place
+from lakeguard_sdk.left_files import quarantine_place
 from lakeguard_sdk.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage import Storage, join
 from openlaketx.extract.landing import run_folder

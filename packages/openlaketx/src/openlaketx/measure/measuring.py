@@ -45,7 +45,7 @@ from openlaketx.measure.keys import (
 )
 from openlaketx.measure.measured import Measured
 from openlaketx.measure.questions import Question, ask
-from openlaketx.measure.samples import sample_query
+from openlaketx.measure.sampled_values import sample_query
 from openlaketx.measure.sequences import sequence_query
 from openlaketx.measure.watch import TooLate, Watch
 
