@@ -67,6 +67,20 @@ def test_they_are_of_the_table_unless_the_batch_is_asked() -> None:
     assert found.outcome is Outcome.FAIL
 
 
+@pytest.mark.parametrize(
+    ("text", "observed"),
+    [
+        ("most_common(name, value='a')", 75.0),
+        ("most_common(name, value='a', max=90%)", 75.0),
+        ("most_common(name, value='b')", 25.0),
+        ("most_common(name, value='b', min=10%)", 25.0),
+    ],
+)
+def test_a_share_is_observed_whatever_it_comes_to(text: str, observed: float) -> None:
+    assert judged(text, rows("name", "a", "a", "a", "b", None)).observed == observed
+    assert judged(text, rows("name", None)).observed is None
+
+
 def test_only_the_chosen_rows_are_looked_at() -> None:
     data = [row(name="a", count=1), row(name="b", count=2), row(name="b", count=2)]
     found = judged("most_common(name, value='a') where count = 1", data)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from lakeguard.gate import json_schemas
+from lakeguard.gate.rules import compile_rule
 from lakeguard_sdk.words import Outcome
-from tests.unit.gate.cases import judged, refusal, row
+from openlaketx.measure import json_values
+from tests.unit.gate.cases import SCHEMA, judged, refusal, row, rule
 
 SELF = '{"$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}'
 
@@ -44,6 +50,8 @@ def test_values_that_do_not_fit_a_schema() -> None:
         ('{"type": "object", "type": "array"}', "a key stands twice in an object"),
         ("true", "a schema is an object that says something"),
         ("{}", "a schema is an object that says something"),
+        ('{"nothing": 1}', "a schema is an object that says something"),
+        ('{"title": "orders", "format": "date"}', "a schema is an object that says something"),
         ('{"properties": {"a": {"type": "objekt"}}}', 'wrong at /properties/a/type: "objekt" is'),
         ('{"$ref": "#/$defs/b"}', "the schema is wrong: Pointer '/$defs/b' does not exist"),
         ('{"$ref": "https://example.org/x.json"}', "the schema refers to another"),
@@ -75,3 +83,25 @@ def test_a_wrong_schema_is_refused_where_it_stands(schema: str, told: str) -> No
 )
 def test_refused(text: str, told: str) -> None:
     assert told in refusal(text).message
+
+
+def test_the_schema_of_a_rule_that_is_stored_is_not_judged_again() -> None:
+    stored = rule('json_schema(name, schema=\'{"pattern": "(?=a)b"}\')')
+    assert compile_rule(stored, SCHEMA).measures
+    assert "is not a" in refusal(stored.expression).message
+
+
+def test_what_says_a_schema_is_right_reads_it_as_what_judges_by_it() -> None:
+    told = [_options(module) for module in (json_schemas, json_values)]
+    assert told[0] == told[1]
+    assert told[0].keys() == {"offline", "pattern_options", "validate_formats"}
+
+
+def _options(module: ModuleType) -> dict[str | None, str]:
+    """What a module says to the library beside the schema."""
+    (call,) = (
+        node
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "jsonschema_rs.validator_for"
+    )
+    return {option.arg: ast.unparse(option.value) for option in call.keywords}

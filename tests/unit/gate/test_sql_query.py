@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 
 from lakeguard.gate.grammar import parse_rule, rule_text
+from lakeguard.gate.rules import compile_text
+from lakeguard_sdk.measure import GroupFaults, RowCount
+from lakeguard_sdk.total_condition import holds
 from lakeguard_sdk.words import Outcome
-from tests.unit.gate.cases import judged, refusal, row
+from tests.unit.gate.cases import SCHEMA, judged, refusal, row
 
 NAN = float("nan")
+WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 def rows(*pairs: tuple[Any, Any]) -> list[dict[str, Any]]:
@@ -58,6 +62,22 @@ def test_nan_is_above_every_number() -> None:
     assert judged("sql_query(max(delay) > 5) by name", data).failed_rows == 1
 
 
+def held(condition: str, value: str) -> bool | None:
+    """What a group comes to whose every aggregate but its rows has this value."""
+    rule = compile_text(f"sql_query({condition}) by name", SCHEMA)
+    (faults,) = (asked for asked in rule.measures if isinstance(asked, GroupFaults))
+    values = [1 if isinstance(term, RowCount) else value for term in faults.terms]
+    return holds(faults.condition, values)
+
+
+def test_infinity_by_itself_is_compared() -> None:
+    assert held("sum(delay) > 5", "Infinity") is True
+    assert held("sum(delay) > 5", "-Infinity") is False
+    assert held("sum(delay) > 5", "NaN") is True
+    assert held("sum(delay) - 5 > 0", "7.5") is True
+    assert held("sum(delay) / 0.5 = 15", "7.5") is True
+
+
 @pytest.mark.parametrize("odd", [NAN, float("inf"), float("-inf")])
 @pytest.mark.parametrize(
     "condition",
@@ -74,9 +94,9 @@ def test_what_is_reckoned_with_no_number_has_no_value(condition: str, odd: float
     data = [row(name="a", delay=odd), row(name="b", delay=7.0)]
     found = judged(f"sql_query({condition}) by name", data)
     assert (found.outcome, found.failed_rows) == (Outcome.FAIL, 1)
-    assert (
-        judged(f"sql_query({condition} or sum(delay) - 1 is null) by name", data).failed_rows == 0
-    )
+    allowed = f"sql_query({condition} or sum(delay) - 1 is null) by name"
+    assert judged(allowed, data).failed_rows == 0
+    assert held(condition, WORDS[str(odd)]) is None
 
 
 def test_without_rows_there_are_no_groups() -> None:

@@ -9,6 +9,16 @@ import jsonschema_rs
 from lakeguard_sdk.json_texts import NotJson, read_json
 
 _LONGEST = 160
+_SAYING = {
+    "type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum",
+    "exclusiveMinimum", "maxLength", "minLength", "pattern", "items", "prefixItems",
+    "additionalItems", "unevaluatedItems", "contains", "maxContains", "minContains", "maxItems",
+    "minItems", "uniqueItems", "properties", "patternProperties", "additionalProperties",
+    "unevaluatedProperties", "propertyNames", "maxProperties", "minProperties", "required",
+    "dependencies", "dependentRequired", "dependentSchemas", "allOf", "anyOf", "oneOf", "not",
+    "if", "then", "else", "$ref", "$dynamicRef", "$recursiveRef",
+}  # fmt: skip
+"""The keywords, of whichever draft, by which a value can fail."""
 
 
 class BadSchema(Exception):
@@ -21,7 +31,7 @@ def check_schema(text: str) -> None:
         schema = read_json(text)
     except NotJson as reason:
         raise BadSchema(f"the schema is no JSON: {reason}") from None
-    if not isinstance(schema, dict) or not schema:
+    if not isinstance(schema, dict) or not _SAYING & schema.keys():
         raise BadSchema('a schema is an object that says something: {"type": "object"}')
     try:
         jsonschema_rs.validator_for(
