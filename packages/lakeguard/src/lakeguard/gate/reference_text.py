@@ -82,8 +82,10 @@ Of a rule about rows that failed or warned, up to 20 rows are kept beside it: th
 load, then the columns that the rule names, as text of at most 100 characters. Values of a column
 that carries a tag, of whatever kind and wherever it came from, or that a PII policy is about, are
 not told: `***` stands in their place. Rows are drawn after the decision, and within seconds; where
-that does not suffice there are fewer, or none, and nothing else changes. A run whose files must be
-deleted keeps none.
+that does not suffice there are fewer, or none, and nothing else changes. Of a rule about groups
+they are rows of groups that fail; of `dataset_equal` they are rows that the other dataset lacks:
+what that has besides is counted and not shown. A run whose files must be deleted keeps none, and
+neither does the adoption of a table.
 """
 
 VALUES = """\
@@ -114,6 +116,9 @@ functions below that are TRUE or FALSE; joined by `and`, `or`, `not` and bracket
 It is TRUE, FALSE or NULL as in SQL. What is the same for every row is no condition, and is refused
 when it is applied: `length(name) >= 0`, `n > 5 and n < 3`, `n % 0 = 1`. There are no subqueries,
 and no function besides those below.
+
+What `sql_query` holds is a condition over the aggregates of a group, and not over the values of a
+row: what may stand in it is said with that rule. Inside of an aggregate stand values as here.
 
 A value is a column, a field of a struct (`address.city`), a literal, a function, or arithmetic:
 
@@ -206,8 +211,11 @@ that the policy names under `unless masked by`:
   brackets: `sha2(email, 256)` does, `concat(email, sha2(email, 256))` does not. Where a column
   cannot be followed, or is declared and not in the SELECT, it carries the tags of everything that
   is read.
-- What a Python build makes of its inputs is not known. There, and only there, a tag travels to
-  columns of the same name, in any case; declare the tag where a column is renamed.
+- What a Python build makes of its inputs is not known. There a tag travels to
+  columns of the same name, in any case; declare the tag where a column is renamed. A policy sees a
+  target's transform likewise: a tag stays with the name of its column.
+- Messages and samples of failing rows are stricter: every column that a Python build or a target's
+  transform makes counts as tagged with all that was read, and its values are not shown.
 - Frames and sources have no inputs: their tags are those that are declared.
 - The tags of today count, and those that were declared when a version was made: they stay with the
   version, whether it is read or shown again.
