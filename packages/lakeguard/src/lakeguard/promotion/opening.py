@@ -182,10 +182,24 @@ def _as_of(heart: Heart, opening: Opening) -> datetime:
 
 
 def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: Build) -> RunPlan:
+    plan = _plan(connection, heart, opening, build)
+    record_opening(
+        connection,
+        heart.org_id,
+        plan,
+        opening.pinned.to_data(),
+        opening.dataset.revision,
+        put_document(connection, heart.org_id, opening.bundle.to_data(), heart.clock()),
+        heart.clock(),
+    )
+    return plan
+
+
+def _plan(connection: Connection, heart: Heart, opening: Opening, build: Build) -> RunPlan:
     definition, target = opening.dataset.definition, opening.bundle.target
     private, masked = _untold(connection, heart, opening, build)
     measures = asked_measures(opening.pinned, definition.table_schema)
-    plan = RunPlan(
+    return RunPlan(
         ticket=opening.ticket,
         dataset=opening.dataset.name,
         dataset_id=opening.dataset.dataset_id,
@@ -214,16 +228,6 @@ def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: 
         private=private,
         masked=masked,
     )
-    record_opening(
-        connection,
-        heart.org_id,
-        plan,
-        opening.pinned.to_data(),
-        opening.dataset.revision,
-        put_document(connection, heart.org_id, opening.bundle.to_data(), heart.clock()),
-        heart.clock(),
-    )
-    return plan
 
 
 def _untold(
