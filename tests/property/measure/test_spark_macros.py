@@ -76,7 +76,7 @@ def test_every_rule_means_what_it_says(spark: SparkSession, data: Data) -> None:
 @pytest.mark.soak
 @given(data=tables(0, 150))
 @settings(
-    max_examples=12,
+    max_examples=3,
     phases=[Phase.generate],
     deadline=None,
     suppress_health_check=list(HealthCheck),
