@@ -92,7 +92,7 @@ def test_what_spark_says_of_a_private_column_is_not_kept(project: CsvProject, sq
     assert project.run().version == 1
     message = told(project, SILVER)
     assert ADA not in message
-    assert "may hold a value of email, and is not kept" in message
+    assert "may hold a value of email, n, and is not kept" in message
 
 
 def test_what_spark_says_of_others_is_told(project: CsvProject) -> None:

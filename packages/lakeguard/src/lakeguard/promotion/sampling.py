@@ -21,7 +21,7 @@ from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, RowSample, texts
 from lakeguard_sdk.sample_errors import SampleNotMasked, SampleRefused
-from lakeguard_sdk.words import CheckKind, Outcome, TaskState
+from lakeguard_sdk.words import CheckKind, Outcome, PolicyType, TaskState
 
 _SHOWN = (Outcome.FAIL, Outcome.WARN)
 
@@ -123,7 +123,8 @@ def _patterns_passed(pinned: PinnedRules, decision: Decision) -> bool:
     return all(
         policy.policy in passed
         for policy in pinned.policies
-        if isinstance(parse_policy(policy.type, policy.expression), ForbidPattern)
+        if policy.type is PolicyType.PII
+        and isinstance(parse_policy(policy.type, policy.expression), ForbidPattern)
     )
 
 

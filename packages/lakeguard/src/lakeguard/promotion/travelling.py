@@ -165,11 +165,11 @@ class _Ancestors:
         return _together(self.inherited(definition, read, transformed=transformed), own)
 
     def _is_transformed(self, definition: DatasetDefinition) -> bool:
-        found = current_target(self._connection, self._org_id, definition.target or "")
-        return found is not None and bool(found.transform)
+        """Nobody is asked: it makes no difference to a policy."""
+        return False
 
     def _was_transformed(self, version: StoredVersion) -> bool:
-        return bool(opening_of(self._connection, self._org_id, version.run_id).plan.transform)
+        return False
 
 
 class _Suspects(_Ancestors):
@@ -182,6 +182,13 @@ class _Suspects(_Ancestors):
             return super()._passed_on(definition, above, transformed=transformed)
         carried = set(_everything(parent.tags for parent in above.values()))
         return {column.name.casefold(): carried for column in definition.columns}
+
+    def _is_transformed(self, definition: DatasetDefinition) -> bool:
+        found = current_target(self._connection, self._org_id, definition.target or "")
+        return found is not None and bool(found.transform)
+
+    def _was_transformed(self, version: StoredVersion) -> bool:
+        return bool(opening_of(self._connection, self._org_id, version.run_id).plan.transform)
 
 
 def _together(first: Tags, second: Tags) -> Tags:
