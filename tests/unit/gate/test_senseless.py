@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakeguard.gate.rules import compile_rule, compile_text
-from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.words import Severity
-from tests.unit.gate.cases import SCHEMA, refusal, schema
+from tests.unit.gate.cases import SCHEMA, refusal, rule, schema
 
 ALWAYS = "this is TRUE for every row that has a value"
 NEVER = "this is FALSE for every row that has a value"
@@ -51,6 +49,12 @@ NESTED = schema(tags="array<string>", counts="map<string,integer>", n="integer")
         ("count between 5 and 3", NEVER, "count"),
         ("count = 1 and count = 2", NEVER, "count"),
         ("active = true and length(name) >= 0", ALWAYS, "length"),
+        ("active in (true, false)", ALWAYS, "active"),
+        ("active not in (false, true)", ALWAYS, "active"),
+        ("days_between(day, day) = 0", ALWAYS, "days_between"),
+        ("coalesce(count, 0) is not null", "this is TRUE for every row", "coalesce"),
+        ("coalesce(count, size, 0) is null", "this is FALSE for every row", "coalesce"),
+        ("if(count > 1, 1, 2) is null", "this is FALSE for every row", "if"),
         ("count / 0 > 1", "nothing is divided by 0", "/"),
         ("count % 0 = 1", "nothing is divided by 0", "%"),
         ("delay / 0 > 1", "nothing is divided by 0", "/"),
@@ -89,6 +93,10 @@ def test_refused_where_it_stands(form: str, condition: str, told: str, at: str) 
         "weekday(day) in (0, 6)",
         "count > size or count <= 5",
         "coalesce(count, 0) >= 0",
+        "coalesce(count, size) is null",
+        "if(count > 1, size, 2) is null",
+        "active in (true)",
+        "days_between(dep, arr) = 0",
     ],
 )
 def test_what_says_something_is_taken(condition: str) -> None:
@@ -103,6 +111,14 @@ def test_what_says_something_is_taken(condition: str) -> None:
         ("sql_agg(sum(n) / 0, min=1)", "nothing is divided by 0"),
         ("sql_agg(sum(n / 0), min=1)", "nothing is divided by 0"),
         ("sql_agg(sum(if(size(counts) >= 0, n, 0)), min=1)", ALWAYS),
+        ("sql_agg(count(*), min=0)", "this is the same whatever the rows hold"),
+        ("sql_agg(count(*) + 1, min=1)", "this is the same whatever the rows hold"),
+        ("sql_agg(count(n), max=-1)", "this is the same whatever the rows hold"),
+        ("completeness(n, min=0%)", "every share lies between"),
+        ("completeness(n, min=0%, max=100%)", "every share lies between"),
+        ("unique_ratio(n, min=0%)", "every share lies between"),
+        ("distinct_ratio(n, max=100%)", "every share lies between"),
+        ("most_common(n, max=100%)", "every share lies between"),
     ],
 )
 def test_refused_inside_of_nested_values_and_aggregates(text: str, told: str) -> None:
@@ -110,10 +126,31 @@ def test_refused_inside_of_nested_values_and_aggregates(text: str, told: str) ->
         compile_text(text, NESTED)
 
 
-def test_what_is_stored_keeps_its_meaning() -> None:
-    text = "sql_row(length(name) >= 0)"
-    stored = RuleDefinition(
-        rule_id="r", rule_type="SQL_ROW", expression=text, severity=Severity.FAIL, active=True
-    )
-    assert compile_rule(stored, SCHEMA).measures
-    assert ALWAYS in refusal(text).message
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sql_agg(count(*), min=0, max=5)",
+        "sql_agg(count(*), min=1)",
+        "completeness(n, min=0%, max=99%)",
+        "completeness(n, min=0%, band='mad')",
+        "completeness(n, max=0%)",
+        "most_common(n, value=1, max=100%)",
+    ],
+)
+def test_bounds_that_say_something_are_taken(text: str) -> None:
+    assert compile_text(text, NESTED).measures
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sql_row(length(name) >= 0)",
+        "sql_row(coalesce(count, 0) is not null)",
+        "sql_agg(count(*), min=0)",
+        "completeness(name, min=0%)",
+        "sql_query(count(*) in (0)) by name",
+    ],
+)
+def test_what_is_stored_keeps_its_meaning(text: str) -> None:
+    assert compile_rule(rule(text), SCHEMA).measures
+    assert "says nothing" in refusal(text).message

@@ -112,6 +112,13 @@ def test_without_rows_there_are_no_groups() -> None:
         ("sql_query(sum(count) = sum(count)) by name", "compared with itself"),
         ("sql_query(count(*) > 0) by name", "this is the same for every group"),
         ("sql_query(count(name) >= 0) by key", "this is the same for every group"),
+        ("sql_query(count(*) in (0)) by name", "this is the same for every group"),
+        ("sql_query(count(*) not in (3, 0)) by name", "this is the same for every group"),
+        ("sql_query(count(*) is not null) by name", "this is the same for every group"),
+        ("sql_query(count(*) + 1 is null) by name", "this is the same for every group"),
+        ("sql_query(count(*) + 1 > 0) by name", "this is the same for every group"),
+        ("sql_query(count(*) between -5 and 0) by name", "this is the same for every group"),
+        ("sql_query(sum(count) - sum(count) = 0) by name", "this is the same for every group"),
         ("sql_query(sum(count) / 0 > 1) by name", "nothing is divided by 0"),
         ("sql_query(count(distinct key) > 1) by name", "count(distinct …) of each group"),
         ("sql_query(max(name) > 1) by key", "max is for numbers here"),
@@ -129,3 +136,17 @@ def test_refused(text: str, told: str) -> None:
 def test_one_spelling() -> None:
     text = "sql_query(not (sum(count) > 1 and avg(size) is null)) by name"
     assert rule_text(parse_rule(text.replace(" ", "  "))) == text
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "count(*) between 0 and 5",
+        "sum(count) is not null",
+        "sum(delay) - sum(delay) = 0",
+        "count(*) - count(name) = 0",
+        "count(name) / count(*) is not null",
+    ],
+)
+def test_what_says_something_is_taken(condition: str) -> None:
+    assert compile_text(f"sql_query({condition}) by key", SCHEMA).measures

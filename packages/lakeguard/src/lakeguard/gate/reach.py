@@ -34,6 +34,7 @@ class Reach(NamedTuple):
 
 
 _ANYWHERE = Reach()
+NOTHING = Reach(_ZERO, _ZERO)
 _PARTS_OF_TIMES = {
     Function.MONTH: Reach(_ONE, Decimal(12)),
     Function.DAY: Reach(_ONE, Decimal(31)),
@@ -67,6 +68,8 @@ def _called(node: Call) -> Reach:
         return _PARTS_OF_TIMES[node.function]
     inner = reach_of(node.arguments[0])
     match node.function:
+        case Function.DAYS_BETWEEN if node.arguments[0] == node.arguments[1]:
+            return NOTHING
         case Function.ABS:
             return _absolute(inner)
         case Function.NULLIF:
@@ -101,18 +104,24 @@ def _calculated(node: Calculation) -> Reach:
         return _ANYWHERE
     one, other = reach_of(node.left), reach_of(node.right)
     match node.op:
-        case Arithmetic.ADD:
-            return Reach(_sum(one.low, other.low), _sum(one.high, other.high))
         case Arithmetic.SUBTRACT if node.left == node.right:
-            return Reach(_ZERO, _ZERO)
-        case Arithmetic.SUBTRACT:
-            return Reach(_sum(one.low, other.high, -1), _sum(one.high, other.low, -1))
-        case Arithmetic.MULTIPLY:
-            return _product(one, other)
+            return NOTHING
         case Arithmetic.REMAINDER:
             sizes = (exact_size(type_of(side)) for side in (node.left, node.right))
             whole = all(size is not None and size[1] == 0 for size in sizes)
             return _remainder(one, _absolute(other).high, _ONE if whole else _ZERO)
+    return reckoned_reach(node.op, one, other)
+
+
+def reckoned_reach(op: Arithmetic, one: Reach, other: Reach) -> Reach:
+    """Of two exact numbers that are added, subtracted or multiplied; else anywhere."""
+    match op:
+        case Arithmetic.ADD:
+            return Reach(_sum(one.low, other.low), _sum(one.high, other.high))
+        case Arithmetic.SUBTRACT:
+            return Reach(_sum(one.low, other.high, -1), _sum(one.high, other.low, -1))
+        case Arithmetic.MULTIPLY:
+            return _product(one, other)
     return _ANYWHERE
 
 

@@ -113,9 +113,10 @@ CONDITIONS = """\
 `where`, `sql_row` and `array_elements` hold conditions. A condition compares values: `=` `<>` `<`
 `<=` `>` `>=`, `is [not] null`, `[not] in (…)`, `[not] between … and …`, `[not] like '…'`, and the
 functions below that are TRUE or FALSE; joined by `and`, `or`, `not` and brackets, at most 20 deep.
-It is TRUE, FALSE or NULL as in SQL. What is the same for every row is no condition, and is refused
-when it is applied: `length(name) >= 0`, `n > 5 and n < 3`, `n % 0 = 1`. There are no subqueries,
-and no function besides those below.
+It is TRUE, FALSE or NULL as in SQL. What is plainly the same for every row is refused when it is
+said: `length(name) >= 0`, `n > 5 and n < 3`, `n % 0 = 1`, and so are bounds that every value keeps.
+A rule that is registered stays as it is. There are no subqueries, and no function besides those
+below.
 
 What `sql_query` holds is a condition over the aggregates of a group, and not over the values of a
 row: what may stand in it is said with that rule. Inside of an aggregate stand values as here.

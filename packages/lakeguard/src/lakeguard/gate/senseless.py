@@ -13,14 +13,19 @@ from lakeguard_sdk.expression import (
     And,
     Arithmetic,
     Calculation,
+    Call,
+    Choice,
     Compare,
     Comparison,
     Condition,
+    Function,
     InSet,
+    IsNull,
     Not,
     Or,
     Scalar,
     Value,
+    type_of,
 )
 from lakeguard_sdk.schema import is_numeric
 
@@ -38,7 +43,10 @@ def settled(condition: Condition) -> bool | None:
         case InSet(of=of, values=values):
             reach = reach_of(of)
             none = all(compared_reaches(Comparison.EQ, reach, reach_of(v)) is False for v in values)
-            return False if none else None
+            both = type_of(of) == "boolean" and len({value.text for value in values}) > 1
+            return False if none else True if both else None
+        case IsNull(of=of):
+            return False if _is_there(of) else None
         case Not(item=item):
             found = settled(item)
             return None if found is None else not found
@@ -48,6 +56,18 @@ def settled(condition: Condition) -> bool | None:
             opposite = _all([_negated(item) for item in items])
             return None if opposite is None else not opposite
     return None
+
+
+def _is_there(node: Scalar) -> bool:
+    """Whether it has a value in every row."""
+    match node:
+        case Value():
+            return True
+        case Choice(then=then, otherwise=otherwise):
+            return _is_there(then) and _is_there(otherwise)
+        case Call(function=Function.COALESCE, arguments=arguments):
+            return any(map(_is_there, arguments))
+    return False
 
 
 def divides_by_zero(node: Calculation) -> bool:

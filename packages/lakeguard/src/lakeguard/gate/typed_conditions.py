@@ -70,7 +70,9 @@ class ConditionTyper(ScalarTyper):
             case Negation(item=item):
                 return Not(item=self.condition(item))
             case NullTest(of=of, negated=negated):
-                return _negated(IsNull(of=self.scalar(of)), negated)
+                part = self._here
+                said = _negated(IsNull(of=self.scalar(of)), negated)
+                return self._says(part, said, "every row")
             case Membership():
                 return self._membership(tree)
             case Between():
@@ -88,6 +90,7 @@ class ConditionTyper(ScalarTyper):
                 return made
 
     def _membership(self, tree: Membership) -> Condition:
+        part = self._here
         of, name = self.scalar(tree.of), written_name(tree.of)
         typed = []
         for literal in tree.values:
@@ -96,7 +99,7 @@ class ConditionTyper(ScalarTyper):
             if self._read.fresh and settled(InSet(of=of, values=(value,))) is False:
                 raise self._read.error(found.part, f"{name} is never {value.text}")
             typed.append(value)
-        return _negated(InSet(of=of, values=tuple(typed)), tree.negated)
+        return _negated(self._says(part, InSet(of=of, values=tuple(typed))), tree.negated)
 
     def _between(self, tree: Between) -> Condition:
         part = self._here
@@ -105,11 +108,13 @@ class ConditionTyper(ScalarTyper):
         high = self._compared(of, name, Comparison.LE, tree.high)
         return _negated(self._says(part, And(items=(low, high))), tree.negated)
 
-    def _says(self, part: str, made: Condition) -> Condition:
+    def _says(
+        self, part: str, made: Condition, rows: str = "every row that has a value"
+    ) -> Condition:
         """Refuses what is only now being said, and is the same for every row."""
         found = settled(made) if self._read.fresh else None
         if found is not None:
-            message = f"this is {'TRUE' if found else 'FALSE'} for every row that has a value"
+            message = f"this is {'TRUE' if found else 'FALSE'} for {rows}"
             raise self._read.error(part, f"{message}, so that it says nothing")
         return made
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
-from lakeguard.gate.reach import Reach
 from lakeguard.gate.senseless import compared_reaches
+from lakeguard.gate.total_reach import is_there, total_reach
 from lakeguard.gate.typed_aggregates import AggregateTyper
 from lakeguard.gate.written import (
     AllOf,
@@ -16,9 +14,10 @@ from lakeguard.gate.written import (
     Negation,
     NullTest,
     WhereNode,
+    WrittenNode,
 )
 from lakeguard_sdk.expression import Comparison
-from lakeguard_sdk.measure import CountIf, DistinctCount, GroupTerm, Measure, RowCount
+from lakeguard_sdk.measure import DistinctCount, GroupTerm, Measure
 from lakeguard_sdk.total_condition import (
     TotalAnd,
     TotalCompare,
@@ -27,7 +26,7 @@ from lakeguard_sdk.total_condition import (
     TotalNot,
     TotalOr,
 )
-from lakeguard_sdk.total_value import Figure, Total, TotalValue
+from lakeguard_sdk.total_value import TotalValue
 
 
 class TotalTyper(AggregateTyper):
@@ -45,39 +44,43 @@ class TotalTyper(AggregateTyper):
             case Negation(item=item):
                 return TotalNot(item=self.said(item))
             case NullTest(of=of, negated=negated):
-                return _negated(TotalMissing(of=self._formula(of)), negated)
+                part, one = self._here, self._formula(of)
+                self._refuse_if_told(part, False if is_there(one, self.measures) else None)
+                return _negated(TotalMissing(of=one), negated)
             case Compared(op=op, left=left, right=right):
                 part, one = self._here, self._formula(left)
                 other = self._formula(right)
-                if self._read.fresh and self._same_for_all(op, one, other):
-                    message = "this is the same for every group, so that it says nothing"
-                    raise self._read.error(part, message)
+                self._refuse_if_told(part, self._foretold(op, one, other))
                 return TotalCompare(op=op, left=one, right=other)
             case Between(of=of, low=low, high=high, negated=negated):
-                one = self._formula(of)
+                part, one = self._here, self._formula(of)
                 ends = zip((Comparison.GE, Comparison.LE), (low, high), strict=True)
                 both = tuple(
                     TotalCompare(op=op, left=one, right=self._formula(end)) for op, end in ends
                 )
+                told = [self._foretold(item.op, item.left, item.right) for item in both]
+                self._refuse_if_told(part, False if False in told else all(told) or None)
                 return _negated(TotalAnd(items=both), negated)
             case Membership(of=of, values=values, negated=negated):
                 one = self._formula(of)
-                same = tuple(
-                    TotalCompare(op=Comparison.EQ, left=one, right=self._formula(value))
-                    for value in values
-                )
+                same = tuple(self._same(one, value) for value in values)
                 return _negated(TotalOr(items=same), negated)
         raise self._read.error(self._here, "aggregates are numbers, and are compared as numbers")
 
-    def _same_for_all(self, op: Comparison, one: TotalValue, other: TotalValue) -> bool:
-        """Whether a number of rows is held against one that it can never reach, or always does."""
-        if not isinstance(one, Total) or not isinstance(other, Figure):
-            return False
-        number, counted = Decimal(other.text), self.measures[one.term]
-        if not isinstance(counted, RowCount | CountIf):
-            return False
-        least = Decimal(1 if isinstance(counted, RowCount) else 0)
-        return compared_reaches(op, Reach(least), Reach(number, number)) is not None
+    def _same(self, one: TotalValue, value: WrittenNode) -> TotalCompare:
+        part, other = self._here, self._formula(value)
+        self._refuse_if_told(part, self._foretold(Comparison.EQ, one, other))
+        return TotalCompare(op=Comparison.EQ, left=one, right=other)
+
+    def _refuse_if_told(self, part: str, found: bool | None) -> None:
+        if self._read.fresh and found is not None:
+            message = "this is the same for every group, so that it says nothing"
+            raise self._read.error(part, message)
+
+    def _foretold(self, op: Comparison, one: TotalValue, other: TotalValue) -> bool | None:
+        """Every group has a row at least."""
+        reaches = (total_reach(side, self.measures, 1) for side in (one, other))
+        return compared_reaches(op, *reaches)
 
     def terms(self) -> tuple[GroupTerm, ...]:
         """The aggregates that the condition counts by their places."""

@@ -13,6 +13,7 @@ from lakeguard.gate.rule_types.value_limits import (
     has_past,
     past_of,
     percent_bounds,
+    refuse_idle_share,
 )
 from lakeguard.gate.typed_values import Rounding
 from lakeguard_sdk.expression import And, Compare, Comparison, Condition
@@ -49,6 +50,7 @@ class MostCommon(RuleType):
             past=past_of(read.rule),
         )
         if read.rule.parameter("value") is None:
+            refuse_idle_share(read)
             return share
         value = columns.value("value", column, Rounding.NONE)
         same: Condition = Compare(op=Comparison.EQ, left=column, right=value)

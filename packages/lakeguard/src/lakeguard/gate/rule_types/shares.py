@@ -13,6 +13,7 @@ from lakeguard.gate.rule_types.value_limits import (
     check_limits,
     past_of,
     percent_bounds,
+    refuse_idle_share,
 )
 from lakeguard_sdk.expression import And, ColumnRef, Condition, IsNull, Not
 from lakeguard_sdk.measure import CountIf, DistinctCount, DuplicateRows, RowCount
@@ -33,6 +34,7 @@ class Completeness(RuleType):
         check_limits(read)
 
     def compile(self, read: ReadRule, columns: Resolver) -> ShareJudged:
+        refuse_idle_share(read)
         column, where = columns.column(), columns.where
         return ShareJudged(
             f"completeness of {column.name}",
@@ -96,6 +98,7 @@ class DistinctRatio(RuleType):
         check_limits(read)
 
     def compile(self, read: ReadRule, columns: Resolver) -> ShareJudged:
+        refuse_idle_share(read)
         keys = _keys(read, columns)
         present = rows_with(columns.every, columns.where)
         return ShareJudged(
@@ -126,6 +129,7 @@ class UniqueRatio(RuleType):
         check_limits(read)
 
     def compile(self, read: ReadRule, columns: Resolver) -> ShareJudged:
+        refuse_idle_share(read)
         scope = read.rule.scope or Scope.TABLE
         repeated = DuplicateRows(columns=columns.every, scope=scope, where=columns.where)
         return ShareJudged(

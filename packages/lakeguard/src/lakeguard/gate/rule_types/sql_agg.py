@@ -6,12 +6,16 @@ from decimal import Decimal
 
 from lakeguard.gate.judgement import Bounds, FormulaJudged, ask
 from lakeguard.gate.literals import Number
+from lakeguard.gate.reach import Reach
 from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
 from lakeguard.gate.rule import Totalled
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.value_limits import check_limits
+from lakeguard.gate.senseless import compared_reaches
+from lakeguard.gate.total_reach import total_reach
 from lakeguard.gate.where_tree import written_text
+from lakeguard_sdk.expression import Comparison
 from lakeguard_sdk.total_value import divides
 
 
@@ -44,9 +48,22 @@ class TotalFormula(RuleType):
         total = columns.total()
         inexact = total.inexact or divides(total.formula)
         low, high = (_number(read, name) for name in ("min", "max"))
+        if read.fresh:
+            _refuse_idle(read, total_reach(total.formula, total.measures, 0), low, high)
         bounds = Bounds("double" if inexact else "decimal(38,18)", low, high, summed=inexact)
         asked = tuple(ask(measure) for measure in total.measures)
         return FormulaJudged(_subject(read), asked, total.formula, bounds)
+
+
+def _refuse_idle(read: ReadRule, reach: Reach, low: Decimal | None, high: Decimal | None) -> None:
+    """Bounds that the value always keeps, or never does."""
+    ends = {Comparison.GE: low, Comparison.LE: high}
+    told = [
+        compared_reaches(op, reach, Reach(end, end)) for op, end in ends.items() if end is not None
+    ]
+    if told and (False in told or all(told)):
+        message = "this is the same whatever the rows hold, so that it says nothing"
+        raise read.error("parameter min" if low is not None else "parameter max", message)
 
 
 def _number(read: ReadRule, name: str) -> Decimal | None:

@@ -130,6 +130,17 @@ def percent_bounds(rule: Rule) -> Bounds:
     )
 
 
+def refuse_idle_share(read: ReadRule) -> None:
+    """Bounds that every share keeps, where nothing else is asked and it is only now being said."""
+    bounds = percent_bounds(read.rule)
+    given = [end for end in (bounds.low, bounds.high) if end is not None]
+    if not read.fresh or not given or has_past(read.rule):
+        return
+    if (bounds.low or 0) == 0 and bounds.high in (None, 100):
+        part = "parameter min" if bounds.low is not None else "parameter max"
+        raise read.error(part, "every share lies between 0% and 100%, so that it says nothing")
+
+
 def by_groups(
     subject: str, value: RowCount | Aggregate | Quantile, bounds: Bounds, columns: Resolver
 ) -> GroupsJudged:
