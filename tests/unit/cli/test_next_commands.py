@@ -22,6 +22,31 @@ _COMMAND = re.compile(r"\blakeguard (?=[a-z-])(.*?)(?=[,;`\n]| && |$)")
 _VALUES = {"version": "1", "x": "1", "fix": "lakeguard sync", "command": "status"}
 """What stands for a field; every other stands for itself."""
 CLASSES = [kind for kind in error_classes() if kind.__module__.startswith("lakeguard_sdk.")]
+OTHERWISE = {
+    "BuiltByProgram": "tx.publish(",
+    "ColumnsUnderWay": "the same command again",
+    "JarsMissing": "python -m openlaketx.engine.jars",
+    "NameTaken": "tx.read(",
+    "NotAdoptable": "{way_out}",
+    "NotInRun": "call run.note",
+    "NotPermitted": "connect as an operator",
+    "NotPublishable": "call publish again",
+    "NoteRefused": "run.note",
+    "PathsForbidden": "tx.read(",
+    "SecretMissing": "give the worker the secret",
+    "SecretReason": "the same command again",
+    "SharedCatalogue": "tx.read(",
+    "SparkElsewhere": "SparkSession.builder",
+    "SparkTooOld": "pip install",
+    "StateMismatch": "upgrade lakeguard",
+    "StateRefused": "choose another schema",
+    "StateUnavailable": "the same command again",
+    "UnknownFrame": "tx.read(",
+    "UnknownPlane": "pip install",
+    "WorkerMissing": "pip install",
+    "WrongArgument": "{call}",
+}
+"""Errors whose way out is no command of this program, and what it is instead."""
 PACKAGES = [
     Path(package.__file__ or "").parent for package in (lakeguard, lakeguard_sdk, openlaketx)
 ]
@@ -87,8 +112,23 @@ def _text(node: ast.expr) -> str:
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_the_next_command_of_an_error_exists(kind: type) -> None:
-    for line in commands_in(kind.next_command):  # type: ignore[attr-defined]
+    told = kind.next_command  # type: ignore[attr-defined]
+    lines = commands_in(told)
+    if kind.__name__ in OTHERWISE:
+        assert OTHERWISE[kind.__name__] in told
+        assert not lines, "it has a command, and need not be named apart"
+    else:
+        assert lines, f"no command of the program in {told!r}"
+    for line in lines:
         parse(line)
+
+
+def test_whatever_is_named_apart_is_an_error() -> None:
+    assert OTHERWISE.keys() <= {kind.__name__ for kind in CLASSES}
+
+
+def test_a_misspelt_program_is_noticed() -> None:
+    assert not commands_in("lakegaurd run {dataset}")
 
 
 def test_whatever_is_told_to_be_typed_exists() -> None:
