@@ -119,11 +119,14 @@ class Runs(Protocol):
 
 
 class Registry(Protocol):
-    """Definitions in, revisions out, in one transaction."""
+    """Definitions in, revisions out, in one transaction.
+
+    Columns that came with the data stay; without ``keep_drift`` those go that are not named.
+    """
 
     def definitions(self) -> Definitions: ...
-    def plan(self, definitions: Definitions) -> Plan: ...
-    def apply(self, plan: Plan, reason: str = "") -> Applied: ...
+    def plan(self, definitions: Definitions, *, keep_drift: bool = True) -> Plan: ...
+    def apply(self, plan: Plan, reason: str = "", *, keep_drift: bool = True) -> Applied: ...
 
 
 class Operations(Protocol):

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from lakeguard.promotion.loadable import load_problems
 from lakeguard.promotion.partitioning import partition_columns
-from lakeguard.registry.approving import approved_definition, declarable
+from lakeguard.registry.approving import approved_definition, declarable, left_to_profile
 from lakeguard.registry.column_edits import edited_columns
+from lakeguard.registry.drift import redrifted
 from lakeguard.registry.exporting import definition_files
 from lakeguard.registry.loading import load_folder
 from lakeguard.registry.locating import file_of
@@ -20,6 +21,7 @@ from lakeguard_sdk.errors import UnknownVersion
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.planning import Applied, Plan
 from lakeguard_sdk.reading import ClassedDifference, SchemaDiff
+from lakeguard_sdk.words import LoadType
 
 
 @dataclass(frozen=True)
@@ -53,23 +55,27 @@ def approve(
     name = client.reader.dataset(asked).dataset_name
     file = project / "definitions" / name.layer.value / f"{name.name}.yaml"
     written = _on_disk(project, name) if file.is_file() else None
-    before = written or client.reader.definition(name)
+    registered = client.reader.definition(name)
+    before = redrifted(written or registered, registered)
     diff = client.reader.schema_diff(name, before)
-    chosen = _chosen(name, diff, columns)
-    assert diff is not None  # noqa: S101 - a promise to the type checker: there was something
+    if diff is None:
+        raise NothingToApprove(dataset=name, reason="no run has found one yet")
+    of_file = client.reader.schema_diff(name, written) if written else None
+    chosen = _chosen(before, diff, of_file, columns)
     after = approved_definition(before, diff.live, chosen)
-    plan = client.registry.plan(Definitions(datasets=(after,)))
+    said = approved_definition(written, diff.live, chosen) if written else after
+    plan = client.registry.plan(Definitions(datasets=(redrifted(said, after),)), keep_drift=False)
     _require_loadable(client, plan)
     old = file.read_bytes() if written else b""
     if written:
-        file.write_bytes(_edited(project, file, written, after))
+        file.write_bytes(_edited(project, file, written, said))
     try:
-        applied = client.registry.apply(plan, reason)
+        applied = client.registry.apply(plan, reason, keep_drift=False)
     except BaseException:
         if written:
             file.write_bytes(old)
         raise
-    place = file_of(after) if written else None
+    place = file_of(said) if written else None
     return Approved(name, tuple(chosen), place, plan, applied, reason)
 
 
@@ -96,18 +102,29 @@ def _on_disk(project: Path, name: DatasetName) -> DatasetDefinition | None:
 
 
 def _chosen(
-    name: DatasetName, diff: SchemaDiff | None, columns: tuple[str, ...]
+    before: DatasetDefinition,
+    diff: SchemaDiff,
+    of_file: SchemaDiff | None,
+    columns: tuple[str, ...],
 ) -> list[ClassedDifference]:
-    if diff is None:
-        raise NothingToApprove(dataset=name, reason="no run has found one yet")
-    found = declarable(diff.differences)
+    """What is asked for by name, else all that the load may take."""
+    name = before.dataset
+    found = declarable(diff.differences, of_file.differences if of_file else ())
     if not found:
         raise NothingToApprove(dataset=name, reason="what was seen last is what is declared")
     names = {item.column for item in found} | {item.other for item in found}
     for column in columns:
         if column not in names:
             raise NothingToApprove(dataset=name, reason=f"column {column} does not differ")
-    return [i for i in found if not columns or i.column in columns or i.other in columns]
+    if columns:
+        return [item for item in found if item.column in columns or item.other in columns]
+    rebuilt = before.load.type is LoadType.FULL
+    taken = [item for item in found if rebuilt or not left_to_profile(item, diff.profile)]
+    if not taken:
+        gone = ", ".join(item.column for item in found)
+        reason = f"the table keeps {gone}, and profile {diff.profile} accepts that it is gone"
+        raise NothingToApprove(dataset=name, reason=reason)
+    return taken
 
 
 def _edited(

@@ -28,19 +28,26 @@ class EmbeddedRegistry:
             held = state.open_all(state.entries.values())
         return gathered(held[key].definition for key in sorted(held))
 
-    def plan(self, definitions: Definitions) -> Plan:
+    def plan(self, definitions: Definitions, *, keep_drift: bool = True) -> Plan:
         with self.heart.database.read() as connection:
             current = read_state(connection, self.heart.org_id)
-            return make_plan(definitions, current, self.heart.lake)
+            return make_plan(definitions, current, self.heart.lake, keep_drift=keep_drift)
 
-    def apply(self, plan: Plan, reason: str = "") -> Applied:
+    def apply(self, plan: Plan, reason: str = "", *, keep_drift: bool = True) -> Applied:
         """Refused, too, where a move under way brings columns that it leaves no room for."""
         if holds_secret(reason):
             raise SecretReason()
         heart, at = self.heart, self.heart.clock()
         with heart.database.write() as connection:
             applied = apply_plan(
-                connection, plan, heart.org_id, heart.actor, at, heart.lake, reason or None
+                connection,
+                plan,
+                heart.org_id,
+                heart.actor,
+                at,
+                heart.lake,
+                reason or None,
+                keep_drift=keep_drift,
             )
             if applied.steps:
                 require_room_for_moves(connection, heart)

@@ -7,16 +7,26 @@ from collections.abc import Collection
 from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition
 from lakeguard_sdk.reading import ClassedDifference
 from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.schema_words import ColumnOrigin, SchemaChange
+from lakeguard_sdk.schema_words import ColumnOrigin, Reaction, SchemaChange
 
-_ADDED = (SchemaChange.ADD_NULLABLE, SchemaChange.ADD_REQUIRED)
+_GONE = (SchemaChange.DROP_NULLABLE, SchemaChange.DROP_REQUIRED)
 _NAMES = (SchemaChange.RENAME, SchemaChange.CASE_RENAME)
 _NOTHING_TO_DECLARE = (SchemaChange.REORDER, SchemaChange.COMMENT, SchemaChange.TAG)
 
 
-def declarable(found: Collection[ClassedDifference]) -> list[ClassedDifference]:
-    """Differences that a definition of columns can take over."""
+def declarable(
+    listed: Collection[ClassedDifference], of_file: Collection[ClassedDifference]
+) -> list[ClassedDifference]:
+    """Differences that a definition of columns can take over: all that a diff lists, then those
+    of the file alone, which are what came with the data and is in the table already."""
+    known = {item.column for item in listed} | {item.other for item in listed}
+    found = [*listed, *(item for item in of_file if item.column not in known)]
     return [item for item in found if item.column and item.change not in _NOTHING_TO_DECLARE]
+
+
+def left_to_profile(item: ClassedDifference, profile: str) -> bool:
+    """Whether a column is gone and the profile accepts that: a table that keeps it has NULL."""
+    return item.change in _GONE and item.reactions[profile] is Reaction.ACCEPT
 
 
 def approved_definition(
@@ -32,7 +42,8 @@ def approved_definition(
     for column in definition.columns:
         own = [item for item in found if _is_of(item, column.name)]
         columns += _declared(column, own, live_columns)
-    new = {item.column for item in found if item.change in _ADDED}
+    known = {column.name for column in columns}
+    new = {item.other or item.column for item in found} - known
     columns += [_added(column) for column in live.columns if column.name in new]
     return definition.model_copy(update={"columns": tuple(columns)})
 
