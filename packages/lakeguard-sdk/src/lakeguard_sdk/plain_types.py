@@ -34,6 +34,7 @@ PLAIN_WORDS = tuple(sorted({*_PLAIN, *_ALIASES, "decimal(p,s)"}))
 
 INTEGERS = ("byte", "short", "integer", "long")
 FLOATS = ("float", "double")
+TIMES = ("date", "timestamp", "timestamp_ntz")
 _DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 19}
 
 

@@ -11,13 +11,14 @@ from pydantic import AfterValidator, Field
 from lakeguard_sdk.canonical import canonical_json, content_hash
 from lakeguard_sdk.nested_types import field_names, field_paths, is_nested, leaf_types, widens
 from lakeguard_sdk.noun import Noun
-from lakeguard_sdk.plain_types import FLOATS, INTEGERS, decimal_size, is_numeric
+from lakeguard_sdk.plain_types import FLOATS, INTEGERS, TIMES, decimal_size, is_numeric
 from lakeguard_sdk.type_parser import TYPE_WORDS, normal_type, parse_type
 from lakeguard_sdk.type_tree import delta_field, from_delta, type_text
 
 __all__ = [
     "FLOATS",
     "INTEGERS",
+    "TIMES",
     "TYPE_WORDS",
     "Column",
     "DataType",

@@ -27,9 +27,8 @@ from lakeguard_sdk.expression import (
     Value,
     type_of,
 )
-from lakeguard_sdk.schema import is_numeric
+from lakeguard_sdk.schema import TIMES, is_numeric
 
-_TIMES = ("date", "timestamp", "timestamp_ntz")
 _UPPER = (Comparison.GT, Comparison.GE)
 _LOWER = (Comparison.LT, Comparison.LE)
 _CLOSED = (Comparison.GE, Comparison.LE, Comparison.EQ)
@@ -157,5 +156,5 @@ def _place(value: Scalar) -> Any:
         return None
     if value.type == "string":
         return value.text.encode()
-    ordered = is_numeric(value.type) or value.type in _TIMES
+    ordered = is_numeric(value.type) or value.type in TIMES
     return as_scalar(value.text, value.type) if ordered else None

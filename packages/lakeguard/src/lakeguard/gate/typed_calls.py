@@ -25,11 +25,18 @@ from lakeguard_sdk.expression import (
     type_of,
 )
 from lakeguard_sdk.reckoning import NotReckoned, absolute_type, exact_size, exact_type
-from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_nested, is_numeric, normal_type
+from lakeguard_sdk.schema import (
+    FLOATS,
+    INTEGERS,
+    TIMES,
+    decimal_size,
+    is_nested,
+    is_numeric,
+    normal_type,
+)
 
 Argument = Scalar | str | int
 """A value, or a fixed text or number that the function is about."""
-TIMES = ("date", "timestamp", "timestamp_ntz")
 _TEXTS = (Function.TRIM, Function.LOWER, Function.UPPER, Function.SUBSTR, Function.CONCAT)
 _CASTS = ("double", "boolean", *TIMES, *INTEGERS)
 

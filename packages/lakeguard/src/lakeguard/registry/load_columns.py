@@ -14,12 +14,11 @@ from lakeguard_sdk.definition_errors import (
     WrongValue,
 )
 from lakeguard_sdk.load import Load, load_columns
-from lakeguard_sdk.schema import FLOATS, TableSchema, is_numeric
+from lakeguard_sdk.schema import FLOATS, TIMES, TableSchema, is_numeric
 from lakeguard_sdk.spelling import did_you_mean
 
 LISTS = ("keys", "order_by", "partition_by")
 SINGLE = ("watermark", "effective")
-_TIMES = ("date", "timestamp", "timestamp_ntz")
 
 
 def column_errors(said: LoadSaid, at: At) -> Iterator[DefinitionError]:
@@ -59,7 +58,7 @@ def named_columns(load: Load) -> Iterator[tuple[Path, str]]:
 
 def _type_problem(field: str, name: str, data_type: str) -> str | None:
     if field == "watermark":
-        ordered = data_type in (*_TIMES, "string") or is_numeric(data_type)
+        ordered = data_type in (*TIMES, "string") or is_numeric(data_type)
         return None if ordered else f"{name} is {data_type}, and not a time, a number or a text"
     if field == "effective":
         holds = data_type in ("timestamp", "date")

@@ -18,12 +18,12 @@ from lakeguard_sdk.definition_errors import (
     UnknownColumn,
     UnknownReference,
 )
-from lakeguard_sdk.schema import FLOATS, is_nested
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.schema import FLOATS, TIMES, is_nested
 from lakeguard_sdk.spelling import did_you_mean
 
 _MARK = "->"
 _EQUAL = "dataset_equal"
-_TIMES = ("date", "timestamp", "timestamp_ntz")
 _AT = ("rules",)
 
 
@@ -39,6 +39,13 @@ def rule_reference_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[
         errors = list(_errors_of(dataset, rule, to, whole))
         known = list(_known(dataset, rule, to, whole)) if errors else []
         yield from (error for error in errors if _essence(error) not in known)
+
+
+def referred_to(dataset: DatasetDefinition) -> set[DatasetName]:
+    """Every dataset that its active rules refer to, itself included."""
+    active = tuple(rule for rule in dataset.rules if rule.active)
+    found = _references(dataset.model_copy(update={"rules": active}))
+    return {to.dataset for _, to in found}
 
 
 def _known(
@@ -170,7 +177,7 @@ def _column_errors(
 
 def _alike(one: str, other: str) -> bool:
     same = one == other and not is_nested(one)
-    return same or comparable(one, other) or {one, other} <= set(_TIMES)
+    return same or comparable(one, other) or {one, other} <= set(TIMES)
 
 
 def _meaning(dataset: DatasetDefinition, to: Reference, problem: str, word: str) -> DefinitionError:

@@ -7,9 +7,7 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import Column
 
-from lakeguard_sdk.plain_types import is_numeric
-
-_TIMES = {"date", "timestamp", "timestamp_ntz"}
+from lakeguard_sdk.plain_types import TIMES, is_numeric
 
 
 def has_cast(found: str, declared: str) -> bool:
@@ -18,7 +16,7 @@ def has_cast(found: str, declared: str) -> bool:
     if "binary" in both:
         return both <= {"binary", "string"}
     if "boolean" in both:
-        return not both & _TIMES
+        return both.isdisjoint(TIMES)
     return not (any(map(is_numeric, both)) and both & {"date", "timestamp_ntz"})
 
 

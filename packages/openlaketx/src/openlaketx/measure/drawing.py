@@ -14,7 +14,7 @@ from lakeguard_sdk.expression import ColumnRef, FieldRef
 from lakeguard_sdk.measure import AnyMeasure, MeasureValue
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, RowSample
-from lakeguard_sdk.schema import TableSchema, is_numeric
+from lakeguard_sdk.schema import TIMES, TableSchema, is_numeric
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.duckdb_engine import DuckdbEngine
 from openlaketx.measure.duckdb_reader import duckdb_reader
@@ -29,7 +29,6 @@ from openlaketx.measure.watch import TooLate, Watch
 from openlaketx.measure.watched import Watched
 
 Named = ColumnRef | FieldRef
-_TIMES = ("date", "timestamp", "timestamp_ntz")
 _NO_DAY = "beyond the calendar"
 
 
@@ -135,7 +134,7 @@ def _told(
 ) -> tuple[str, Callable[[Any], MeasureValue]]:
     """The value as evidence would tell it; a long text is not even fetched as a whole."""
     value, tell = plain_value(Valued(sql.scalar(node), node.type), forms)
-    if is_numeric(node.type) or node.type in _TIMES:
+    if is_numeric(node.type) or node.type in TIMES:
         return value, tell
     return f"substr({value}, 1, {LONGEST_TEXT + 1})", tell
 

@@ -19,9 +19,8 @@ from lakeguard.gate.rule_types.value_limits import (
     past_of,
     refuse_past,
 )
-from lakeguard.gate.rule_types.value_range import TIMES
 from lakeguard_sdk.measure import Aggregate, AggregateFunction, RowCount
-from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size, is_numeric
+from lakeguard_sdk.schema import FLOATS, INTEGERS, TIMES, decimal_size, is_numeric
 from lakeguard_sdk.words import Scope
 
 _NO_VALUES = "NULLs are left out; with no value at all the rule fails. A NaN makes the value NaN, "

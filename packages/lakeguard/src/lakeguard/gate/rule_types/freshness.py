@@ -10,8 +10,8 @@ from lakeguard.gate.literals import Text
 from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.rule_types.value_range import TIMES
 from lakeguard_sdk.measure import Aggregate, AggregateFunction
+from lakeguard_sdk.schema import TIMES
 
 
 class AgeRule(RuleType):

@@ -7,9 +7,9 @@ from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.failing_rows import failing_rows
-from lakeguard.gate.rule_types.value_range import TIMES, check_bounds
+from lakeguard.gate.rule_types.value_range import check_bounds
 from lakeguard_sdk.expression import And, Compare, Comparison, Condition
-from lakeguard_sdk.schema import is_numeric
+from lakeguard_sdk.schema import TIMES, is_numeric
 
 
 class OutsideRange(RuleType):

@@ -12,7 +12,6 @@ from lakeguard.gate.literals import Flag, Number, Text
 from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
 from lakeguard.gate.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.rule_types.value_range import TIMES
 from lakeguard_sdk.measure import (
     AnyMeasure,
     IntervalFault,
@@ -21,7 +20,7 @@ from lakeguard_sdk.measure import (
     RowCount,
     SequenceGaps,
 )
-from lakeguard_sdk.schema import INTEGERS
+from lakeguard_sdk.schema import INTEGERS, TIMES
 from lakeguard_sdk.words import Scope
 
 _DAY = timedelta(days=1)

@@ -20,9 +20,7 @@ from lakeguard_sdk.expression import (
     Value,
 )
 from lakeguard_sdk.measure import Aggregate, AggregateFunction, CountIf, RowCount
-from lakeguard_sdk.schema import FLOATS, is_numeric
-
-TIMES = ("date", "timestamp", "timestamp_ntz")
+from lakeguard_sdk.schema import FLOATS, TIMES, is_numeric
 
 
 def check_bounds(read: ReadRule) -> None:
