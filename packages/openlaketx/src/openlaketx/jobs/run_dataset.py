@@ -19,7 +19,7 @@ from openlaketx.extract import Batch, extract, transform
 from openlaketx.jobs.build_hash import build_hash
 from openlaketx.jobs.discarding import discard_staged
 from openlaketx.jobs.lease import Lease
-from openlaketx.jobs.samples import tell_failing_rows
+from openlaketx.jobs.telling import tell_failing_rows
 from openlaketx.loads import Loaded, apply_load, new_position
 from openlaketx.measure import (
     Measured,

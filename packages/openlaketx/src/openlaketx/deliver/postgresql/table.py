@@ -13,7 +13,7 @@ from openlaketx.deliver.failing import failed
 from openlaketx.deliver.postgresql.column_types import column_type, name_problem
 from openlaketx.deliver.postgresql.connecting import Connection
 from openlaketx.deliver.postgresql.marker import Delivered
-from openlaketx.deliver.postgresql.widening import holds
+from openlaketx.deliver.postgresql.widening import can_hold
 
 _COLUMNS = (
     "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute"
@@ -63,7 +63,7 @@ def fitting_columns(
             f"{'; '.join(problems)}: drop table {table.full_name}, the next run makes it anew",
         )
     return there | {
-        name: there[name] if name in there and holds(there[name], kind) else kind
+        name: there[name] if name in there and can_hold(there[name], kind) else kind
         for name, kind in wanted.items()
     }
 
@@ -140,7 +140,7 @@ def _types_that_differ(there: dict[str, str], wanted: dict[str, str]) -> Iterato
     """A type that becomes wider is none of them, nor one that was wider already."""
     for name in [name for name in there if name in wanted]:
         has, asked = there[name], wanted[name]
-        if not holds(has, asked) and not holds(asked, has):
+        if not can_hold(has, asked) and not can_hold(asked, has):
             yield f"column {name} is {has} there and {asked} in the version"
 
 

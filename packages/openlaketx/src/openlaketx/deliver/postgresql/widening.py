@@ -16,7 +16,7 @@ _WIDER = {
 _NUMERIC = re.compile(r"numeric\((\d+),(\d+)\)")
 
 
-def holds(wide: str, narrow: str) -> bool:
+def can_hold(wide: str, narrow: str) -> bool:
     """Whether a column of the one type can take every value of the other; both as PostgreSQL
     itself spells them."""
     if wide == narrow or wide in _WIDER.get(narrow, ()):
