@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.dispatch.schedule import Schedule, above
+from lakeguard.dispatch.schedule import Schedule, above, without_cycles
 from lakeguard_sdk.names import DatasetName
 
 Parents = Mapping[DatasetName, Collection[DatasetName]]
@@ -28,8 +28,10 @@ def graphs(draw: st.DrawFn) -> dict[DatasetName, list[DatasetName]]:
 class Walk:
     """Runs a schedule to its end; whose turn it is to end, and how, is drawn."""
 
-    def __init__(self, parents: Parents, jobs: int, data: st.DataObject) -> None:
-        self.schedule = Schedule(parents)
+    def __init__(
+        self, parents: Parents, jobs: int, data: st.DataObject, after: Parents | None = None
+    ) -> None:
+        self.schedule = Schedule(parents, after or {})
         self.log: list[tuple[str, DatasetName]] = []
         self.most = 0
         while True:
@@ -94,3 +96,35 @@ def test_one_job_and_no_failure_is_the_order_of_layers_where_parents_leave_a_cho
         order += ready
         schedule = schedule.started(ready[0]).ended(ready[0], well=True)
     assert sorted(order) == sorted(parents)
+
+
+@given(graphs(), st.integers(1, 4), st.data())
+def test_what_is_referred_to_is_over_first_and_holds_nothing(
+    parents: dict[DatasetName, list[DatasetName]], jobs: int, data: st.DataObject
+) -> None:
+    """References are any: to itself, round in a cycle, to a child, to what is not chosen."""
+    names = [*parents, DatasetName("gold.elsewhere")]
+    wanted = {
+        name: data.draw(st.lists(st.sampled_from(names), unique=True, max_size=3))
+        for name in parents
+    }
+    after = without_cycles(parents, wanted)
+    walk = Walk(parents, jobs, data, after)
+    held, ran = walk.schedule.held(), {name for what, name in walk.log if what == "start"}
+    assert ran | set(held) == set(parents)
+    assert all(above(name, parents) & walk.schedule.ill for name in held)
+    for place, (what, name) in enumerate(walk.log):
+        over = {done for word, done in walk.log[:place] if word != "start"} | set(held)
+        assert what != "start" or set(after.get(name, ())) <= over
+
+
+@given(graphs(), st.data())
+def test_a_reference_that_closes_no_cycle_counts(
+    parents: dict[DatasetName, list[DatasetName]], data: st.DataObject
+) -> None:
+    names = sorted(parents)
+    for name in names:
+        other = data.draw(st.sampled_from(names))
+        kept = without_cycles(parents, {name: (other,)})
+        closes = other == name or name in above(other, parents)
+        assert kept.get(name, ()) == (() if closes else (other,))

@@ -6,9 +6,15 @@ import pytest
 
 from lakeguard.cli.choosing import choose_all, choose_named
 from lakeguard_sdk.command_errors import BuiltByProgram
-from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition, FromFrame, FromSql
+from lakeguard_sdk.definition import (
+    ColumnDefinition,
+    DatasetDefinition,
+    FromFrame,
+    FromSql,
+    RuleDefinition,
+)
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.words import LoadType, Severity
 
 EVENTS, RAW, CLEAN, TOTAL, OLD = (
     DatasetName(name)
@@ -16,7 +22,9 @@ EVENTS, RAW, CLEAN, TOTAL, OLD = (
 )
 
 
-def dataset(name: DatasetName, *parents: DatasetName, active: bool = True) -> DatasetDefinition:
+def dataset(
+    name: DatasetName, *parents: DatasetName, active: bool = True, rules: tuple[str, ...] = ()
+) -> DatasetDefinition:
     return DatasetDefinition(
         dataset=name,
         domain="d",
@@ -26,6 +34,13 @@ def dataset(name: DatasetName, *parents: DatasetName, active: bool = True) -> Da
         build=FromFrame() if name == EVENTS else FromSql(file="sql/a.sql", text="SELECT 1 AS n"),
         load={"type": LoadType.FULL},
         columns=(ColumnDefinition(name="n", type="integer"),),
+        rules=tuple(map(rule, rules)),
+    )
+
+
+def rule(text: str) -> RuleDefinition:
+    return RuleDefinition(
+        rule_id=text, rule_type=text.partition("(")[0], expression=text, severity=Severity.FAIL
     )
 
 
@@ -66,3 +81,35 @@ def test_a_named_one_that_is_not_active_is_left_to_the_gate() -> None:
 def test_a_named_one_that_a_program_publishes_is_refused() -> None:
     with pytest.raises(BuiltByProgram, match=r"tx\.publish"):
         choose_named([RAW, EVENTS], DATASETS, with_parents=False)
+
+
+A, B, C = (DatasetName(f"bronze.{name}") for name in "abc")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "foreign_key(n -> bronze.b(n))",
+        "not_in_reference(n -> bronze.b(n))",
+        "dataset_equal(n -> bronze.b(n))",
+    ],
+)
+def test_what_rules_refer_to_runs_first(text: str) -> None:
+    datasets = (dataset(A, rules=(text, "not_null(n)")), dataset(B))
+    assert choose_all(datasets).after == {A: (B,)}
+    assert choose_named([A, B], datasets, with_parents=False).after == {A: (B,)}
+    assert choose_named([A], datasets, with_parents=True).after == {}, "it is not chosen"
+
+
+def test_a_rule_that_is_not_active_orders_nothing() -> None:
+    off = rule("foreign_key(n -> bronze.b(n))").model_copy(update={"active": False})
+    referring = dataset(A).model_copy(update={"rules": (off,)})
+    assert choose_all((referring, dataset(B))).after == {}
+
+
+def test_references_that_go_round_order_nothing_that_waits_for_itself() -> None:
+    to_a, to_b = "foreign_key(n -> bronze.a(n))", "foreign_key(n -> bronze.b(n))"
+    assert choose_all((dataset(A, rules=(to_a,)),)).after == {}
+    assert choose_all((dataset(A, rules=(to_b,)), dataset(B, A))).after == {}, "parents count"
+    both = choose_all((dataset(A, rules=(to_b,)), dataset(B, rules=(to_a,))))
+    assert both.after == {A: (B,)}

@@ -61,6 +61,18 @@ def test_a_block_stops_its_descendants_only() -> None:
     assert next(item for item in ended if item.dataset == D).waits_for == (C,)
 
 
+def test_what_is_referred_to_runs_first_and_stops_nobody() -> None:
+    ran: list[DatasetName] = []
+
+    def run(name: DatasetName) -> RunResult:
+        ran.append(name)
+        return result(name, RunStatus.BLOCKED if name == B else RunStatus.SUCCESS)
+
+    ended = run_many({A: (), B: (), C: (B,)}, run, jobs=1, stop=lambda: None, after={A: (C, B)})
+    assert ran == [B, A]
+    assert outcomes(ended) == {B: "BLOCKED", C: "NOT_RUN", A: "PROMOTED"}
+
+
 def test_a_run_without_a_result_is_a_failure_of_its_dataset() -> None:
     def run(name: DatasetName) -> RunResult:
         if name == A:

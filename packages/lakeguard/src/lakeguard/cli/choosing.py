@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from lakeguard.dispatch.schedule import above
+from lakeguard.dispatch.schedule import above, without_cycles
+from lakeguard.registry.rule_references import referred_to
 from lakeguard_sdk.command_errors import BuiltByProgram
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame
 from lakeguard_sdk.names import DatasetName
@@ -20,6 +21,8 @@ class Chosen:
 
     parents: dict[DatasetName, tuple[DatasetName, ...]]
     left_out: dict[DatasetName, str]
+    after: dict[DatasetName, tuple[DatasetName, ...]] = field(default_factory=dict)
+    """The chosen ones that the rules of another refer to, and that so go first."""
 
 
 def choose_all(datasets: Iterable[DatasetDefinition]) -> Chosen:
@@ -44,7 +47,7 @@ def choose_named(
 
 
 def _chosen(datasets: Iterable[DatasetDefinition], named: frozenset[DatasetName]) -> Chosen:
-    chosen = Chosen({}, {})
+    chosen, wanted = Chosen({}, {}), dict[DatasetName, set[DatasetName]]()
     for dataset in datasets:
         if isinstance(dataset.build, FromFrame):
             chosen.left_out[dataset.dataset] = BY_PROGRAM
@@ -52,4 +55,5 @@ def _chosen(datasets: Iterable[DatasetDefinition], named: frozenset[DatasetName]
             chosen.left_out[dataset.dataset] = INACTIVE
         else:
             chosen.parents[dataset.dataset] = dataset.parents
-    return chosen
+            wanted[dataset.dataset] = referred_to(dataset)
+    return replace(chosen, after=without_cycles(chosen.parents, wanted))

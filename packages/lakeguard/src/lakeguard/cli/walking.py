@@ -64,13 +64,16 @@ def run_many(
     jobs: int,
     stop: Callable[[], None],
     tell: Callable[[Ended], None] = lambda _: None,
+    after: Mapping[DatasetName, Collection[DatasetName]] | None = None,
 ) -> list[Ended]:
     """All that could run, at most ``jobs`` at once; the others say what they wait for.
 
+    ``after`` is what each lets go first; how that ends stops nobody.
     ``run`` is called in threads. On Ctrl-C ``stop`` must make every call of it end; it is called
     until they have, and only then is the interrupt raised. A second Ctrl-C waits for nobody.
     """
-    schedule, found = Schedule(parents), dict[DatasetName, Ended]()
+    began, found = Schedule(parents, after or {}), dict[DatasetName, Ended]()
+    schedule = began
     crew = _Crew(run, min(jobs, len(parents)))
     try:
         while True:
@@ -88,12 +91,12 @@ def run_many(
         raise
     crew.dismiss(lambda: None)
     held = {name: Ended(dataset=name, waits_for=why) for name, why in schedule.held().items()}
-    return [(found | held)[name] for name in _as_run(parents)]
+    return [(found | held)[name] for name in _as_run(began)]
 
 
-def _as_run(parents: Mapping[DatasetName, Collection[DatasetName]]) -> list[DatasetName]:
+def _as_run(schedule: Schedule) -> list[DatasetName]:
     """The order in which one job would run them."""
-    schedule, order = Schedule(parents), list[DatasetName]()
+    order = list[DatasetName]()
     while ready := schedule.ready(1):
         order += ready
         schedule = schedule.started(ready[0]).ended(ready[0], well=True)

@@ -3,13 +3,14 @@
     chosen ──► ready ──► running ──► well
                              └─────► ill ──► its descendants are held
 
-One that ends ill holds its own descendants and nothing else.
+One that ends ill holds its own descendants and nothing else. What a rule refers to goes first, and
+holds nobody, however it ends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lakeguard_sdk.names import DatasetName
 
@@ -20,6 +21,8 @@ class Schedule:
 
     parents: Mapping[DatasetName, Collection[DatasetName]]
     """Of every chosen dataset; parents that are not chosen are waited for by nobody."""
+    after: Mapping[DatasetName, Collection[DatasetName]] = field(default_factory=dict)
+    """What a dataset lets go first, well or ill; with the parents it makes no cycle."""
     running: frozenset[DatasetName] = frozenset()
     well: frozenset[DatasetName] = frozenset()
     ill: frozenset[DatasetName] = frozenset()
@@ -29,6 +32,9 @@ class Schedule:
         free = max(0, jobs - len(self.running))
         waiting = set(self.parents) - self.running - self.well - self.ill
         able = [name for name in waiting if all(parent in self.well for parent in self._of(name))]
+        if any(self.after.get(name) for name in able):
+            yet = (waiting | self.running) - set(self.held())
+            able = [name for name in able if yet.isdisjoint(self.after.get(name, ()))]
         return tuple(in_order(able)[:free])
 
     def started(self, name: DatasetName) -> Schedule:
@@ -50,6 +56,21 @@ class Schedule:
 
     def _of(self, name: DatasetName) -> list[DatasetName]:
         return [parent for parent in self.parents[name] if parent in self.parents]
+
+
+def without_cycles(
+    parents: Mapping[DatasetName, Collection[DatasetName]],
+    wanted: Mapping[DatasetName, Collection[DatasetName]],
+) -> dict[DatasetName, tuple[DatasetName, ...]]:
+    """Of what each would let go first, all that is chosen and does not wait for it in turn."""
+    graph: dict[DatasetName, Collection[DatasetName]] = dict(parents)
+    after: dict[DatasetName, tuple[DatasetName, ...]] = {}
+    for name in in_order(wanted):
+        for other in in_order(wanted[name]):
+            if other in parents and other != name and name not in above(other, graph):
+                graph[name] = (*graph[name], other)
+                after[name] = (*after.get(name, ()), other)
+    return after
 
 
 def in_order(names: Iterable[DatasetName]) -> list[DatasetName]:

@@ -41,9 +41,10 @@ def command(
 ) -> int:
     """Build each DATASET, show the gate what was staged, and publish it if the gate allows.
 
-    Parents run before their children. One that is blocked or fails stops its own descendants and
-    nothing else. Exit 0 if all were promoted or had nothing new, 1 if one failed, 3 if one was
-    blocked and none failed. A failure that may pass by itself is tried again; a block never is.
+    Parents run before their children, and what rules refer to before those rules are judged. One
+    that is blocked or fails stops its own descendants and nothing else. Exit 0 if all were promoted
+    or had nothing new, 1 if one failed, 3 if one was blocked and none failed. A failure that may
+    pass by itself is tried again; a block never is.
     """
     if everything == bool(datasets) or (everything and with_parents):
         raise click.UsageError("name datasets to run, or say --all")
@@ -100,5 +101,10 @@ def _walked(call: Call, client: Client, chosen: Chosen, jobs: int) -> list[Ended
             worker.stop()
 
         return run_many(
-            chosen.parents, run, jobs=jobs, stop=stop, tell=lambda item: note(ended_line(item))
+            chosen.parents,
+            run,
+            jobs=jobs,
+            stop=stop,
+            tell=lambda item: note(ended_line(item)),
+            after=chosen.after,
         )
