@@ -10,9 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lakeguard_sdk.measure import (
+    ComparedPart,
+    ComparedRows,
     CountIf,
     DuplicateRows,
     GroupBreach,
+    GroupFaults,
     GroupPart,
     IntervalFaults,
     OutOfOrder,
@@ -34,6 +37,8 @@ COUNTS_ROWS = (
     OutOfOrder,
     IntervalFaults,
     GroupBreach,
+    GroupFaults,
+    ComparedRows,
 )
 ROWS = st.one_of(close_rows(), close_rows(), rows(6))
 QUESTIONS = st.lists(
@@ -43,7 +48,13 @@ QUESTIONS = st.lists(
 
 def counts_rows(measure: Any) -> bool:
     part = getattr(measure, "part", GroupPart.ROWS)
-    return isinstance(measure, COUNTS_ROWS) and part is GroupPart.ROWS
+    return isinstance(measure, COUNTS_ROWS) and part in (GroupPart.ROWS, ComparedPart.DIFFERING)
+
+
+def to_show(measure: Any, counted: int, more: int) -> int:
+    """Of rows that differ, those that this table has: it has so many ``more`` than the other."""
+    own = (counted + more) // 2 if isinstance(measure, ComparedRows) else counted
+    return min(own, MOST_SAMPLED)
 
 
 @given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
@@ -55,6 +66,8 @@ def test_what_is_counted_is_shown(batch: Any, existing: Any, others: Any, questi
         asked = Asked({measure_key(question): question for question in questions})
         drawn = draw_samples(asked, subject, How(), 60.0)
     shown = {sample.rule_id: len(sample.rows) for sample in drawn}
-    assert shown == {
-        key: min(int(str(found)), MOST_SAMPLED) for key, found in measured.items() if found
+    more = len(batch) + len(existing) - len(others)
+    wanted = {
+        key: to_show(asked.counted[key], int(str(found)), more) for key, found in measured.items()
     }
+    assert shown == {key: rows for key, rows in wanted.items() if rows}

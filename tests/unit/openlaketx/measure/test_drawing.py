@@ -62,6 +62,13 @@ def test_rows_of_equal_keys_stand_together(tmp_path: Path) -> None:
     assert [found.count(value) for value in dict.fromkeys(found)] == [3] * 6 + [2]
 
 
+def test_zeros_of_either_sign_are_one_key(tmp_path: Path) -> None:
+    subject = staged(tmp_path, [row(1, price=0.0), row(1, price=-0.0), row(2)], [], SCHEMA)
+    wanted = Asked({"twice": counted_by("unique(id, price)")})
+    (sample,) = draw_samples(wanted, subject, How(), PATIENCE)
+    assert len(sample.rows) == 2
+
+
 def test_only_keys_that_the_run_brings_are_looked_at(tmp_path: Path) -> None:
     """Where the table had no duplicates before."""
     measure = counted_by("unique(id)")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lakeguard_sdk.expression import ColumnRef
 from lakeguard_sdk.measure import DistinctCount, DuplicateRows, MostCommonRows, UnmatchedRows
-from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.schema import FLOATS, TableSchema
 from openlaketx.measure.comparison_types import common_type
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.forms import Forms
@@ -44,7 +44,8 @@ def duplicate_rows(
     most: int,
 ) -> FoundRows:
     """Rows of the first so many groups of those, with columns ``beside`` them."""
-    named, present = _looked_at(measure, forms, touched)
+    _, present = _looked_at(measure, forms, touched)
+    named = ", ".join(_alike(column, forms) for column in measure.columns)
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
     keys = [f"lg_key_{at}" for at in range(len(measure.columns))]
     held = [
@@ -123,6 +124,12 @@ def unmatched_rows(
     )
     there = f"SELECT 1 FROM (SELECT {', '.join(sought)} FROM {other}) AS lg_o WHERE {match}"  # noqa: S608
     return FoundRows(f"(SELECT * FROM {rows} WHERE {exists} ({there}))", "lg_chosen")  # noqa: S608
+
+
+def _alike(column: ColumnRef, forms: Forms) -> str:
+    """-0.0 as 0.0: of several columns at once, DuckDB finds them different."""
+    key = forms.quoted(column.name)
+    return f"{key} + 0" if column.type in FLOATS else key
 
 
 def _looked_at(measure: DuplicateRows, forms: Forms, touched: str | None) -> tuple[str, str]:
