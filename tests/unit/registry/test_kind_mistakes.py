@@ -86,3 +86,22 @@ def test_a_mistake_is_told_where_it_stands(case: Case, tmp_path: Path) -> None:
     assert case.says in str(found[0])
     if "«" in case.marked:
         assert (str(found[0].place), found[0].place.length) == marked(case).place(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("unique", "unique is a type of rule: choose another name"),
+        ("positive", "positive is in the catalogue already, built in: choose another name"),
+    ],
+)
+def test_a_name_that_is_taken_is_refused(tmp_path: Path, name: str, says: str) -> None:
+    file = f"definitions/rules/{name}.yaml"
+    text = f"description: mine\nrule: {name}\nexpression: not_null({{column}})\n"
+    (error,) = mistakes(tmp_path, {**EVERY_KIND, file: text})
+    assert (error.code, str(error.place), error.place.length) == (
+        "LG-2004",
+        f"{file}:2:7",
+        len(name),
+    )
+    assert says in str(error)

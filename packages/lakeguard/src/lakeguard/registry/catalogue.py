@@ -8,6 +8,7 @@ from lakeguard.gate.rule_types.catalogue import RULE_TYPES
 from lakeguard.gate.tokens import LONGEST_TEXT
 from lakeguard.registry.fields import LONGEST_DESCRIPTION, Fields
 from lakeguard.registry.findings import Findings
+from lakeguard.registry.macros import built_in_rules
 from lakeguard.registry.nodes import Document
 from lakeguard_sdk.definition import CatalogueRule
 from lakeguard_sdk.spelling import did_you_mean
@@ -37,6 +38,15 @@ def read_catalogue_rule(document: Document, findings: Findings) -> CatalogueRule
         description=description,
         active=active,
     )
+
+
+def name_problem(name: str) -> str | None:
+    """Whom a name of the catalogue belongs to already: one name has one meaning everywhere."""
+    if RULE_TYPES.find(name) is not None:
+        return f"{name} is a type of rule: choose another name"
+    if name in built_in_rules():
+        return f"{name} is in the catalogue already, built in: choose another name"
+    return None
 
 
 def template_problem(expression: str) -> str | None:

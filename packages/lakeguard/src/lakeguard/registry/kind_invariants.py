@@ -8,7 +8,7 @@ from lakeguard.gate.grammar import read_rule, rule_text
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import parse_policy, policy_text
 from lakeguard.gate.rules import compile_rule, compile_text
-from lakeguard.registry.catalogue import template_problem
+from lakeguard.registry.catalogue import name_problem, template_problem
 from lakeguard.registry.fields import LONGEST_TEXT
 from lakeguard.registry.invariants import dataset_errors
 from lakeguard.registry.locating import Locate
@@ -57,11 +57,17 @@ def definition_errors(definition: Definition, locate: Locate) -> Iterator[Defini
         case ProfileDefinition():
             yield from profile_errors(definition, locate)
         case CatalogueRule():
-            problem_found = template_problem(definition.expression)
-            if problem_found is not None:
-                place = locate(definition, ("expression",))
-                yield RuleMeaning(place, problem=problem_found, hint="", at=["expression"])
+            yield from _catalogue_errors(definition, locate)
     yield from text_errors(definition, locate)
+
+
+def _catalogue_errors(rule: CatalogueRule, locate: Locate) -> Iterator[DefinitionError]:
+    if taken := name_problem(rule.rule):
+        place = locate(rule, ("rule",))
+        yield WrongValue(place, key="rule", problem=taken, hint="", at=["rule"])
+    if problem := template_problem(rule.expression):
+        place = locate(rule, ("expression",))
+        yield RuleMeaning(place, problem=problem, hint="", at=["expression"])
 
 
 def rule_errors(
