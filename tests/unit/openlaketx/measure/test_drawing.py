@@ -62,11 +62,12 @@ def test_rows_of_equal_keys_stand_together(tmp_path: Path) -> None:
     assert [found.count(value) for value in dict.fromkeys(found)] == [3] * 6 + [2]
 
 
-def test_zeros_of_either_sign_are_one_key(tmp_path: Path) -> None:
-    subject = staged(tmp_path, [row(1, price=0.0), row(1, price=-0.0), row(2)], [], SCHEMA)
-    wanted = Asked({"twice": counted_by("unique(id, price)")})
-    (sample,) = draw_samples(wanted, subject, How(), PATIENCE)
-    assert len(sample.rows) == 2
+@pytest.mark.parametrize("rule", ["unique(price)", "unique(id, price)"])
+def test_nan_is_a_key_wherever_statistics_do_not_know_of_it(tmp_path: Path, rule: str) -> None:
+    rows = [row(1, price=NAN), row(2, price=2.0), row(1, price=NAN), row(3, price=5.0)]
+    subject = staged(tmp_path, rows, [], SCHEMA)
+    (sample,) = draw_samples(Asked({"twice": counted_by(rule)}), subject, How(), PATIENCE)
+    assert [values[-1] for values in sample.rows] == ["NaN", "NaN"]
 
 
 def test_only_keys_that_the_run_brings_are_looked_at(tmp_path: Path) -> None:

@@ -127,7 +127,8 @@ def unmatched_rows(
 
 
 def _alike(column: ColumnRef, forms: Forms) -> str:
-    """-0.0 as 0.0: of several columns at once, DuckDB finds them different."""
+    """The key, in a form by which DuckDB leaves out no row group: a float is reckoned with, since
+    statistics know nothing of NaN."""
     key = forms.quoted(column.name)
     return f"{key} + 0" if column.type in FLOATS else key
 
