@@ -48,6 +48,7 @@ def run(
     verdict = client.runs.submit_schema(plan.ticket, live or plan.declared)
     if verdict.result is not None:
         return plan.ticket.run_id
+    plan = plan.under(verdict)
     told = {"position": SourcePosition(files=files) if files else None, **said}
     evidence = evidence_of(DeltaLake(), plan, [1, 2]).model_copy(update=told)
     if client.runs.submit_evidence(plan.ticket, evidence).allowed:
@@ -123,6 +124,21 @@ def test_columns_of_the_live_schema(tmp_path: Path) -> None:
     columns = (Column(name="n", type="string"), Column(name="m", type="date"))
     found = told(client, run(client, live=TableSchema(columns=columns)))
     assert found == [("column", "n", "long", "string"), ("column", "m", None, "date")]
+
+
+def test_what_the_green_run_brought_itself_is_no_change_since(tmp_path: Path) -> None:
+    had = (ColumnDefinition(name="n", type="long"), ColumnDefinition(name="amt", type="integer"))
+    client = world(tmp_path, numbers(columns=had, profile="permissive"))
+    run(client)
+    types = {"n": "long", "amt": "long", "extra": "string"}
+    grown = TableSchema(columns=tuple(Column(name=n, type=t) for n, t in types.items()))
+    second = run(client, live=grown)
+    assert [item[1:] for item in told(client, second)] == [
+        ("amt", "integer", "long"),
+        ("extra", None, "string"),
+    ]
+    third = run(client, live=grown)
+    assert (since(client, third).version, told(client, third)) == (2, [])
 
 
 def test_input_versions_and_the_sql(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, select
@@ -11,10 +12,11 @@ from lakeguard.insight.run_facts import NO_BUILDS
 from lakeguard.insight.since import RunCase, differences, file_changes
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
-from lakeguard.ledger.openings import Opening, opened_revision, opening_of
+from lakeguard.ledger.openings import Opening, opened_revision, opening_of, schema_verdict
 from lakeguard.ledger.runs import run_row
 from lakeguard.ledger.versions import StoredVersion, inputs_of, pointer, stored_versions
 from lakeguard.promotion.heart import PinnedRules
+from lakeguard.registry.drift import drifted, renamed_columns
 from lakeguard.registry.store import (
     current_definition,
     dataset_by_id,
@@ -57,6 +59,7 @@ def _compared(connection: Connection, org_id: str, run: RunRow, green: StoredVer
     read = inputs_of(connection, run.dataset_id, green.version)
     known: Inputs = {item.dataset_id: (item.dataset, item.version) for item in read}
     before = _case(connection, org_id, then, known)
+    before = replace(before, definition=_brought(connection, org_id, then, before.definition))
     after = _case(connection, org_id, run, None, known)
     files = file_changes(before.evidence, after.evidence)
     return Since(
@@ -122,6 +125,16 @@ def _definition(connection: Connection, org_id: str, run: RunRow) -> DatasetDefi
         return definition_at(connection, run.dataset_id, revision)
     found = definition_in_force(connection, run.dataset_id, run.end_time)
     return found or dataset_by_id(connection, org_id, run.dataset_id).definition
+
+
+def _brought(
+    connection: Connection, org_id: str, run: RunRow, opened: DatasetDefinition
+) -> DatasetDefinition:
+    """The definition as a promoted run left it: with what it accepted of the data's columns."""
+    verdict = schema_verdict(connection, org_id, run.run_id)
+    if verdict is None or verdict.declared is None:
+        return opened
+    return drifted(opened, verdict.declared, renamed_columns(verdict.differences))
 
 
 def _pinned(
