@@ -40,13 +40,16 @@ def test_a_waiver_is_named_where_it_would_help(
 
 
 def test_each_rule_has_a_command_of_its_own_that_a_shell_takes() -> None:
-    checks = [nouns.check(f"range(n, max={n})", Outcome.FAIL) for n in (1, 2, 3, 4, 5)]
-    one, two, three = waiver_ways(nouns.decision(*checks), nouns.NOW)
+    checks = [nouns.check(f"range(n, max={n})", Outcome.FAIL) for n in range(1, 13)]
+    one, two, *_, last = ways = list(waiver_ways(nouns.decision(*checks), nouns.NOW))
     assert shlex.split(one.command) == [
         *("lakeguard", "waive", "silver.flights", "range(n, max=1)"),
         *("--until", "2026-02-07", "--reason", "…", "--approver", "NAME"),
     ]
     assert "range(n, max=2)" in two.command
-    assert three.when == (
-        "Somebody answers for range(n, max=3), and 2 other rules for a time, and it is run again"
+    assert len(ways) == 10
+    assert last.when == (
+        "Somebody answers for range(n, max=10), and 2 other rules for a time, and it is run again"
     )
+    some = list(waiver_ways(nouns.decision(*checks[:5]), nouns.NOW))
+    assert [shlex.split(way.command)[3] for way in some] == [c.check_id for c in checks[:5]]

@@ -314,6 +314,28 @@ def test_the_way_out_of_a_failed_adoption_is_to_adopt_again() -> None:
     assert later.command.startswith("tx.publish")
 
 
+@pytest.mark.parametrize(
+    ("kind", "outcome", "told"),
+    [
+        (CheckKind.RULE, Outcome.FAIL, ["A rule was wrong"]),
+        (CheckKind.RULE, Outcome.ERROR, ["A rule was wrong"]),
+        (CheckKind.RULE, Outcome.PASS, []),
+        (CheckKind.SCHEMA, Outcome.FAIL, []),
+        (CheckKind.POLICY, Outcome.FAIL, ["What a policy asks for"]),
+        (CheckKind.ELIGIBILITY, Outcome.FAIL, []),
+    ],
+)
+def test_only_what_failed_is_said_to_be_wrong(
+    kind: CheckKind, outcome: Outcome, told: list[str]
+) -> None:
+    check = nouns.check("x", outcome).model_copy(update={"kind": kind})
+    decision = nouns.decision(check)
+    first, *more = ways_out_of(BLOCKED, None, {}, nouns.definition(), decision)
+    assert first.when == "The data or the build was corrected"
+    assert [way.when[: len(words)] for way, words in zip(more, told, strict=True)] == told
+    assert all(way.command == "lakeguard apply && lakeguard run silver.flights" for way in more)
+
+
 def test_a_location_is_named_as_a_shell_takes_it() -> None:
     run = nouns.run_row(RunStatus.FAILED, error_code="LG-4002", error_message="it moved")
     dataset = nouns.definition().model_copy(update={"location": "/data/my flights"})

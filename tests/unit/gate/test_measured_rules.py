@@ -215,6 +215,8 @@ def test_intervals_of_a_history() -> None:
         ("set_drift(name, new=0, most=5000)", "at most 1,000 values"),
         ("mean(count, band='weekly')", "a band is one of mad, weekday, hour"),
         ("mean(count, k=3, max=5)", "k is said of a band"),
+        ("row_count(k=3)", "k is said of a band, and there is none: add band="),
+        ("mean(count, least=5)", "least is said of a band, and there is none: add band="),
         ("mean(count, band='mad', change=5%)", "give change or a band"),
         ("mean(count, band='mad') fail_if > 3", "not both"),
         ("max(day, change=5%)", "have no history"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lakeguard.gate.grammar import GrammarError
+from lakeguard.gate.resolution import ON_NESTED
+from lakeguard.gate.rule_types.catalogue import RULE_TYPES
 from lakeguard.gate.rules import compile_text
 from lakeguard_sdk.expression import ColumnRef, IsNull
 from lakeguard_sdk.measure import CountIf
@@ -24,14 +26,14 @@ def test_not_null_is_asked_of_the_column_itself() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("unique(n, it)", "only not_null is asked of a nested column"),
-        ("in_set(it, values=['a'])", "only not_null is asked of a nested column"),
-        ("range(it, min=1)", "only not_null is asked of a nested column"),
-        ("length(it, min=1)", "only not_null is asked of a nested column"),
-        ("regex(it, pattern='a')", "only not_null is asked of a nested column"),
-        ("compare(it = same)", "only not_null is asked of a nested column"),
-        ("max(it, max=1)", "only not_null is asked of a nested column"),
-        ("mean(it, max=1)", "only not_null is asked of a nested column"),
+        ("unique(n, it)", "a nested column is asked only array_elements"),
+        ("in_set(it, values=['a'])", "a nested column is asked only array_elements"),
+        ("range(it, min=1)", "a nested column is asked only array_elements"),
+        ("length(it, min=1)", "a nested column is asked only array_elements"),
+        ("regex(it, pattern='a')", "a nested column is asked only array_elements"),
+        ("compare(it = same)", "a nested column is asked only array_elements"),
+        ("max(it, max=1)", "a nested column is asked only array_elements"),
+        ("mean(it, max=1)", "a nested column is asked only array_elements"),
         ("not_null(n) where it = 'a'", "it: a nested column cannot be compared with a value"),
         ("not_null(n) where it in (1)", "it: a nested column cannot be compared with a value"),
         ("not_null(n) where it = same", "cannot be compared with same"),
@@ -41,3 +43,8 @@ def test_any_other_rule_is_refused_where_it_stands(text: str, told: str) -> None
     with pytest.raises(GrammarError, match=told) as refused:
         compile_text(text, SCHEMA)
     assert text[refused.value.offset :].startswith(("it", "'a'", "1", "same"))
+
+
+def test_the_refusal_names_every_rule_that_can_be_asked() -> None:
+    able = [rule.name for rule in RULE_TYPES if rule.nested and rule.takes != "no column"]
+    assert sorted(able) == [*ON_NESTED]

@@ -161,7 +161,7 @@ MISTAKES = [
         '{type: double, rules: ["range(min=0)"]}',
         '{type: array<double>, rules: ["«range»(min=0)"]}',
         "LG-2015",
-        "only not_null is asked of a nested column",
+        "completeness, map_keys, not_null and null",
     ),
     Case(
         "field that cannot be seen",

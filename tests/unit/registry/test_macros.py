@@ -15,7 +15,7 @@ from lakeguard.registry.macros import Macros, built_in_rules
 from lakeguard_sdk.definition import CatalogueRule
 from lakeguard_sdk.words import Outcome, Severity
 from tests.unit.gate.cases import SCHEMA, judged, row
-from tests.worlds.definition_folders import write_folder
+from tests.worlds.definition_folders import mistakes, write_folder
 
 USES = {
     "not_empty(name)": ["length(name, min=1)"],
@@ -217,3 +217,16 @@ def test_files_name_rules_of_the_catalogue(tmp_path: Path) -> None:
     }
     again = rules_of(tmp_path, "not_range({column}, min={low}, max={high})")
     assert again["within.id"] == "not_range(id, min=1, max=9)", "no reading outlives the catalogue"
+
+
+def test_a_name_that_is_nearly_one_of_the_catalogue(tmp_path: Path) -> None:
+    wrong = DATASET.replace("primary_key(id)", "format_emial(id)\n  - withn(id)\n  - uniqe(id)")
+    files = {
+        "lakeguard.toml": "[env.dev]\n",
+        "definitions/sources/orders.yaml": "source: orders\nformat: csv\npath: in/*.csv\n",
+        "definitions/rules/within.yaml": "rule: within\nexpression: not_null({column})\n",
+        "definitions/bronze/orders.yaml": wrong,
+    }
+    told = [str(error) for error in mistakes(tmp_path, files) if error.code == "LG-2013"]
+    for name in ("format_email", "within", "unique"):
+        assert any(f"did you mean {name}?" in text for text in told), told

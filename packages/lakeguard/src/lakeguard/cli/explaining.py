@@ -72,7 +72,7 @@ def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
         samples=reader.samples(run.run_id),
         ways_out=(
             *schema_ways(decision),
-            *ways_out_of(run, green, current, reader.definition(run.dataset)),
+            *ways_out_of(run, green, current, reader.definition(run.dataset), decision),
             *waiver_ways(decision, now),
         ),
         facts=reader.facts(run.run_id),

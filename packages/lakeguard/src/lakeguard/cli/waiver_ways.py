@@ -12,7 +12,7 @@ from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.words import CheckKind, Outcome
 
 _BLOCKING = (Outcome.FAIL, Outcome.ERROR)
-_MOST = 3
+_MOST = 10
 _DAYS = 7
 
 

@@ -19,6 +19,12 @@ from lakeguard_sdk.reading import RunRow, VersionRow
 from lakeguard_sdk.run import Failure, Window
 from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
 
+_DEFINED = {
+    CheckKind.RULE: "A rule was wrong and is changed in its definition",
+    CheckKind.POLICY: "What a policy asks for, or the policy, is changed in its definition",
+}
+"""When to apply definitions, by the kind of check that failed."""
+
 
 class WayOut(Noun):
     """``command`` helps when ``when`` is the case."""
@@ -41,6 +47,7 @@ def ways_out_of(
     green: VersionRow | None,
     current: Mapping[DatasetName, int | None],
     dataset: DatasetDefinition,
+    decision: Decision | None = None,
 ) -> Iterator[WayOut]:
     """What to type next, the most likely first; nothing for a run that went well.
 
@@ -71,10 +78,14 @@ def ways_out_of(
             )
     build = adopt if to_adopt else way_to_build(dataset, run.window)
     yield WayOut(command=build, when="The data or the build was corrected")
-    yield WayOut(
-        command=_applied(dataset, run.window),
-        when="A rule was wrong and is changed in its definition",
-    )
+    for kind, when in _DEFINED.items():
+        if _has_failed(decision, kind):
+            yield WayOut(command=_applied(dataset, run.window), when=when)
+
+
+def _has_failed(decision: Decision | None, kind: CheckKind) -> bool:
+    checks = decision.ruling.checks if decision else ()
+    return any(c.kind is kind and c.outcome in (Outcome.FAIL, Outcome.ERROR) for c in checks)
 
 
 def schema_ways(decision: Decision | None) -> Iterator[WayOut]:

@@ -26,6 +26,19 @@ from lakeguard_sdk.measure import GroupTerm
 from lakeguard_sdk.schema import FLOATS, TableSchema, is_nested
 from lakeguard_sdk.total_condition import TotalCondition
 
+ON_NESTED = (
+    "array_elements",
+    "array_size",
+    "column_exists",
+    "column_order",
+    "column_type",
+    "completeness",
+    "map_keys",
+    "not_null",
+    "null",
+)
+"""Rules that can be asked of a nested column."""
+
 
 class Resolver:
     """Answers in types what the rule says in words."""
@@ -110,11 +123,12 @@ class Resolver:
 
     def refuse_nested(self) -> None:
         """Engines do not order, compare or count nested values alike."""
+        asked = f"{', '.join(ON_NESTED[:-1])} and {ON_NESTED[-1]}"
         for index, column in enumerate(self.every):
             if is_nested(column.type):
                 raise self._read.error(
                     f"column {index}",
-                    f"{column.name} is {column.type}: only not_null is asked of a nested column;"
+                    f"{column.name} is {column.type}: a nested column is asked only {asked};"
                     " bring the part that counts into a column of its own",
                 )
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, replace
 
 from lakeguard.gate.grammar import read_rule
-from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.grammar_error import GrammarError, nearest
+from lakeguard.gate.rule_types.catalogue import RULE_TYPES
 from lakeguard.gate.rules import compile_text, define_rule
 from lakeguard.registry.columns import ColumnsRead
 from lakeguard.registry.fields import LONGEST_TEXT, Fields
@@ -131,6 +132,9 @@ class _RuleReader:
             if self.schema is not None:
                 compile_text(entry.text, self.schema, column=entry.column)
         except GrammarError as error:
+            if error.kind == "rule_type":
+                known = [*(rule.name for rule in RULE_TYPES), *self.macros.names]
+                error.hint = nearest(error.word, known)
             self.fields.add(self._refused(entry, error))
             return
         try:

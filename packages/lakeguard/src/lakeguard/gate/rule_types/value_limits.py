@@ -62,6 +62,7 @@ def check_limits(read: ReadRule) -> None:
         clause = "fail_if" if rule.fail_if else "warn_if"
         raise read.error(clause, "give min and max, or warn_if and fail_if, not both")
     elif not (thresholds or bounds or past):
+        _check_past(read)
         raise read.error("type", f"{rule.rule_type} needs min, max, warn_if or fail_if")
     if _is_greater(low, high):
         raise read.error("parameter max", "max is less than min")
@@ -80,7 +81,8 @@ def _check_past(read: ReadRule) -> None:
     if band is None:
         for name in ("k", "least"):
             if rule.parameter(name) is not None:
-                raise read.error(f"parameter {name}", f"{name} is said of a band")
+                message = f"{name} is said of a band, and there is none: add band="
+                raise read.error(f"parameter {name}", message + " or ".join(_BANDS))
         return
     if rule.parameter("change") is not None:
         raise read.error("parameter band", "give change or a band, not both")
