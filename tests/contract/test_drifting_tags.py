@@ -125,7 +125,7 @@ def test_a_column_that_came_from_a_private_one_is_private(tmp_path: Path) -> Non
     assert plan.private == ("extra", "other")
 
 
-def test_a_column_that_drifts_in_with_any_tag_is_masked(tmp_path: Path) -> None:
+def test_a_column_that_drifts_in_with_any_tag_is_private(tmp_path: Path) -> None:
     """No policy asks for it, and it is not personal."""
     extra = ColumnDefinition(name="extra", type="string", tags=("contact",))
     parent = numbers(columns=(ColumnDefinition(name="n", type="long"), extra))
@@ -136,4 +136,4 @@ def test_a_column_that_drifts_in_with_any_tag_is_masked(tmp_path: Path) -> None:
     found = TableSchema(columns=(N, Column(name="other", type="string")))
     assert plan.masked == ()
     plan = plan.under(client.runs.submit_schema(plan.ticket, found))
-    assert (plan.masked, plan.private) == (("other",), ())
+    assert (plan.masked, plan.private) == (("other",), ("extra", "other"))

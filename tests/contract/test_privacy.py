@@ -48,11 +48,12 @@ def test_tags_say_it_and_policies_say_which(tmp_path: Path) -> None:
         datasets=(dataset("bronze.people", columns=tagged, rules=()),),
         policies=forbidding,
     )
-    assert private(tmp_path, made, "bronze.people") == ("a", "b", "ssn_2")
+    assert private(tmp_path, made, "bronze.people") == ("a", "b", "c", "ssn_2")
 
 
-def test_what_a_build_reads_counts_though_it_is_left_out(tmp_path: Path) -> None:
-    first = dataset(str(NUMBERS), columns=(column("n", "pii"),), rules=(), load="APPEND")
+@pytest.mark.parametrize("tag", ["pii", "secret"])
+def test_what_a_build_reads_counts_though_it_is_left_out(tmp_path: Path, tag: str) -> None:
+    first = dataset(str(NUMBERS), columns=(column("n", tag),), rules=(), load="APPEND")
     build = FromSql(file="sql/count.sql", text=f"select count(*) as rows from {NUMBERS}\n")
     second = dataset("silver.count", str(NUMBERS), columns=(column("rows"),), build=build, rules=())
     made = Definitions(sources=(source(),), datasets=(first, second))
@@ -93,12 +94,12 @@ def test_what_is_made_out_of_sight_carries_all_that_was_read(
     name = DatasetName("silver.made")
     plan = opened(client, name)
     assert plan.masked == ("n", "who")
-    assert plan.private == (("n", "who") if tag == "pii" else ())
+    assert plan.private == ("n", "who")
     client.runs.fail_run(plan.ticket, Failure(code="LG-0000", message="it was only a test"))
     run_by_hand(client, [1], client.operations.submit(name, "test"))
     plan = opened(client, DatasetName("gold.last"))
     assert plan.masked == ("who",)
-    assert plan.private == (("who",) if tag == "pii" else ())
+    assert plan.private == ("who",)
 
 
 def test_a_version_keeps_what_a_transform_of_then_made(tmp_path: Path) -> None:
@@ -142,7 +143,10 @@ def test_a_new_name_for_a_tagged_column_is_masked(tmp_path: Path, tag: str) -> N
     known = (column("a"), column("e_mail", tag))
     renaming = dataset("bronze.people", columns=known, rules=(), profile="permissive")
     made = Definitions(sources=(source(),), datasets=(renaming,))
-    assert "email" in widened(tmp_path, made, a="long", email="long").masked
+    plan = widened(tmp_path, made, a="long", email="long")
+    assert "email" in plan.masked
+    assert "email" in plan.private
+    assert "email" in plan.unstated
 
 
 def under_verdict(folder: Path, definitions: Definitions, **live: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from lakeguard_sdk import Client, DatasetName
@@ -86,6 +87,19 @@ def test_a_batch_with_personal_data_is_blocked_and_deleted(tmp_path: Path, withi
     assert client.reader.replay(blocked.run_id).identical
     told = client.reader.decision(blocked.run_id).to_json()
     assert "6789" not in told, "a value never leaves the data plane"
+    assert_unknown(tmp_path, client)
+
+
+def assert_unknown(folder: Path, client: Client) -> None:
+    """Neither the State nor the published ledger has the value, and all is proved."""
+    client.ledger.sync()
+    published = [*folder.glob("_lakeguard/**/*.parquet")]
+    assert published
+    texts = [str(pq.read_table(path).to_pydict()) for path in published]
+    texts += [str(path.read_bytes()) for path in folder.rglob("*") if ".db" in path.name]
+    texts += [path.read_text() for path in folder.glob("**/_delta_log/*.json")]
+    assert not [text for text in texts if "6789" in text]
+    assert client.ledger.verify(replay=True).findings == ()
 
 
 def test_files_as_they_were_received_are_deleted_with_the_batch(tmp_path: Path) -> None:

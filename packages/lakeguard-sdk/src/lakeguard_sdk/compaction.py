@@ -26,6 +26,8 @@ class CompactionPlan(Noun):
     """Relative to ``location``: one folder per attempt."""
     table_schema: TableSchema = Field(alias="schema")
     partition_by: tuple[str, ...] = ()
+    unstated: tuple[str, ...] = ()
+    """Columns whose least and greatest values no statistics may tell."""
 
 
 class Compacted(Noun):

@@ -161,6 +161,8 @@ class RunPlan(Noun):
     """Columns, of inputs too, whose values no message may tell."""
     masked: tuple[str, ...] = ()
     """Columns of the table whose values no sample may tell."""
+    unstated: tuple[str, ...] = ()
+    """Columns of the table whose least and greatest values no statistics may tell."""
     required: tuple[str, ...] = ()
     """Columns in which the rules of the run allow no NULL."""
 
@@ -174,6 +176,7 @@ class RunPlan(Noun):
                 "measures": verdict.measures or self.measures,
                 "private": tuple(sorted({*self.private, *verdict.private})),
                 "masked": tuple(sorted({*self.masked, *verdict.masked})),
+                "unstated": tuple(sorted({*self.unstated, *verdict.unstated})),
             }
         )
 
@@ -228,6 +231,8 @@ class SchemaVerdict(Noun):
     """Columns, beside those of its plan, whose values no message may tell."""
     masked: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Columns, beside those of its plan, whose values no sample may tell."""
+    unstated: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    """Columns, beside those of its plan, whose extremes no statistics may tell."""
 
 
 class Failure(Noun):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,18 @@ from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import storage_for
 from openlaketx.engine.delta_table import LiveFile
 from openlaketx.loads.existing import Existing, comparable
-from openlaketx.loads.pruning import files_with_keys
+from openlaketx.loads.pruning import files_with_keys, staged_range
 from openlaketx.stage.candidate import Candidate, collect_folder
 
 
-def batch(folder: Path, schema: TableSchema, **columns: list[Any]) -> Candidate:
+def batch(
+    folder: Path, schema: TableSchema, unstated: tuple[str, ...] = (), **columns: list[Any]
+) -> Candidate:
     place = folder / "runs" / "r1"
     place.mkdir(parents=True)
     pq.write_table(pa.table(columns), place / "part-0.parquet")
-    return collect_folder(str(folder), "runs/r1", schema, "bronze.t", storage_for(str(folder)))
+    storage = storage_for(str(folder))
+    return collect_folder(str(folder), "runs/r1", schema, "bronze.t", storage, unstated=unstated)
 
 
 def table(schema: TableSchema, ranges: dict[str, dict[str, tuple[Any, Any]]]) -> Existing:
@@ -62,6 +66,15 @@ def test_a_file_between_the_keys_of_a_batch_is_left_out(
     declared = schema(k=data_type)
     live = table(declared, {path: {"k": between} for path, between in ranges.items()})
     assert files_with_keys(live, batch(tmp_path, declared, k=values), declared, ["k"]) == held
+
+
+@pytest.mark.parametrize(("data_type", "values"), [("long", [3, 41]), ("string", ["ä", "b"])])
+def test_what_statistics_may_not_tell_the_staged_files_do(
+    tmp_path: Path, data_type: str, values: list[Any]
+) -> None:
+    staged = batch(tmp_path, schema(k=data_type), ("k",), k=[*values, None])
+    assert json.loads(staged.files[0].stats)["maxValues"] == {}
+    assert staged_range(staged, "k", data_type) == (min(values), max(values))
 
 
 def test_a_file_of_which_nothing_is_known_may_hold_any_key(tmp_path: Path) -> None:

@@ -70,6 +70,18 @@ def test_what_cannot_be_told_is_left_out(tmp_path: Path, data_type: str, values:
     assert told["nullCount"] == {"x": values.count(None)}
 
 
+def test_a_column_that_nobody_may_know_has_its_nulls_counted_alone(tmp_path: Path) -> None:
+    schema = TableSchema(columns=(Column(name="x", type="string"), Column(name="n", type="long")))
+    write_rows(tmp_path / "a.parquet", [{"x": "a", "n": 1}, {"x": None, "n": 2}], schema)
+    footer = pq.read_metadata(tmp_path / "a.parquet")
+    assert json.loads(delta_stats(footer, schema, unstated=("x",))) == {
+        "numRecords": 2,
+        "minValues": {"n": 1},
+        "maxValues": {"n": 2},
+        "nullCount": {"x": 1, "n": 0},
+    }
+
+
 def test_decimals_are_bare_numbers(tmp_path: Path) -> None:
     value = pa.scalar("-0.05").cast(pa.decimal128(38, 18)).as_py()
     text = stats(tmp_path, "decimal(38,18)", [value])["text"]

@@ -19,6 +19,7 @@ from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.moving import hold_table, take_number
 from lakeguard.promotion.neutrality import why_not_neutral
+from lakeguard.promotion.unstated import told_extremes, unstated_in_version
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset
 from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.decision import Decision
@@ -86,7 +87,9 @@ def open_compaction(
         if published is None or not groups:
             return end_unmerged(connection, heart, task)
         stored = require_version(connection, dataset.dataset_id, published.version)
-    return _plan(heart, dataset, ticket, published, stored, groups)
+        unstated = unstated_in_version(connection, heart, dataset, stored)
+    plan = _plan(heart, dataset, ticket, published, stored, groups)
+    return plan.model_copy(update={"unstated": unstated})
 
 
 def end_unmerged(connection: Connection, heart: Heart, task: Task) -> RunResult:
@@ -116,7 +119,7 @@ def submit_compaction(heart: Heart, ticket: RunTicket, compacted: Compacted) -> 
         intent = _intent(heart, dataset, ticket, compacted, stored)
         why = why_not_neutral(
             compacted, live, _staging(ticket), stored.table_schema, intent.partition_by
-        )
+        ) or told_extremes(compacted.adds, unstated_in_version(connection, heart, dataset, stored))
         if task.kind is not TaskKind.COMPACTION or why is not None:
             raise NotApproved(run=ticket.run_id, reason=why or "it is no compaction")
         decision = _decide(connection, heart, ticket, dataset, stored, compacted)

@@ -8,7 +8,9 @@ from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard.promotion.row_balance import check_rows
+from lakeguard.promotion.unstated import told_extremes
 from lakeguard_sdk.canonical import is_sha256
+from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.notes import checked_notes
 from lakeguard_sdk.partitions import partition_difference
@@ -20,8 +22,13 @@ from lakeguard_sdk.watermarks import watermark_value
 def check_evidence(
     connection: Connection, heart: Heart, run: OpenRun, evidence: Evidence, findings: Findings
 ) -> None:
-    """Evidence must be of this run: its plan, its base, its inputs, its own staging folder."""
+    """Evidence must be of this run: its plan, its base, its inputs, its own staging folder.
+
+    ``NotApproved`` where it tells a value that nobody may know: a finding would keep it for good.
+    """
     plan = run.plan
+    if told := told_extremes(evidence.files, plan.unstated):
+        raise NotApproved(run=plan.ticket.run_id, reason=told)
     base = None
     if plan.base is not None:
         base = require_version(connection, run.dataset.dataset_id, plan.base.version)

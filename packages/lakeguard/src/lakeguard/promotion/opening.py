@@ -20,13 +20,14 @@ from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.loadable import load_problems
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
-from lakeguard.promotion.privacy import private_columns
+from lakeguard.promotion.privacy import private_columns, tagged_above
 from lakeguard.promotion.proven import proven_unique
 from lakeguard.promotion.references import pin_references
 from lakeguard.promotion.sampling import masked_columns
 from lakeguard.promotion.schema_terms import schema_terms
 from lakeguard.promotion.subjects import asked_measures, pin_rules, read_by
 from lakeguard.promotion.travelling import possible_tags
+from lakeguard.promotion.unstated import unstated_columns
 from lakeguard.promotion.watermarks import known_watermark
 from lakeguard.promotion.windows import check_window, task_window
 from lakeguard.registry.required import is_required
@@ -227,6 +228,7 @@ def _plan(connection: Connection, heart: Heart, opening: Opening, build: Build) 
         references=opening.references,
         private=private,
         masked=masked,
+        unstated=unstated_columns(definition.table_schema, opening.pinned, masked),
     )
 
 
@@ -241,4 +243,6 @@ def _untold(
         connection, heart.org_id, dataset.definition, read_by(build), transformed=transformed
     )
     private = private_columns(connection, heart, dataset, policies, possible)
-    return private, masked_columns(dataset.definition, opening.pinned, private, possible)
+    masked = masked_columns(dataset.definition, opening.pinned, private, possible)
+    above = tagged_above(connection, heart, dataset.definition)
+    return tuple(sorted({*private, *masked, *above})), masked

@@ -41,6 +41,15 @@ def private_columns(
     return tuple(sorted(names))
 
 
+def tagged_above(
+    connection: Connection, heart: Heart, definition: DatasetDefinition
+) -> tuple[str, ...]:
+    """Columns of the parents that carry a tag of whatever kind."""
+    above = (current_definition(connection, heart.org_id, name) for name in definition.parents)
+    columns = (column for found in above if found for column in found.definition.columns)
+    return tuple(column.name for column in columns if column.tags)
+
+
 def private_in(
     definition: DatasetDefinition,
     policies: Iterable[PolicyDefinition],

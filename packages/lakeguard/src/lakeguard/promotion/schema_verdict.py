@@ -20,6 +20,7 @@ from lakeguard.promotion.privacy import private_in
 from lakeguard.promotion.sampling import masked_columns
 from lakeguard.promotion.subjects import asked_measures, pin_drift, read_by
 from lakeguard.promotion.travelling import possible_tags
+from lakeguard.promotion.unstated import unstated_columns
 from lakeguard.registry.drift import drifted, renamed_columns
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
@@ -66,6 +67,7 @@ def judge_schema(
         pinned=put_document(connection, heart.org_id, pinned.to_data(), heart.clock()),
         private=private,
         masked=masked,
+        unstated=unstated_columns(definition.table_schema, pinned, masked),
     )
 
 
@@ -81,7 +83,8 @@ def _untold(
     possible = possible_tags(connection, heart.org_id, definition, read, transformed=transformed)
     policies = current_policies(connection, heart.org_id)
     private = private_in(definition, policies, pinned, possible)
-    return private, masked_columns(definition, pinned, private, possible)
+    masked = masked_columns(definition, pinned, private, possible)
+    return tuple(sorted({*private, *masked})), masked
 
 
 def _opened(connection: Connection, heart: Heart, run: OpenRun) -> DatasetDefinition:

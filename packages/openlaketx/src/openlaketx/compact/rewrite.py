@@ -81,6 +81,12 @@ def _place(plan: CompactionPlan, number: int) -> Path:
 def _sealed(plan: CompactionPlan, storage: Storage) -> Candidate:
     Path(local_path(join(plan.location, plan.staging, SUCCESS))).touch()
     candidate = collect(
-        plan.location, plan.staging, plan.table_schema, plan.dataset, storage, plan.partition_by
+        plan.location,
+        plan.staging,
+        plan.table_schema,
+        plan.dataset,
+        storage,
+        plan.partition_by,
+        unstated=plan.unstated,
     )
     return seal(candidate, plan, storage).result()

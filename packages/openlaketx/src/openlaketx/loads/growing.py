@@ -81,7 +81,7 @@ def _linked(
         size=facts.size,
         rows=footer.num_rows,
         modified_ms=facts.modified_ms,
-        stats=delta_stats(footer, held, leave_out=partition),
+        stats=delta_stats(footer, held, leave_out=partition, unstated=plan.unstated),
         partition=partition,
     )
     return staged, footer

@@ -16,12 +16,15 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.schema import FLOATS, INTEGERS, TableSchema, decimal_size
 from lakeguard_sdk.storage import join, local_path
+from openlaketx.engine.parquet_types import table_schema
 from openlaketx.engine.spark_types import quoted_name
 from openlaketx.loads.existing import Existing, comparable
 from openlaketx.stage import Candidate
+from openlaketx.stage.file_stats import delta_stats
 
 _TIMES = ("timestamp", "timestamp_ntz")
 _RANGED = ("string", "date", *_TIMES, *INTEGERS, *FLOATS)
@@ -123,8 +126,8 @@ def staged_range(batch: Candidate, column: str, data_type: str) -> tuple[Any, An
     if data_type not in _RANGED and decimal_size(data_type) is None:
         return None
     lows, highs = [], []
-    for file in batch.files:
-        told = json.loads(file.stats, parse_float=Decimal)
+    for file, footer in zip(batch.files, batch.footers, strict=True):
+        told = _told(file, footer, column)
         if told["nullCount"].get(column) == file.rows:
             continue
         text = file.partition.get(column)
@@ -134,6 +137,14 @@ def staged_range(batch: Candidate, column: str, data_type: str) -> tuple[Any, An
         lows.append(_as(low, data_type))
         highs.append(_as(high, data_type))
     return (min(lows), max(highs)) if lows else None
+
+
+def _told(file: StagedFile, footer: pq.FileMetaData, column: str) -> dict[str, Any]:
+    """The file's statistics; those of its footer where its own may not tell the column."""
+    told: dict[str, Any] = json.loads(file.stats, parse_float=Decimal)
+    if column in told["minValues"] or column in file.partition:
+        return told
+    return dict(json.loads(delta_stats(footer, table_schema(footer)), parse_float=Decimal))
 
 
 def has_values(staged: Candidate, column: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -52,10 +52,14 @@ def collect(
     dataset: str,
     storage: Storage,
     partition_by: tuple[str, ...] = (),
+    *,
+    unstated: Container[str] = (),
 ) -> Candidate:
     """The explicit list of what a finished write left; whatever looks wrong fails the run."""
     check_finished(join(location, staging), dataset, storage)
-    return collect_folder(location, staging, declared, dataset, storage, partition_by)
+    return collect_folder(
+        location, staging, declared, dataset, storage, partition_by, unstated=unstated
+    )
 
 
 def check_finished(folder: str, dataset: str, storage: Storage) -> None:
@@ -70,8 +74,13 @@ def collect_folder(
     dataset: str,
     storage: Storage,
     partition_by: tuple[str, ...] = (),
+    *,
+    unstated: Container[str] = (),
 ) -> Candidate:
-    """The files of one folder of a finished write; none where the folder is not there."""
+    """The files of one folder of a finished write; none where the folder is not there.
+
+    Their statistics tell no value of the columns in ``unstated``.
+    """
     folder = join(location, staging)
     files, footers = [], []
     for facts in storage.files_under(folder):
@@ -88,7 +97,8 @@ def collect_folder(
                 partition = partition_values(footer, declared, partition_by)
             except NoPartition as error:
                 raise StagingFailed(dataset=dataset, reason=str(error)) from None
-            files.append(_staged(facts, join(staging, name), footer, declared, partition))
+            stats = delta_stats(footer, declared, leave_out=partition, unstated=unstated)
+            files.append(_staged(facts, join(staging, name), footer.num_rows, stats, partition))
             footers.append(footer)
     return Candidate(location, tuple(files), tuple(footers))
 
@@ -131,15 +141,15 @@ def _physical_types(footer: pq.FileMetaData) -> Iterator[str]:
 def _staged(
     facts: FileFacts,
     path: str,
-    footer: pq.FileMetaData,
-    declared: TableSchema,
+    rows: int,
+    stats: str,
     partition: dict[str, str | None],
 ) -> StagedFile:
     return StagedFile(
         path=path,
         size=facts.size,
-        rows=footer.num_rows,
+        rows=rows,
         modified_ms=facts.modified_ms,
-        stats=delta_stats(footer, declared, leave_out=partition),
+        stats=stats,
         partition=partition,
     )

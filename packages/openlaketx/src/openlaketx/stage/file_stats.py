@@ -25,12 +25,16 @@ _WITHOUT = ("boolean", "binary")
 
 
 def delta_stats(
-    footer: pq.FileMetaData, declared: TableSchema, leave_out: Container[str] = ()
+    footer: pq.FileMetaData,
+    declared: TableSchema,
+    leave_out: Container[str] = (),
+    *,
+    unstated: Container[str] = (),
 ) -> str:
     """``numRecords``, ``minValues``, ``maxValues`` and ``nullCount`` as JSON text.
 
     Partition columns are left out: the log has their values. So are nested ones, of whose rows
-    a footer does not tell how many are NULL.
+    a footer does not tell how many are NULL. Of columns in ``unstated`` no value is told.
     """
     low: dict[str, str] = {}
     high: dict[str, str] = {}
@@ -42,7 +46,8 @@ def delta_stats(
         found = column_range([footer], places[column.name], raw=column.type in _RAW)
         if found.nulls is not None:
             nulls[column.name] = str(found.nulls)
-        if column.type in _WITHOUT or found.lowest is None:
+        untold = column.type in _WITHOUT or column.name in unstated
+        if untold or found.lowest is None:
             continue
         if column.type == "string":
             lowest, highest = _string_bounds(found.lowest, found.highest)

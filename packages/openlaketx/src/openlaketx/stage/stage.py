@@ -92,6 +92,7 @@ def write_kinds(
             plan.dataset,
             storage,
             plan.partition_by,
+            unstated=plan.unstated,
         )
         for word in kinds
     }
