@@ -7,11 +7,13 @@ ERROR blocks like a FAIL. All checks are made and listed, whatever the first one
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from lakeguard.gate.case import CaseFacts, History
 from lakeguard.gate.consistency import contradictions
 from lakeguard.gate.evaluate import Grounds, Unmeasured, evaluate
+from lakeguard.gate.extremes import tagged_columns, without_extremes
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import difference_text, discards, governs, judge_policy
 from lakeguard.gate.policy_form import Look
@@ -34,10 +36,12 @@ SEMANTICS = 3
 
 1  forbade tags and differences of schema alone, and knew no waivers
 2  has every type of policy, scopes, waivers, and orders that files be deleted
-3  says of each rule which it is, what it was given, and which measure counted its rows
+3  says of each rule which it is, what it was given, and which measure counted its rows; names
+   the worst value of no column that carries a tag
 """
 
 _TELLS_RULES = 3
+_HIDES_EXTREMES = 3
 _KINDS = list(CheckKind)
 _BLOCKING = (Outcome.FAIL, Outcome.ERROR)
 _REACTION_OUTCOMES = {
@@ -67,7 +71,7 @@ def decide(
         raise ValueError(f"semantics {semantics} are not known")
     judged = [policy for policy in policies if governs(policy, facts)]
     look = Look(facts, evidence, clock)
-    compiler = compiler_for(facts.declared)
+    compiler = _compiler(facts, semantics)
     grounds = None if evidence is None else Grounds(evidence, history, clock)
     found = [_policy_check(look, policy) for policy in judged]
     found += [_rule_check(rule, compiler, grounds, semantics) for rule in ruleset]
@@ -172,6 +176,21 @@ def _rule_check(
     if isinstance(compiled, Exception):
         return check.model_copy(update={"fingerprint": rule.content_hash()})
     return check.model_copy(update=compiled.told)
+
+
+def _compiler(facts: CaseFacts, semantics: int) -> Callable[[RuleDefinition], CompiledRule]:
+    """Rules over the declared columns, which name the worst value of none that carries a tag."""
+    compiler = compiler_for(facts.declared)
+    tagged = tagged_columns(facts.tags, facts.subject)
+    if semantics < _HIDES_EXTREMES or not tagged:
+        return compiler
+
+    def hiding(rule: RuleDefinition) -> CompiledRule:
+        compiled = compiler(rule)
+        judged = without_extremes(compiled.judgement, tagged)
+        return compiled if judged is compiled.judgement else replace(compiled, judgement=judged)
+
+    return hiding
 
 
 def _compiled(

@@ -18,6 +18,7 @@ from lakeguard.gate.reference_text import (
     COUNTING,
     PATTERNS,
     POLICIES_INTRODUCTION,
+    PRIVATE_VALUES,
     RESULTS,
     RULES_INTRODUCTION,
     SCHEMA_DIFFERENCES,
@@ -71,7 +72,7 @@ def policies_reference() -> str:
     """All of ``docs/policies.md``."""
     listed = [_policy_type(kind) for kind in POLICY_KINDS.values()]
     parts = [POLICIES_INTRODUCTION, _policies_overview(), *listed]
-    return "\n".join([*parts, SCHEMA_DIFFERENCES, TRAVELLING_TAGS, WAIVERS])
+    return "\n".join([*parts, SCHEMA_DIFFERENCES, TRAVELLING_TAGS, PRIVATE_VALUES, WAIVERS])
 
 
 def _overview() -> str:

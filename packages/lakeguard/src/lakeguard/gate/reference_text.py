@@ -86,6 +86,11 @@ that does not suffice there are fewer, or none, and nothing else changes. Of a r
 they are rows of groups that fail; of `dataset_equal` they are rows that the other dataset lacks:
 what that has besides is counted and not shown. A run whose files must be deleted keeps none, and
 neither does the adoption of a table.
+
+Of a column that carries a tag a rule about rows does not name the worst value either, and does not
+ask for it. But some rules cannot do without: what `max`, `min`, `mean`, `sum`, `quantile`,
+`freshness`, `sql_agg` and the like find is their statement, for a whole table or `by` group, and it
+is recorded whatever the column carries. Do not ask them of a column whose values nobody may know.
 """
 
 VALUES = """\
@@ -222,6 +227,31 @@ that the policy names under `unless masked by`:
   version, whether it is read or shown again.
 - A column that a run accepts as new carries what came down to it, and brings the policies over its
   tags.
+"""
+
+PRIVATE_VALUES = """\
+## Values that nobody may know
+
+What is recorded is kept for good, of blocked runs too. So of a column that carries a tag, of
+whatever kind, or that a PII policy is about,
+
+- no message of a failed run tells a value;
+- samples of failing rows have `***` in its place;
+- a rule about rows does not name the worst value;
+- the statistics of files, in evidence and in the table's log, count its NULLs and tell no least
+  and no greatest value; evidence that does is refused. Where a policy forbids a pattern this holds
+  for every column with texts. A load by such a key reads more files: no range leaves one out.
+
+Some things cannot be hidden; do not ask for them where values must not be known:
+
+- A column that partitions a table has its values in the table's log and in evidence.
+- The watermark of a load is kept with each version.
+- Rules whose own value is the statement record it: `max`, `min`, `mean`, `sum`, `quantile`,
+  `freshness`, `sql_agg`. `set_drift` keeps digests without a salt: who can guess a value can find
+  it.
+- Statistics that were written before a column was tagged, or by others before a table was adopted,
+  stay as they are until the files are rewritten, and in the evidence of then for good.
+- Parquet files hold the rows, and so their least and greatest values, for readers of the table.
 """
 
 WAIVERS = """\

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
+from lakeguard.gate.extremes import without_extremes
 from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.judgement import GroupsJudged, Judgement, RowsJudged, ask, looks_back
@@ -94,15 +95,18 @@ def compile_text(text: str, schema: TableSchema, *, column: str | None = None) -
     return _compiled(replace(read_rule(text, column=column), fresh=True), schema)
 
 
-def measures_for(rules: tuple[RuleDefinition, ...], schema: TableSchema) -> tuple[Measure, ...]:
+def measures_for(
+    rules: tuple[RuleDefinition, ...], schema: TableSchema, tagged: Collection[str] = ()
+) -> tuple[Measure, ...]:
     """Every measure that the active rules need, once, in an order that no order of rules
     changes; the batch's row count is the first. A rule that does not compile asks for
-    nothing here: the decision blocks on it."""
+    nothing here: the decision blocks on it. Of columns that are ``tagged`` no extremes are
+    asked only to name the worst value."""
     batch = ask(RowCount())
     asked = {
         item.key: item.measure
         for judgement in _judgements(rules, schema)
-        for item in judgement.asked
+        for item in without_extremes(judgement, tagged).asked
     }
     asked.pop(batch.key, None)
     return (batch.measure, *(asked[key] for key in sorted(asked)))

@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from lakeguard.gate.case import CaseFacts
+from lakeguard.gate.extremes import tagged_columns
 from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import governs, policy_measures
@@ -127,7 +128,8 @@ def pin_drift(
 
 def asked_measures(pinned: PinnedRules, schema: TableSchema) -> tuple[Measure, ...]:
     """What the rules ask of the data, then what the policies ask beside it."""
-    by_rules = measures_for(pinned.rules, schema)
+    tagged = tagged_columns(pinned.tags, pinned.subject)
+    by_rules = measures_for(pinned.rules, schema, tagged)
     return tuple(dict.fromkeys((*by_rules, *policy_measures(pinned.policies, schema))))
 
 

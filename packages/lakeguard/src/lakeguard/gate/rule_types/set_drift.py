@@ -18,8 +18,9 @@ class SetDrift(RuleType):
     summary = (
         "Against the last published version the column has at most so many values that are new,"
         " and lost at most so many. Values are compared by their digests: none of them is"
-        " recorded. The first version passes; with more different values than `most` the rule"
-        " cannot be judged, and blocks."
+        " recorded, but the digests are, and have no salt: who can guess a value can find it, so do"
+        " not ask this of a column that carries a tag. The first version passes; with more"
+        " different values than `most` the rule cannot be judged, and blocks."
     )
     example = "set_drift(carrier, new=2, gone=0)"
     nulls = "NULL is no value. NaN equals NaN."
