@@ -19,10 +19,11 @@ from lakeguard_sdk.sample import MASKED
 from lakeguard_sdk.words import Enforcement, PolicyType, RunStatus
 from openlaketx.measure import Asked, How, draw_samples
 from openlaketx.measure.how import Chosen
+from tests.property.measure.staging import staged
 from tests.spark.plans import write_files
 from tests.worlds.applied_folders import applied, published, run
 from tests.worlds.deaths import dying_at
-from tests.worlds.failing_rows import RULES, counted_by, staged_rows
+from tests.worlds.failing_rows import NAN, RULES, SCHEMA, counted_by, row, staged_rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 PEOPLE = DatasetName("bronze.people")
@@ -79,6 +80,16 @@ def test_spark_draws_the_rows_that_duckdb_draws(session: SparkSession, tmp_path:
     drawn = draw_samples(asked, staged_rows(tmp_path), How(Chosen.SPARK), 300.0, session)
     found = {sample.rule_id: (sample.columns, sorted(sample.rows, key=str)) for sample in drawn}
     assert found == {rule: (names, sorted(rows, key=str)) for rule, (names, rows) in RULES.items()}
+
+
+@pytest.mark.parametrize("rule", ["unique(price)", "unique(id, price)"])
+def test_spark_draws_duplicates_of_floats(session: SparkSession, tmp_path: Path, rule: str) -> None:
+    """NaN is a key, and zeros of either sign are one."""
+    prices = [NAN, 0.0, NAN, -0.0, 5.0]
+    subject = staged(tmp_path, [row(1, price=price) for price in prices], [], SCHEMA)
+    asked = Asked({rule: counted_by(rule)})
+    (sample,) = draw_samples(asked, subject, How(Chosen.SPARK), 300.0, session)
+    assert sorted(str(values[-1]) for values in sample.rows) == ["0", "0", "NaN", "NaN"]
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "spark"])

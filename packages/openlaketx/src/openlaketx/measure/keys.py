@@ -45,22 +45,24 @@ def duplicate_rows(
 ) -> FoundRows:
     """Rows of the first so many groups of those, with columns ``beside`` them."""
     _, present = _looked_at(measure, forms, touched)
-    named = ", ".join(_alike(column, forms) for column in measure.columns)
+    alike = [_alike(column, forms) for column in measure.columns]
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
     keys = [f"lg_key_{at}" for at in range(len(measure.columns))]
     held = [
         f"{forms.quoted(column.name)} AS {key}"
         for column, key in zip(measure.columns, keys, strict=True)
     ]
+    named, order = ", ".join(alike), ", ".join(keys)
+    asked = ", ".join(f"{value} AS {key}" for value, key in zip(alike, keys, strict=True))
     groups = (
-        f"SELECT {named} FROM {origin} WHERE {present} GROUP BY {named}"  # noqa: S608 - quoted
-        f" HAVING count(*) FILTER (WHERE {chosen}) > 1 ORDER BY {named} LIMIT {most:d}"
+        f"SELECT {asked} FROM {origin} WHERE {present} GROUP BY {named}"  # noqa: S608 - quoted
+        f" HAVING count(*) FILTER (WHERE {chosen}) > 1 ORDER BY {order} LIMIT {most:d}"
     )
     source = (
         f"(SELECT coalesce({chosen}, FALSE) AS lg_chosen, {', '.join([*held, *beside])}"  # noqa: S608
         f" FROM {origin} WHERE ({named}) IN ({groups}))"
     )
-    return FoundRows(source, "lg_chosen", ", ".join(keys))
+    return FoundRows(source, "lg_chosen", order)
 
 
 def distinct_query(measure: DistinctCount, sql: ConditionSql, forms: Forms, origin: str) -> str:
