@@ -22,7 +22,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _number(text: str) -> Any:
-    if sum(char.isdigit() for char in text) > _DIGITS:
+    places = text.lower().partition("e")[2] or "0"
+    if sum(char.isdigit() for char in text) > _DIGITS or abs(int(places)) > _DIGITS:
         raise _NoJson
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
