@@ -58,8 +58,9 @@ def test_json_lines_are_told_by_line_too(project: CsvProject) -> None:
     assert "in/a.jsonl, line 2: column id: '2.5' is not a value of type long" in told(project)
 
 
-def test_a_private_value_is_not_told_though_its_place_is(project: CsvProject) -> None:
-    project.bronze("APPEND", {"id": "long", "born": "date, tags: [pii]"})
+@pytest.mark.parametrize("tag", ["pii", "secret"])
+def test_a_private_value_is_not_told_though_its_place_is(project: CsvProject, tag: str) -> None:
+    project.bronze("APPEND", {"id": "long", "born": f"date, tags: [{tag}]"})
     project.apply()
     project.land("a", "id,born", f"1,{ADA}")
     message = told(project)
