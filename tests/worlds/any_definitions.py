@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
+from lakeguard.registry.catalogue import name_problem
 from lakeguard.gate.schema_profiles import POSSIBLE
 from lakeguard.registry.builds import Built
 from lakeguard.registry.characters import look_alike
@@ -195,6 +196,7 @@ def _catalogue(draw: st.DrawFn) -> tuple[CatalogueRule, ...]:
             active=draw(FLAGS),
         )
         for name in _some(draw)
+        if name_problem(name) is None
     )
 
 
