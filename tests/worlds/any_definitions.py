@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
-from lakeguard.registry.catalogue import name_problem
 from lakeguard.gate.schema_profiles import POSSIBLE
 from lakeguard.registry.builds import Built
+from lakeguard.registry.catalogue import name_problem
 from lakeguard.registry.characters import look_alike
 from lakeguard.registry.kind_invariants import definition_errors, rule_errors
 from lakeguard.registry.kinds import every
