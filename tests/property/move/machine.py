@@ -43,6 +43,7 @@ from lakeguard_sdk.compaction import CompactionPlan
 from lakeguard_sdk.definition import Definitions
 from lakeguard_sdk.errors import AlreadyPublished, Fenced, LakeGuardError, MoveError, NotApproved
 from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.rollback_errors import FilesRemoved
 from lakeguard_sdk.run import Failure, RunPlan
 from lakeguard_sdk.words import LoadType, MoveKind, RunStatus
 from tests.property.move.workers import STEPS, Compactor, Publisher
@@ -193,6 +194,9 @@ class MoveMachine(RuleBasedStateMachine):
         with dying_at(seldom(data, *DEATHS["rollback"])), meanwhile(stranger, self._write_foreign):
             try:
                 ended = roll_back(self.heart, NUMBERS, target, "because")
+            except FilesRemoved:
+                assert target in self._removed(), "what is whole can be shown again"
+                return
             except (MoveError, AlreadyPublished):
                 return
             assert ended.version == target
@@ -221,11 +225,15 @@ class MoveMachine(RuleBasedStateMachine):
 
     # -- what must hold ------------------------------------------------------------------------
 
+    def _removed(self) -> frozenset[int]:
+        with self.heart.database.read() as connection:
+            return frozenset(removed_versions(connection, self.dataset.dataset_id))
+
     @invariant()
     def versions_are_whole(self) -> None:
         versions = sorted(self._versions(), key=lambda item: item.version)
+        removed = self._removed()
         with self.heart.database.read() as connection:
-            removed = removed_versions(connection, self.dataset.dataset_id)
             last = {v.version: shown_at(connection, v.dataset_id, v.version) for v in versions}
         assert [item.version for item in versions] == list(range(1, len(versions) + 1))
         contents: dict[int | None, Counter[int]] = {None: Counter()}
