@@ -15,7 +15,7 @@ from lakeguard.registry.rows.source_text import SourceText, Span
 from lakeguard.registry.rows.wording import counted, shown
 from lakeguard_sdk.definition_errors import BadColumns, DefinitionError, RaggedRow
 
-_QUOTED = re.compile(r'"(?:[^"]|"")*+"')
+_QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*"(?!")')
 _PLAIN = re.compile(r'[^",\r\n]*+')
 _LINE_END = re.compile(r"\r?\n|\Z")
 _OTHER_SEPARATORS = re.compile(r"[;|\t]")

@@ -17,10 +17,13 @@ from lakeguard_sdk.definition_errors import DefinitionError, DuplicateKey, TooLa
 
 MAX_DEPTH = 16
 """Of lists and mappings inside one value."""
+# Sets of characters are possessive here, groups are not: of `(…)?+` Python 3.11 may keep what the
+# group gave up, so that "1." was a number now and then.
 _SPACE = re.compile(r"[ \t\r\n]*+")
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*+"')
-_STRING_PART = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*+')
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+(?![\w.+-])")
+_INSIDE = r'[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*'
+_STRING = re.compile(rf'"{_INSIDE}"')
+_STRING_PART = re.compile(rf'"{_INSIDE}')
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.+-])")
 _WORD = re.compile(r"[\w.+-]++")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity"})

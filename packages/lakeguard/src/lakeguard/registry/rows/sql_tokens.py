@@ -56,27 +56,27 @@ class Token(NamedTuple):
 
 
 _VARIABLE = r"\$\(\w{1,200}\)|\$\{[^{}\r\n]{1,200}\}"
-_SPACE = re.compile(r"(?:\s++|--[^\n]*+)*+")
+_SPACE = re.compile(r"(?:\s++|--[^\n]*+)*")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _TOKEN = re.compile(
     rf"""
       (?P<text>[nN]?')
     | (?P<escaped>[eE]')
     | (?P<custom>[nN]?[qQ]' | \$\w*+\$)
-    | (?P<word>(?:[^\W\d]|{_VARIABLE})(?:\w++|{_VARIABLE})*+)
-    | (?P<number>(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+(?![\w.]))
+    | (?P<word>(?:[^\W\d]|{_VARIABLE})(?:\w++|{_VARIABLE})*)
+    | (?P<number>(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?(?![\w.]))
     | (?P<malformed>[0-9][\w.]*+)
     | (?P<name>["\[`])
     | (?P<sign>::|\|\||.)
     """,
     re.VERBOSE | re.DOTALL,
 )
-_TEXT_END = re.compile(r"[^']*+(?:''[^']*+)*+'")
-_ESCAPED_END = re.compile(r"(?:[^'\\]|''|\\.)*+'", re.DOTALL)
+_TEXT_END = re.compile(r"[^']*+(?:''[^']*+)*'(?!')")
+_ESCAPED_END = re.compile(r"[^'\\]*+(?:(?:''|\\.)[^'\\]*+)*'(?!')", re.DOTALL)
 _NAME_ENDS = {
-    '"': re.compile(r'[^"]*+(?:""[^"]*+)*+"'),
-    "`": re.compile(r"[^`]*+(?:``[^`]*+)*+`"),
-    "[": re.compile(r"[^\]]*+(?:\]\][^\]]*+)*+\]"),
+    '"': re.compile(r'[^"]*+(?:""[^"]*+)*"(?!")'),
+    "`": re.compile(r"[^`]*+(?:``[^`]*+)*`(?!`)"),
+    "[": re.compile(r"[^\]]*+(?:\]\][^\]]*+)*\](?!\])"),
 }
 _COMMAND = re.compile(r":(?!:)[ \t]*(\w*)[^\n]*+")
 _SUBSTITUTED = re.compile(r"\$\(\w+\)")
