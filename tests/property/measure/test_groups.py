@@ -45,7 +45,7 @@ def test_measures_equal_the_oracle(batch: Any, existing: Any, others: Any, quest
 
 @pytest.mark.soak
 @given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
-@settings(max_examples=800, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 def test_measures_equal_the_oracle_for_long(
     batch: Any, existing: Any, others: Any, questions: Any
 ) -> None:

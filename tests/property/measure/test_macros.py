@@ -106,6 +106,6 @@ def test_the_zone_of_the_process_does_not_matter(zone: str) -> None:
 
 @pytest.mark.soak
 @given(data=tables(0, 120))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_all_rules_mean_what_they_say_for_long(data: Data) -> None:
     assert wrong(MACROS | PRIMITIVES, data) == []

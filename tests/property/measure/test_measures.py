@@ -115,6 +115,6 @@ def test_measures_equal_the_oracle(batch: Any, existing: Any, questions: Any) ->
 
 @pytest.mark.soak
 @given(batch=rows(30), existing=rows(10), questions=QUESTIONS)
-@settings(max_examples=800, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 def test_measures_equal_the_oracle_for_long(batch: Any, existing: Any, questions: Any) -> None:
     check(batch, existing, questions)

@@ -55,9 +55,9 @@ def test_a_real_adoption_keeps_every_promise() -> None:
 
 @pytest.mark.soak
 def test_a_modelled_move_keeps_every_promise_for_long() -> None:
-    run_state_machine_as_test(ModelledMove, settings=_settings(300, 50))
+    run_state_machine_as_test(ModelledMove, settings=_settings(200, 50))
 
 
 @pytest.mark.soak
 def test_a_real_move_keeps_every_promise_for_long() -> None:
-    run_state_machine_as_test(RealMove, settings=_settings(150, 40))
+    run_state_machine_as_test(RealMove, settings=_settings(60, 40))
