@@ -60,4 +60,4 @@ def test_a_modelled_move_keeps_every_promise_for_long() -> None:
 
 @pytest.mark.soak
 def test_a_real_move_keeps_every_promise_for_long() -> None:
-    run_state_machine_as_test(RealMove, settings=_settings(60, 40))
+    run_state_machine_as_test(RealMove, settings=_settings(30, 40))
