@@ -55,7 +55,7 @@ def test_a_real_adoption_keeps_every_promise() -> None:
 
 @pytest.mark.soak
 def test_a_modelled_move_keeps_every_promise_for_long() -> None:
-    run_state_machine_as_test(ModelledMove, settings=_settings(200, 50))
+    run_state_machine_as_test(ModelledMove, settings=_settings(100, 50))
 
 
 @pytest.mark.soak
