@@ -79,14 +79,9 @@ class Distinct(RuleType):
         return ValueJudged(f"number of distinct {named}", ask(measure), bounds, past_of(read.rule))
 
 
-class DistinctRatio(RuleType):
-    name = "distinct_ratio"
-    summary = (
-        "The number of different keys, as a share of the rows that have one, lies between the"
-        " bounds, in the table as the publish would leave it, or with `scope batch` among the new"
-        " rows alone."
-    )
-    example = "distinct_ratio(tail_num, max=5%)"
+class KeyShare(RuleType):
+    """What is judged is a share of the rows that have a key."""
+
     nulls = "A row with a NULL in its key is not counted. NaN equals NaN. Of no rows it passes."
     takes = "any but nested"
     columns = (1, None)
@@ -96,6 +91,16 @@ class DistinctRatio(RuleType):
 
     def check(self, read: ReadRule) -> None:
         check_limits(read)
+
+
+class DistinctRatio(KeyShare):
+    name = "distinct_ratio"
+    summary = (
+        "The number of different keys, as a share of the rows that have one, lies between the"
+        " bounds, in the table as the publish would leave it, or with `scope batch` among the new"
+        " rows alone."
+    )
+    example = "distinct_ratio(tail_num, max=5%)"
 
     def compile(self, read: ReadRule, columns: Resolver) -> ShareJudged:
         refuse_idle_share(read)
@@ -110,7 +115,7 @@ class DistinctRatio(RuleType):
         )
 
 
-class UniqueRatio(RuleType):
+class UniqueRatio(KeyShare):
     name = "unique_ratio"
     summary = (
         "The share of rows whose key no other row has, among the rows that have one, lies between"
@@ -118,15 +123,6 @@ class UniqueRatio(RuleType):
         " new rows alone."
     )
     example = "unique_ratio(tail_num, min=90%)"
-    nulls = "A row with a NULL in its key is not counted. NaN equals NaN. Of no rows it passes."
-    takes = "any but nested"
-    columns = (1, None)
-    parameters = PERCENTS
-    judges = "share"
-    scopes = (Scope.TABLE, Scope.BATCH)
-
-    def check(self, read: ReadRule) -> None:
-        check_limits(read)
 
     def compile(self, read: ReadRule, columns: Resolver) -> ShareJudged:
         refuse_idle_share(read)
