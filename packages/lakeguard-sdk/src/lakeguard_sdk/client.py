@@ -11,12 +11,17 @@ from urllib.parse import urlsplit
 
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
 from lakeguard_sdk.ports import Ledger, Operations, Reader, Registry, Runs
+from lakeguard_sdk.profile import Profile
+from lakeguard_sdk.reading import ResolvedDataset
 from lakeguard_sdk.run import RunResult, RunTicket
 from lakeguard_sdk.sketch import SourceSketch
+from lakeguard_sdk.survey import Surveyed, SurveyPlan
 
 PLANES = "lakeguard_sdk.planes"
 WORKERS = "lakeguard_sdk.workers"
 INSPECTORS = "lakeguard_sdk.inspectors"
+PROFILERS = "lakeguard_sdk.profilers"
+SURVEYORS = "lakeguard_sdk.surveyors"
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,25 @@ def look(pattern: str, root: str, *, whole: bool = False) -> SourceSketch:
     if found is None:
         raise WorkerMissing()
     return cast(Callable[..., SourceSketch], found)(pattern, root, whole=whole)
+
+
+def profile(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -> Profile:
+    """What a version looks like, by the data plane that is installed here, without Spark.
+
+    Of columns in ``masked`` no value is told.
+    """
+    found = _load(PROFILERS, "openlaketx")
+    if found is None:
+        raise WorkerMissing()
+    return cast(Callable[..., Profile], found)(dataset, masked=masked)
+
+
+def survey(plan: SurveyPlan) -> Surveyed:
+    """Measures of a version, by the data plane that is installed here, without Spark."""
+    found = _load(SURVEYORS, "openlaketx")
+    if found is None:
+        raise WorkerMissing()
+    return cast(Callable[..., Surveyed], found)(plan)
 
 
 def _load(group: str, name: str) -> object | None:

@@ -9,6 +9,7 @@ from pydantic import Field
 from lakeguard_sdk.measure import MeasureValue
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.quarantine import SetAside
 from lakeguard_sdk.schema import TableSchema
 
 
@@ -92,3 +93,5 @@ class Evidence(Noun):
     """Malformed lines that were kept aside."""
     notes: dict[str, Any] = Field(default_factory=dict)
     """What the build itself had to say, any JSON."""
+    aside: SetAside | None = Field(default=None, exclude_if=lambda found: found is None)
+    """Rows that rules kept out of the files; None where there were none."""

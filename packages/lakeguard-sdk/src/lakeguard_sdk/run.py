@@ -13,6 +13,7 @@ from lakeguard_sdk.load import LoadField, batch_columns, load_columns
 from lakeguard_sdk.measure import Measure
 from lakeguard_sdk.names import DatasetName, Word
 from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.quarantine import AsideRule, QuarantineBuild
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import (
@@ -114,7 +115,10 @@ class FrameBuild(Noun):
     build: Literal["frame"] = "frame"
 
 
-Build = Annotated[SourceBuild | SqlBuild | PythonBuild | FrameBuild, Field(discriminator="build")]
+Build = Annotated[
+    SourceBuild | SqlBuild | PythonBuild | FrameBuild | QuarantineBuild,
+    Field(discriminator="build"),
+]
 
 
 class Window(Noun):
@@ -165,6 +169,8 @@ class RunPlan(Noun):
     """Columns of the table whose least and greatest values no statistics may tell."""
     required: tuple[str, ...] = ()
     """Columns in which the rules of the run allow no NULL."""
+    aside: tuple[AsideRule, ...] = Field(default=(), exclude_if=lambda rules: not rules)
+    """Rules whose failing rows are kept out of the table, in the order of their ids."""
 
     def under(self, verdict: SchemaVerdict) -> RunPlan:
         """The plan that the run goes on with after the verdict on its schema."""
@@ -174,6 +180,7 @@ class RunPlan(Noun):
             update={
                 "declared": verdict.declared,
                 "measures": verdict.measures or self.measures,
+                "aside": verdict.aside or self.aside,
                 "private": tuple(sorted({*self.private, *verdict.private})),
                 "masked": tuple(sorted({*self.masked, *verdict.masked})),
                 "unstated": tuple(sorted({*self.unstated, *verdict.unstated})),
@@ -233,6 +240,8 @@ class SchemaVerdict(Noun):
     """Columns, beside those of its plan, whose values no sample may tell."""
     unstated: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Columns, beside those of its plan, whose extremes no statistics may tell."""
+    aside: tuple[AsideRule, ...] = Field(default=(), exclude_if=lambda rules: not rules)
+    """Rules that then set rows aside, in the place of its plan's."""
 
 
 class Failure(Noun):

@@ -1,0 +1,1 @@
+"""For those who test their own lake: a throw-away one, and assertions that read the ledger."""
