@@ -108,7 +108,7 @@ def test_a_whole_decision() -> None:
     now = ruling(evidence_of(rules, rows), rules, policies, case)
     assert now.semantics == SEMANTICS
     assert now.content_hash() == (
-        "sha256:a1e8f7b546c65aaed091b02461f2ba7990c39379607bbe941703c4ca81dc1cc3"
+        "sha256:7154cbbd69d682799a208718221cc160b568d9a4f98e07f66d040591ca1d2912"
     )
     since = {"fingerprint": "", "parameters": {}, "counted": ""}
     checks = tuple(check.model_copy(update=since) for check in now.checks)

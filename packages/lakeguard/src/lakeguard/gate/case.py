@@ -14,6 +14,20 @@ from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.waiver import Waiver
 
 
+class Quarantined(Noun):
+    """Rows of the dataset that were set aside and wait, as seen from what is published."""
+
+    rows: int
+    oldest: Instant | None = None
+    """When the oldest of them was first set aside."""
+    taken: int = 0
+    """How many of them the run reads again."""
+    exempt: bool = False
+    """Whether the run brings no new rows: a replay, a rollback, an adoption."""
+    renews: bool = False
+    """Whether the run reads everything anew, so that nothing of before waits after it."""
+
+
 class CaseFacts(Noun):
     """The dataset as it is defined, and what was found out before the gate was asked."""
 
@@ -26,6 +40,10 @@ class CaseFacts(Noun):
     subject: Subject | None = None
     """None in cases that are older than this field."""
     waivers: tuple[Waiver, ...] = ()
+    aside: tuple[str, ...] = Field(default=(), exclude_if=lambda rules: not rules)
+    """Ids of the rules whose failing rows the run set aside."""
+    quarantine: Quarantined | None = Field(default=None, exclude_if=lambda found: found is None)
+    """What waited when the run was decided on; None where no policy asks."""
 
 
 class EarlierVersion(Noun):

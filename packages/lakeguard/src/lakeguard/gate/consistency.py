@@ -21,6 +21,7 @@ def contradictions(facts: CaseFacts, evidence: Evidence) -> list[str]:
     found += _schema(evidence.table_schema, facts.declared)
     found += _rows(evidence)
     found += _measures(evidence)
+    found += _aside(facts, evidence)
     return found
 
 
@@ -74,4 +75,27 @@ def _measures(evidence: Evidence) -> list[str]:
     both = sorted(set(evidence.measures) & set(evidence.unmeasured))
     if both:
         found.append(f"both measured and not: {', '.join(both[:5])}")
+    return found
+
+
+def _aside(facts: CaseFacts, evidence: Evidence) -> list[str]:
+    aside = evidence.aside
+    if aside is None:
+        return []
+    found = []
+    filed = sum(file.rows for file in aside.files)
+    if aside.rows != filed:
+        found.append(f"{aside.rows:,} rows were set aside, but their files hold {filed:,}")
+    if any(file.rows < 1 for file in aside.files):
+        found.append("a file of rows that were set aside holds none")
+    for rule_id in sorted({file.rule_id for file in aside.files} - set(facts.aside)):
+        found.append(f"rows are filed under {rule_id[:200]}, which sets none aside")
+    paths = [file.path for file in aside.files]
+    if len(set(paths)) != len(paths):
+        found.append("a file of rows that were set aside is listed twice")
+    batch = aside.before.get(_BATCH_ROWS)
+    if evidence.changes is None and batch not in (None, evidence.rows + aside.rows):
+        found.append(
+            f"{evidence.rows:,} rows and {aside.rows:,} set aside, but {batch!r:.60} were counted"
+        )
     return found

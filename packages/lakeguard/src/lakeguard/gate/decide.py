@@ -31,17 +31,19 @@ from lakeguard_sdk.words import CheckKind, Outcome, Verdict
 
 __all__ = ["SEMANTICS", "CaseFacts", "History", "decide"]
 
-SEMANTICS = 3
+SEMANTICS = 4
 """The version of what rules, policies and this function mean; a decision is replayed with it.
 
 1  forbade tags and differences of schema alone, and knew no waivers
 2  has every type of policy, scopes, waivers, and orders that files be deleted
 3  says of each rule which it is, what it was given, and which measure counted its rows; names
    the worst value of no column that carries a tag
+4  lets rules set rows aside, and publishes the rest; before, on_fail quarantine blocked
 """
 
 _TELLS_RULES = 3
 _HIDES_EXTREMES = 3
+_SETS_ASIDE = 4
 _KINDS = list(CheckKind)
 _BLOCKING = (Outcome.FAIL, Outcome.ERROR)
 _REACTION_OUTCOMES = {
@@ -72,7 +74,8 @@ def decide(
     judged = [policy for policy in policies if governs(policy, facts)]
     look = Look(facts, evidence, clock)
     compiler = _compiler(facts, semantics)
-    grounds = None if evidence is None else Grounds(evidence, history, clock)
+    aside = frozenset(facts.aside if semantics >= _SETS_ASIDE else ())
+    grounds = None if evidence is None else Grounds(evidence, history, clock, aside)
     found = [_policy_check(look, policy) for policy in judged]
     found += [_rule_check(rule, compiler, grounds, semantics) for rule in ruleset]
     checks = [*facts.eligibility, *_schema_checks(facts, evidence)]

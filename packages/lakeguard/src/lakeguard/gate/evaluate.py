@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lakeguard.gate.grounds import Grounds, Unmeasured
+from lakeguard.gate.judged_aside import judge_aside
 from lakeguard.gate.judged_common import judge_common
 from lakeguard.gate.judged_formula import judge_formula
 from lakeguard.gate.judged_rows import judge_groups, judge_rows
@@ -38,6 +39,8 @@ NOT_SET_ASIDE = "on_fail quarantine blocks: no row is set aside"
 
 def evaluate(definition: RuleDefinition, compiled: CompiledRule, grounds: Grounds) -> CheckResult:
     """The rule's result; Unmeasured or NotAValue where the evidence does not carry one."""
+    if definition.rule_id in grounds.aside and compiled.rule.on_fail == "quarantine":
+        return judge_aside(definition, compiled.rule, compiled.judgement, grounds)
     found = _judged(definition, compiled, grounds)
     if compiled.rule.on_fail == "quarantine" and found.outcome is Outcome.FAIL:
         return found.model_copy(update={"message": f"{found.message}; {NOT_SET_ASIDE}"})

@@ -30,6 +30,8 @@ class Grounds:
     evidence: Evidence
     history: History
     clock: datetime
+    aside: frozenset[str] = frozenset()
+    """Rules whose failing rows were set aside, by id."""
 
     def answer(self, asked: Asked) -> MeasureValue:
         if asked.key in self.evidence.unmeasured:
@@ -37,6 +39,14 @@ class Grounds:
         if asked.key not in self.evidence.measures:
             raise Unmeasured(f"not measured: the evidence has no {asked.key}")
         return self.evidence.measures[asked.key]
+
+    def answer_before(self, asked: Asked) -> MeasureValue:
+        """What was counted before rows were set aside; the same where none were."""
+        if self.evidence.aside is None:
+            return self.answer(asked)
+        if asked.key not in self.evidence.aside.before:
+            raise Unmeasured(f"not measured: before rows were set aside there is no {asked.key}")
+        return self.evidence.aside.before[asked.key]
 
     def earlier(self, asked: Asked, data_type: str) -> list[Point]:
         """The numbers that earlier versions had for it, newest first."""

@@ -28,7 +28,7 @@ def judge_rows(
     definition: RuleDefinition, rule: Rule, judged: RowsJudged, grounds: Grounds
 ) -> CheckResult:
     answers = [grounds.answer(asked) for asked in judged.asked]
-    failed, scope = _counts(answers)
+    failed, scope = counts_of(answers)
     extreme = _worst(judged, answers)
     worst = extreme if failed else None
     told = ""
@@ -43,7 +43,7 @@ def judge_groups(
 ) -> CheckResult:
     """The rows of failing groups; the message names how many groups, and the worst value."""
     answers = [grounds.answer(asked) for asked in judged.asked]
-    counts, groups, worst = _counts(answers), as_count(answers[2]), answers[3]
+    counts, groups, worst = counts_of(answers), as_count(answers[2]), answers[3]
     if bool(groups) != bool(counts[0]):
         raise Unmeasured(f"{counts[0]:,} failing rows in {groups:,} groups cannot be")
     told = ""
@@ -57,7 +57,7 @@ def judge_groups(
     return _rows_result(definition, rule, judged, counts, told, worst if groups else None)
 
 
-def _counts(answers: list[MeasureValue]) -> tuple[int, int]:
+def counts_of(answers: list[MeasureValue]) -> tuple[int, int]:
     failed, scope = as_count(answers[0]), as_count(answers[1])
     if failed > scope:
         raise Unmeasured(f"{failed:,} failing rows of {scope:,} rows cannot be")
@@ -74,7 +74,7 @@ def _rows_result(
 ) -> CheckResult:
     failed, scope = counts
     outcome, limit = _rows_outcome(definition.severity, rule, failed, scope)
-    message = _rows_message(failed, scope, _rows_words(rule, judged), limit) + told
+    message = rows_message(failed, scope, rows_words(rule, judged), limit) + told
     allowed = rows_limit(limit)
     if failed:
         message += f", limit {allowed}" if limit else ", none allowed"
@@ -104,7 +104,7 @@ def _rows_outcome(
     return broken(severity), None
 
 
-def _rows_words(rule: Rule, judged: RowsJudged | GroupsJudged) -> str:
+def rows_words(rule: Rule, judged: RowsJudged | GroupsJudged) -> str:
     measure = judged.scope.measure
     if isinstance(measure, ComparedRows):
         return "rows of the two"
@@ -113,7 +113,7 @@ def _rows_words(rule: Rule, judged: RowsJudged | GroupsJudged) -> str:
     return rows + where_words(rule)
 
 
-def _rows_message(failed: int, scope: int, rows: str, limit: Threshold | None) -> str:
+def rows_message(failed: int, scope: int, rows: str, limit: Threshold | None) -> str:
     if scope == 0:
         return f"no {rows}"
     if failed == 0:

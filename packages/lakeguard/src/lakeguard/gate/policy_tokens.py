@@ -158,6 +158,19 @@ def expect_span(cursor: Cursor) -> Span:
     return Span.model_validate({"amount": amount, "unit": found[2].lower()})
 
 
+def expect_any_span(cursor: Cursor) -> Span:
+    """``7d``, or ``7 days`` with its unit written out."""
+    if cursor.token.kind != "number":
+        return expect_span(cursor)
+    start = cursor.token
+    amount = expect_count(cursor)
+    words = {word: unit for unit, many in _TIMES.items() for word in (many, many[:-1])}
+    unit = expect_one_of(cursor, "minutes, hours or days", *words)
+    if not 0 < amount <= 100_000:
+        raise cursor.refuse(start, "from 1 to 100,000 expected")
+    return Span.model_validate({"amount": amount, "unit": words[unit]})
+
+
 def expect_size(cursor: Cursor) -> Size:
     if cursor.token.kind == "number":
         return Size(amount=expect_count(cursor))

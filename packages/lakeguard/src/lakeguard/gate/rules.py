@@ -17,7 +17,14 @@ from lakeguard.gate.resolution import Resolver
 from lakeguard.gate.rule import Rule, Threshold, given_texts, rule_text
 from lakeguard.gate.rule_types.catalogue import RULE_TYPES
 from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.measure import Measure, RowCount
+from lakeguard_sdk.measure import (
+    CountIf,
+    DuplicateRows,
+    JsonFaults,
+    Measure,
+    RowCount,
+    UnmatchedRows,
+)
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import Severity
 
@@ -25,6 +32,7 @@ __all__ = [
     "CompiledRule",
     "Rule",
     "Threshold",
+    "compile_read",
     "compile_rule",
     "compile_text",
     "compiler_for",
@@ -32,7 +40,10 @@ __all__ = [
     "define_rule",
     "looked_back_at",
     "measures_for",
+    "points_at_rows",
 ]
+
+_POINTS_AT_ROWS = (CountIf, JsonFaults, UnmatchedRows, DuplicateRows)
 
 
 @dataclass(frozen=True)
@@ -92,7 +103,7 @@ def compile_rule(definition: RuleDefinition, schema: TableSchema) -> CompiledRul
 def compile_text(text: str, schema: TableSchema, *, column: str | None = None) -> CompiledRule:
     """Like ``compile_rule`` for a text as its author wrote it: places are places in that text,
     and conditions that are the same for every row are refused."""
-    return _compiled(replace(read_rule(text, column=column), fresh=True), schema)
+    return compile_read(replace(read_rule(text, column=column), fresh=True), schema)
 
 
 def measures_for(
@@ -145,19 +156,31 @@ def compiler_for(schema: TableSchema) -> Callable[[RuleDefinition], CompiledRule
         if definition.rule_type != read.rule.rule_type.upper():
             raise read.error("type", f"the rule is stored as {definition.rule_type}")
         _severity(read, definition.severity)
-        return replace(_compiled(read, schema), fingerprint=definition.content_hash())
+        return replace(compile_read(read, schema), fingerprint=definition.content_hash())
 
     return compile_definition
 
 
-def _compiled(read: ReadRule, schema: TableSchema) -> CompiledRule:
+def points_at_rows(judgement: Judgement) -> bool:
+    """Whether it says of each new row by itself that it fails, so that the row can be set aside."""
+    if not isinstance(judgement, RowsJudged):
+        return False
+    return isinstance(judgement.failed.measure, _POINTS_AT_ROWS)
+
+
+def compile_read(read: ReadRule, schema: TableSchema) -> CompiledRule:
+    """What was read, over a schema; GrammarError where it means nothing there."""
     rule_type = RULE_TYPES.find(read.rule.rule_type)
     if rule_type is None:
         raise read.error("type", "unknown rule type", kind="rule_type")
     columns = Resolver(read, schema)
     if not rule_type.nested:
         columns.refuse_nested()
-    return CompiledRule(read.rule, rule_type.compile(read, columns))
+    judgement = rule_type.compile(read, columns)
+    if read.fresh and read.rule.on_fail == "quarantine" and not points_at_rows(judgement):
+        message = f"{rule_type.name} points at no single rows to set aside: it blocks"
+        raise read.error("on_fail", message)
+    return CompiledRule(read.rule, judgement)
 
 
 def _severity(read: ReadRule, given: Severity | None) -> Severity:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lakeguard.gate.aside import check_aside
 from lakeguard.gate.grammar import read_rule, rule_text
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import parse_policy, policy_text
@@ -89,6 +90,7 @@ def rule_errors(
             compile_rule(rule, schema)
             if rule.expression not in said:
                 compile_text(rule.expression, schema)
+                check_aside(rule.expression, dataset.declared)
             canonical = rule_text(read_rule(rule.expression).rule)
         except GrammarError as error:
             yield rule_error(place, dataset.dataset, error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from lakeguard.gate.aside import check_aside
 from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError, nearest
 from lakeguard.gate.rule_types.catalogue import RULE_TYPES
@@ -51,11 +52,12 @@ def read_rules(
 
     They may name the columns that the load writes, and rules of the catalogue.
     """
-    schema = None
+    schema = batch = None
     if columns.complete and load is not None:
         declared = tuple(Column(name=c.name, type=c.type) for c in columns.columns)
         schema = TableSchema(columns=declared + load_columns(load))
-    reader = _RuleReader(fields, dataset, schema, macros)
+        batch = TableSchema(columns=declared)
+    reader = _RuleReader(fields, dataset, schema, batch, macros)
     for said in columns.rules:
         if said.required is not None:
             reader.take(_Entry(said.required, "not_null", said.column))
@@ -68,12 +70,18 @@ def read_rules(
 
 class _RuleReader:
     def __init__(
-        self, fields: Fields, dataset: str, schema: TableSchema | None, macros: Macros
+        self,
+        fields: Fields,
+        dataset: str,
+        schema: TableSchema | None,
+        batch: TableSchema | None,
+        macros: Macros,
     ) -> None:
         self.macros = macros
         self.fields = fields
         self.dataset = dataset
         self.schema = schema
+        self.batch = batch
         self.rules: dict[str, RuleDefinition] = {}
 
     def read(self, node: Node, column: str | None) -> None:
@@ -131,6 +139,7 @@ class _RuleReader:
             rule = read_rule(entry.text, column=entry.column).rule
             if self.schema is not None:
                 compile_text(entry.text, self.schema, column=entry.column)
+                check_aside(entry.text, self.batch or self.schema, column=entry.column)
         except GrammarError as error:
             if error.kind == "rule_type":
                 known = [*(rule.name for rule in RULE_TYPES), *self.macros.names]

@@ -1,14 +1,32 @@
-"""``quarantine <= 1%``, ``quarantine <= 1000 rows``"""
+"""``quarantine <= 1%``, ``quarantine holds <= 10000 rows``, ``quarantine waits <= 7d``"""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import ClassVar, Literal
 
+from lakeguard.gate.case import Quarantined
 from lakeguard.gate.cursor import Cursor
+from lakeguard.gate.durations import duration_words
 from lakeguard.gate.literals import EXACT
-from lakeguard.gate.policy_form import FormReference, Judged, Look, Needs, PolicyForm, PolicyKind
-from lakeguard.gate.policy_tokens import expect_count, expect_one_of, expect_percent, percent_text
+from lakeguard.gate.policy_form import (
+    FormReference,
+    Judged,
+    Look,
+    Needs,
+    PolicyForm,
+    PolicyKind,
+    Unjudged,
+)
+from lakeguard.gate.policy_tokens import (
+    Span,
+    expect_any_span,
+    expect_count,
+    expect_one_of,
+    expect_percent,
+    percent_text,
+)
+from lakeguard.gate.wording import counted
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.words import PolicyType
 
@@ -19,7 +37,7 @@ class RowsKeptAside(PolicyForm):
     rows: int
 
     def judge(self, look: Look) -> Judged:
-        aside = look.measured.rejected
+        aside = _kept_aside(look.measured)
         said = f"{aside:,} of {_read_rows(look.measured):,} rows kept aside"
         return Judged(aside <= self.rows, f"{said}, at most {self.rows:,}")
 
@@ -33,7 +51,7 @@ class ShareKeptAside(PolicyForm):
     percent: Decimal
 
     def judge(self, look: Look) -> Judged:
-        aside, read = look.measured.rejected, _read_rows(look.measured)
+        aside, read = _kept_aside(look.measured), _read_rows(look.measured)
         held = 100 * aside <= EXACT.multiply(self.percent, Decimal(read))
         said = f"{aside:,} of {read:,} rows kept aside"
         return Judged(held, f"{said}, at most {percent_text(self.percent)}")
@@ -42,19 +60,77 @@ class ShareKeptAside(PolicyForm):
         return f"quarantine <= {percent_text(self.percent)}"
 
 
+class RowsThatWait(PolicyForm):
+    """What waits after the run, whichever run set it aside."""
+
+    needs: ClassVar[Needs] = Needs.EVIDENCE
+    policy: Literal["rows_that_wait"] = "rows_that_wait"
+    rows: int
+
+    def judge(self, look: Look) -> Judged:
+        found = _quarantined(look)
+        if found.exempt:
+            return Judged(None, "the run brings no new rows")
+        waiting = _set_aside(look.measured) + (0 if found.renews else found.rows - found.taken)
+        said = f"{counted(waiting, 'row')} in quarantine after the run"
+        return Judged(waiting <= self.rows, f"{said}, at most {self.rows:,}")
+
+    def __str__(self) -> str:
+        return f"quarantine holds <= {self.rows} rows"
+
+
+class TimeToWait(PolicyForm):
+    """How long the oldest of the rows has waited that wait after the run."""
+
+    needs: ClassVar[Needs] = Needs.EVIDENCE
+    policy: Literal["time_to_wait"] = "time_to_wait"
+    limit: Span
+
+    def judge(self, look: Look) -> Judged:
+        found = _quarantined(look)
+        if found.exempt:
+            return Judged(None, "the run brings no new rows")
+        if found.renews or found.oldest is None:
+            return Judged(True, "nothing waits in quarantine")
+        waited = look.clock - found.oldest
+        said = f"the oldest row in quarantine has waited {duration_words(waited)}"
+        return Judged(waited <= self.limit.delta, f"{said}, limit {self.limit}")
+
+    def __str__(self) -> str:
+        return f"quarantine waits <= {self.limit}"
+
+
+def _quarantined(look: Look) -> Quarantined:
+    if look.facts.quarantine is None:
+        raise Unjudged("what waits in quarantine is not known")
+    return look.facts.quarantine
+
+
+def _set_aside(evidence: Evidence) -> int:
+    return 0 if evidence.aside is None else evidence.aside.rows
+
+
+def _kept_aside(evidence: Evidence) -> int:
+    """Lines and values that no column could hold, and rows that rules set aside."""
+    return evidence.rejected + _set_aside(evidence)
+
+
 def _read_rows(evidence: Evidence) -> int:
     """All rows that the run read, whatever became of them."""
-    changes = evidence.changes
+    changes, aside = evidence.changes, _kept_aside(evidence)
     if changes is None:
-        return evidence.rows + evidence.rejected
+        return evidence.rows + aside
     taken = changes.inserted + changes.updated + changes.deleted
     left = changes.unchanged + changes.late + changes.duplicates
-    return taken + left + evidence.rejected
+    return taken + left + aside
 
 
 def _read(cursor: Cursor) -> PolicyForm:
     expect_one_of(cursor, "quarantine", "quarantine")
+    about = cursor.take_word("holds", "waits")
     cursor.expect_mark("<=")
+    if about is not None:
+        return _read_waiting(cursor, about.value.lower())
     if cursor.next_is("%"):
         return ShareKeptAside(percent=expect_percent(cursor, 100))
     rows = expect_count(cursor)
@@ -62,9 +138,20 @@ def _read(cursor: Cursor) -> PolicyForm:
     return RowsKeptAside(rows=rows)
 
 
+def _read_waiting(cursor: Cursor, about: str) -> PolicyForm:
+    if about == "waits":
+        return TimeToWait(limit=expect_any_span(cursor))
+    rows = expect_count(cursor)
+    expect_one_of(cursor, "rows", "rows")
+    return RowsThatWait(rows=rows)
+
+
 QUARANTINE_BUDGET = PolicyKind(
     type=PolicyType.QUARANTINE_BUDGET,
-    summary="How many rows a run may keep aside and still publish the rest.",
+    summary=(
+        "How many rows a run may keep aside and still publish the rest, and how many may wait for"
+        " how long. Rows that rules set aside count, and those that no column could hold."
+    ),
     read=_read,
     forms=(
         FormReference(
@@ -79,6 +166,20 @@ QUARANTINE_BUDGET = PolicyKind(
             example="quarantine <= 1000 rows",
             says="A run keeps at most so many rows aside.",
             violated="there were more.",
+            judged=f"{Needs.EVIDENCE}.",
+        ),
+        FormReference(
+            form="quarantine holds <= <number> rows",
+            example="quarantine holds <= 10000 rows",
+            says="After a run at most so many rows wait that this run or earlier ones set aside.",
+            violated="more would wait. A replay is never held to it.",
+            judged=f"{Needs.EVIDENCE}.",
+        ),
+        FormReference(
+            form="quarantine waits <= <time>",
+            example="quarantine waits <= 7d",
+            says="No row waits longer in quarantine; times are `90m`, `24h`, `7d` or `7 days`.",
+            violated="the oldest has waited longer. A replay is never held to it.",
             judged=f"{Needs.EVIDENCE}.",
         ),
     ),

@@ -1,0 +1,57 @@
+"""Which rules can set rows aside: those whose measure points at single rows of the batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lakeguard.gate.grammar import read_rule
+from lakeguard.gate.grammar_error import GrammarError, Span
+from lakeguard.gate.judgement import RowsJudged
+from lakeguard.gate.rules import compile_read, compiler_for, points_at_rows
+from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.quarantine import AsideRule
+from lakeguard_sdk.schema import TableSchema
+
+
+def check_aside(text: str, batch: TableSchema, *, column: str | None = None) -> None:
+    """Refuses, with the place in the text, a rule that is to set rows aside and names a column
+    that only the load writes: there is none yet when rows are set aside."""
+    read = read_rule(text, column=column)
+    if read.rule.on_fail != "quarantine":
+        return
+    try:
+        compile_read(replace(read, fresh=True), batch)
+    except GrammarError as error:
+        if error.kind != "column":
+            raise
+        message = f"{error.word} is written by the load, after rows are set aside: it blocks"
+        raise GrammarError(
+            message, Span(error.offset, error.length), kind="meaning", word=error.word
+        ) from error
+
+
+def aside_rules(rules: tuple[RuleDefinition, ...], batch: TableSchema) -> tuple[AsideRule, ...]:
+    """The active rules whose failing rows are kept out of the table, in the order of their ids.
+
+    One that cannot set aside over the columns of a batch is left out: it blocks.
+    """
+    compile_definition = compiler_for(batch)
+    found = []
+    for definition in sorted(rules, key=lambda rule: rule.rule_id):
+        try:
+            compiled = compile_definition(definition)
+        except GrammarError:
+            continue
+        judged = compiled.judgement
+        if not definition.active or compiled.rule.on_fail != "quarantine":
+            continue
+        if isinstance(judged, RowsJudged) and points_at_rows(judged):
+            found.append(
+                AsideRule(
+                    rule_id=definition.rule_id,
+                    expression=definition.expression,
+                    failed=judged.failed.measure,
+                    scope=judged.scope.measure,
+                )
+            )
+    return tuple(found)

@@ -1,0 +1,227 @@
+"""Rules that set rows aside: what they come to, and which of them can."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from lakeguard.gate.aside import aside_rules, check_aside
+from lakeguard.gate.case import Quarantined
+from lakeguard.gate.grammar import GrammarError
+from lakeguard.gate.rules import compile_rule, compile_text
+from lakeguard_sdk.decision import CheckResult, Ruling
+from lakeguard_sdk.definition import PolicyDefinition
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.measure import measure_key
+from lakeguard_sdk.quarantine import AsideFile, SetAside
+from lakeguard_sdk.words import Outcome, PolicyType, Severity, Verdict
+from tests.unit.gate.cases import CLOCK, SCHEMA, evidence_of, facts, policy, result_of, row, rule
+from tests.unit.gate.cases import ruling as ruled
+from tests.unit.gate.oracle import Row, measured
+
+GOOD = row(key="k", name="n", count=1)
+BAD = row(key="b")
+TEXT = "not_null(name) on_fail quarantine"
+
+
+def file(rule_id: str, rows: int, number: int = 0) -> AsideFile:
+    return AsideFile(
+        rule_id=rule_id,
+        path=f"quarantine/silver/flights/0/execution_id=run_1/{number}.parquet",
+        size=1,
+        rows=rows,
+        modified_ms=1,
+        sha256="0" * 64,
+        first_seen=CLOCK,
+    )
+
+
+def split(
+    text: str,
+    kept: list[Row],
+    aside: list[Row],
+    had: list[Row] | None = None,
+    **changed: Any,
+) -> Evidence:
+    """Evidence of a batch out of which rows were set aside under the one rule."""
+    made = rule(text, changed.pop("severity", None))
+    (found,) = aside_rules((made,), SCHEMA)
+    batch, table = [*kept, *aside], [*(had or []), *kept, *aside]
+    told = {measure_key(m): measured(m, batch, table) for m in (found.failed, found.scope)}
+    files = (file(made.rule_id, len(aside)),) if aside else ()
+    said = SetAside(rows=len(aside), files=files, before=told).model_copy(update=changed)
+    return evidence_of((made,), kept, had).model_copy(update={"aside": said})
+
+
+def decision(
+    text: str,
+    evidence: Evidence,
+    *policies: PolicyDefinition,
+    severity: Severity | None = None,
+    **known: Any,
+) -> Ruling:
+    made = rule(text, severity)
+    case = facts(**{"aside": (made.rule_id,), **known})
+    return ruled(evidence, (made,), policies, case)
+
+
+def check(text: str, evidence: Evidence, severity: Severity | None = None) -> CheckResult:
+    made = rule(text, severity)
+    return result_of(made.rule_id, decision(text, evidence, severity=severity))
+
+
+def test_what_was_set_aside_warns_and_the_rest_is_published() -> None:
+    evidence = split(TEXT, [GOOD] * 27, [BAD] * 5)
+    found = check(TEXT, evidence)
+    assert found.outcome is Outcome.WARN
+    assert found.message == "5 of 32 new rows (16 %) set aside"
+    assert (found.failed_rows, found.scope_rows) == (5, 32)
+    assert decision(TEXT, evidence).verdict is Verdict.ALLOWED
+
+
+def test_nothing_to_set_aside_passes() -> None:
+    found = check(TEXT, evidence_of((rule(TEXT),), [GOOD]))
+    assert (found.outcome, found.message) == (Outcome.PASS, "0 of 1 new rows")
+
+
+@pytest.mark.parametrize("severity", [None, Severity.WARN])
+def test_a_failing_row_in_the_rest_blocks(severity: Severity | None) -> None:
+    evidence = split(TEXT, [GOOD, BAD], [BAD], severity=severity)
+    found = check(TEXT, evidence, severity)
+    assert found.outcome is Outcome.FAIL
+    assert found.message == "1 of 2 new rows fail and were not set aside"
+    assert check(TEXT, evidence_of((rule(TEXT),), [BAD])).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("clause", "outcome", "message"),
+    [
+        ("fail_if > 25%", Outcome.WARN, "1 of 4 new rows (25 %) set aside, limit 25 %"),
+        ("fail_if >= 25%", Outcome.FAIL, "1 of 4 new rows (25 %) set aside, limit below 25 %"),
+        ("fail_if > 0", Outcome.FAIL, "1 of 4 new rows (25 %) set aside, limit 0 rows"),
+        ("warn_if > 1", Outcome.PASS, "1 of 4 new rows (25 %) set aside, limit 1 row"),
+        ("warn_if > 0", Outcome.WARN, "1 of 4 new rows (25 %) set aside, limit 0 rows"),
+        ("warn_if > 1 fail_if > 2", Outcome.PASS, "1 of 4 new rows (25 %) set aside, limit 1 row"),
+    ],
+)
+def test_limits_are_held_against_the_batch_as_it_came(
+    clause: str, outcome: Outcome, message: str
+) -> None:
+    text = f"not_null(name) {clause} on_fail quarantine"
+    found = check(text, split(text, [GOOD] * 3, [BAD]))
+    assert (found.outcome, found.message) == (outcome, message)
+
+
+def test_a_key_that_the_table_has_is_set_aside_from_the_batch_alone() -> None:
+    text = "unique(key) on_fail quarantine"
+    evidence = split(text, [row(key="c")], [row(key="a")], had=[row(key="a"), row(key="b")])
+    found = check(text, evidence)
+    assert found.outcome is Outcome.WARN
+    assert found.message == (
+        "2 of 4 rows of the table (50 %), none with the new ones among them set aside"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"rows": 2}, "2 rows were set aside, but their files hold 1"),
+        ({"files": (file("other", 1),)}, "rows are filed under other, which sets none aside"),
+        ({"files": (file("not_null.name", 1), file("not_null.name", 0, 1))}, "holds none"),
+        ({"rows": 2, "files": (file("not_null.name", 1),) * 2}, "is listed twice"),
+        ({"before": {}}, "before rows were set aside there is no"),
+        ({"rows": 2, "files": (file("not_null.name", 2),)}, "2 rows are filed under it, but 1"),
+    ],
+)
+def test_evidence_that_contradicts_itself_blocks(changed: dict[str, Any], told: str) -> None:
+    evidence = split(TEXT, [GOOD], [BAD], **changed)
+    found = decision(TEXT, evidence)
+    assert found.verdict is Verdict.BLOCKED
+    assert told in " ".join(found.reasons)
+
+
+def test_the_batch_is_what_is_published_and_what_was_set_aside() -> None:
+    evidence = split(TEXT, [GOOD], [BAD])
+    assert evidence.aside is not None
+    told = {key: 9 if key.startswith("row_count") else 1 for key in evidence.aside.before}
+    aside = evidence.aside.model_copy(update={"before": told})
+    found = decision(TEXT, evidence.model_copy(update={"aside": aside}))
+    assert "1 rows and 1 set aside, but 9 were counted" in " ".join(found.reasons)
+
+
+def test_a_rule_that_the_run_did_not_set_aside_by_blocks() -> None:
+    found = decision(TEXT, evidence_of((rule(TEXT),), [BAD]), aside=())
+    assert found.verdict is Verdict.BLOCKED
+    assert "no row is set aside" in found.reasons[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "increasing(count, dep) on_fail quarantine",
+        "sql_query(count(*) < 3) by name on_fail quarantine",
+    ],
+)
+def test_a_rule_that_points_at_no_single_rows_sets_none_aside(text: str) -> None:
+    with pytest.raises(GrammarError, match="to set aside: it blocks") as refused:
+        compile_text(text, SCHEMA)
+    assert text[refused.value.offset :] == "on_fail quarantine"
+    stored = rule(text)
+    assert compile_rule(stored, SCHEMA), "one that is stored keeps its meaning"
+    assert aside_rules((stored,), SCHEMA) == ()
+
+
+def test_a_column_that_only_the_load_writes_sets_none_aside() -> None:
+    batch = SCHEMA.model_copy(update={"columns": SCHEMA.columns[1:]})
+    with pytest.raises(GrammarError, match="key is written by the load") as refused:
+        check_aside("not_null(key) on_fail quarantine", batch)
+    assert (refused.value.offset, refused.value.length) == (9, 3)
+    check_aside("not_null(key)", batch)
+    assert aside_rules((rule("not_null(key) on_fail quarantine"),), batch) == ()
+
+
+def test_rules_stand_in_the_order_of_their_ids() -> None:
+    texts = ("unique(name)", "not_null(name)", "json_valid(name)")
+    rules = tuple(rule(f"{text} on_fail quarantine") for text in texts)
+    rules += (rule("not_null(key)"), rule("not_null(day) on_fail quarantine", active=False))
+    found = [item.rule_id for item in aside_rules(rules, SCHEMA)]
+    assert found == ["json_valid.name", "not_null.name", "unique.name"]
+
+
+# -- policies --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "waits", "outcome", "message"),
+    [
+        ("quarantine <= 1 rows", None, Outcome.FAIL, "2 of 6 rows kept aside, at most 1"),
+        ("quarantine <= 50%", None, Outcome.PASS, "2 of 6 rows kept aside"),
+        ("quarantine holds <= 5 rows", {"rows": 3}, Outcome.PASS, "5 rows in quarantine"),
+        ("quarantine holds <= 4 rows", {"rows": 3}, Outcome.FAIL, "at most 4"),
+        ("quarantine holds <= 2 rows", {"rows": 3, "renews": True}, Outcome.PASS, "2 rows"),
+        ("quarantine holds <= 0 rows", {"rows": 3, "exempt": True}, Outcome.NOT_EVALUATED, "new"),
+        ("quarantine holds <= 9 rows", None, Outcome.ERROR, "is not known"),
+        ("quarantine waits <= 7d", {"rows": 3, "days": 7}, Outcome.PASS, "has waited 7 d"),
+        ("quarantine waits <= 7d", {"rows": 3, "days": 8}, Outcome.FAIL, "waited 8 d, limit 7d"),
+        ("quarantine waits <= 7d", {"rows": 3, "days": 8, "renews": True}, Outcome.PASS, "nothing"),
+        (
+            "quarantine waits <= 7d",
+            {"rows": 3, "days": 8, "exempt": True},
+            Outcome.NOT_EVALUATED,
+            "no new rows",
+        ),
+        ("quarantine waits <= 7d", {"rows": 0}, Outcome.PASS, "nothing waits"),
+    ],
+)
+def test_budgets(text: str, waits: dict[str, Any] | None, outcome: Outcome, message: str) -> None:
+    known = None
+    if waits is not None:
+        days = waits.pop("days", None)
+        oldest = None if days is None else CLOCK - timedelta(days=days)
+        known = Quarantined(oldest=oldest, **waits)
+    budget = policy(text, PolicyType.QUARANTINE_BUDGET)
+    found = decision(TEXT, split(TEXT, [GOOD] * 4, [BAD] * 2), budget, quarantine=known)
+    checked = result_of("guarantee", found)
+    assert (checked.outcome, message in checked.message) == (outcome, True), checked.message
