@@ -17,6 +17,7 @@ from sqlalchemy import insert
 from lakeguard.embedded.ledger import EmbeddedLedger
 from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.embedded.registry import EmbeddedRegistry
+from lakeguard.insight.memory import StateMemory
 from lakeguard.insight.reader import StateReader
 from lakeguard.insight.verifying import verify
 from lakeguard.lake.delta import DeltaTables
@@ -65,6 +66,7 @@ class ProvenLake:
             registry=EmbeddedRegistry(heart),
             operations=EmbeddedOperations(heart),
             ledger=EmbeddedLedger(heart, self.relay),
+            memory=StateMemory(self.database, ORG, heart.lake),
             lake=heart.lake,
         )
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
-from lakeguard_sdk.ports import Ledger, Operations, Reader, Registry, Runs
+from lakeguard_sdk.ports import Ledger, Memory, Operations, Reader, Registry, Runs
 from lakeguard_sdk.profile import Profile
 from lakeguard_sdk.reading import ResolvedDataset
 from lakeguard_sdk.run import RunResult, RunTicket
@@ -45,6 +45,7 @@ class Client:
     registry: Registry
     operations: Operations
     ledger: Ledger
+    memory: Memory
     lake: str
     project: str = ""
 

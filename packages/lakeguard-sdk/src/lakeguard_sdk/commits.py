@@ -105,12 +105,13 @@ class Commit(Noun):
 
 STAGING = "runs"
 """The folder of a table in which every run has its own."""
-_GROWN = "grown"
+GROWN = "grown"
+"""The folder of a run in which files stand under a second name."""
 
 
 def second_name(path: str) -> str:
     """Below a run's folder, the name that a file gets where its table gains a column."""
-    return f"{_GROWN}/{hash_bytes(path.encode()).removeprefix('sha256:')[:40]}.parquet"
+    return f"{GROWN}/{hash_bytes(path.encode()).removeprefix('sha256:')[:40]}.parquet"
 
 
 def written_whole(path: str) -> bool:
@@ -119,7 +120,7 @@ def written_whole(path: str) -> bool:
     Another file of a partitioned table may lack the columns that it is partitioned by.
     """
     parts = path.split("/")
-    return parts[0] == STAGING and _GROWN not in parts
+    return parts[0] == STAGING and GROWN not in parts
 
 
 def renamed_files(commit: Commit) -> dict[str, str]:

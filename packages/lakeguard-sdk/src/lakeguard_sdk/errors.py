@@ -52,7 +52,8 @@ LakeGuardError
 │   ├── LoadFailed         LG-5010
 │   ├── Interrupted        LG-5011
 │   ├── SparkNotStarted    LG-5012
-│   └── SparkEnded         LG-5013
+│   ├── SparkEnded         LG-5013
+│   └── VersionUnreadable  LG-5020
 └── StateError             the database is not what this version needs
     ├── StateMissing       LG-6001
     ├── StateMismatch      LG-6002

@@ -22,6 +22,7 @@ from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.maintenance import Maintained
+from lakeguard_sdk.measure import Measure
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.planning import Applied, Plan
 from lakeguard_sdk.proof import Synced, VerifyReport
@@ -52,6 +53,7 @@ from lakeguard_sdk.run import (
 )
 from lakeguard_sdk.sample import RowSample
 from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.survey import SurveyPlan
 from lakeguard_sdk.waiver import WaiverRow
 
 
@@ -93,6 +95,15 @@ class Reader(Protocol):
     def schema_diff(
         self, name: DatasetName, declared: DatasetDefinition | None = None
     ) -> SchemaDiff | None: ...
+
+
+class Memory(Protocol):
+    """Looks at what was decided and published long ago, and changes nothing of it."""
+
+    def survey_plan(
+        self, name: DatasetName, version: int, measures: Sequence[Measure]
+    ) -> SurveyPlan:
+        """``VersionUnreadable`` where maintenance removed files of the version."""
 
 
 class Runs(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.measure import Measure, MeasureValue
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
@@ -21,6 +22,11 @@ class SurveyPlan(Noun):
     table_schema: TableSchema = Field(alias="schema")
     measures: tuple[Measure, ...]
     references: tuple[InputPin, ...] = ()
+    """Datasets that keys refer to, each at the version that the run held them against."""
+    files: tuple[StagedFile, ...] = ()
+    """What its own commit added: rows that its run brought, and their neighbours."""
+    rows: int = 0
+    """How many rows its run brought."""
 
 
 class Surveyed(Noun):

@@ -12,6 +12,7 @@ from lakeguard.access.permission import OwnRun, Refusing
 from lakeguard.embedded.ledger import EmbeddedLedger
 from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.embedded.registry import EmbeddedRegistry
+from lakeguard.insight.memory import StateMemory
 from lakeguard.insight.reader import StateReader
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.promotion.heart import Heart
@@ -22,7 +23,7 @@ from lakeguard.relay.relay import Relay
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.ports import Ledger, Operations, Registry
+from lakeguard_sdk.ports import Ledger, Memory, Operations, Registry
 from lakeguard_sdk.proof import Rebuilt, VerifyReport
 from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.state_errors import StateMissing
@@ -95,6 +96,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
             registry=cast(Registry, Refusing(holder, "registry")),
             operations=cast(Operations, Refusing(holder, "operations")),
             ledger=cast(Ledger, Refusing(holder, "ledger")),
+            memory=cast(Memory, Refusing(holder, "memory")),
             lake=settings.lake,
             project=str(settings.folder),
         )
@@ -106,6 +108,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         registry=EmbeddedRegistry(heart),
         operations=EmbeddedOperations(heart),
         ledger=EmbeddedLedger(heart, relay),
+        memory=StateMemory(database, settings.organisation, settings.lake),
         lake=settings.lake,
         project=str(settings.folder),
     )

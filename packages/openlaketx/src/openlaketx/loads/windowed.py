@@ -17,6 +17,8 @@ from openlaketx.loads.pruning import comparable_bounds
 from openlaketx.loads.troubles import explain_load
 from openlaketx.stage import Candidate, write_files
 
+KEPT = "kept"
+
 
 def load_window(
     staged: Candidate, session: SparkSession, plan: RunPlan, existing: Existing, storage: Storage
@@ -38,9 +40,7 @@ def load_window(
     candidate = staged
     if kept_rows:
         rows = read_existing(session, plan, existing, removes).filter(~in_window(plan)).drop(FILE)
-        kept = write_files(
-            rows, plan, plan.table_schema, explain_load(plan), storage, folder="kept"
-        )
+        kept = write_files(rows, plan, plan.table_schema, explain_load(plan), storage, folder=KEPT)
         candidate = staged.joined(kept)
     return Loaded(
         candidate=candidate,

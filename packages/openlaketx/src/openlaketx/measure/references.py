@@ -19,9 +19,12 @@ def referenced_rows(
     With what the log says of columns that a file may lack, as all other readers are told.
     """
     own = Referenced(plan.location, tuple(shown), plan.table_schema, lacking)
-    return {plan.dataset: own} | {
-        pin.input.dataset: _pinned_rows(pin, str(plan.dataset)) for pin in plan.references
-    }
+    return {plan.dataset: own} | pinned_rows(plan.references, plan.dataset)
+
+
+def pinned_rows(pins: Sequence[InputPin], dataset: DatasetName) -> dict[DatasetName, Referenced]:
+    """Datasets that keys of ``dataset`` refer to, each at its pinned version."""
+    return {pin.input.dataset: _pinned_rows(pin, str(dataset)) for pin in pins}
 
 
 def _pinned_rows(pin: InputPin, dataset: str) -> Referenced:
