@@ -49,6 +49,7 @@ FORBIDDEN = {
     "lakeguard.lake.spoilt -> pyspark": "The control plane never needs Spark",
     "openlaketx.stage.spoilt -> sqlalchemy": "The data plane never sees the control plane's tools",
     "lakeguard_sdk.spoilt -> deltalake": "The SDK stands on pydantic and httpx alone",
+    "lakeguard_sdk.testing.spoilt -> pytest": "The SDK stands on pydantic and httpx alone",
     "lakeguard.state.spoilt -> lakeguard.ledger": "a room imports only those below it",
     "lakeguard.gate.below -> lakeguard.lake": "a room imports only those below it",
     "openlaketx.extract.spoilt -> openlaketx.stage": "only those before it",

@@ -1,8 +1,17 @@
-"""The language that LakeGuard and OpenLakeTx share, and the client of a control plane."""
+"""The language that LakeGuard and OpenLakeTx share, and the client of a control plane.
 
-from lakeguard_sdk.client import Client, WorkerClient, connect
-from lakeguard_sdk.errors import LakeGuardError
-from lakeguard_sdk.names import Address, DatasetName, parse_address
+A name is loaded when it is asked for: pytest loads this package in every run.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lakeguard_sdk.client import Client, WorkerClient, connect
+    from lakeguard_sdk.errors import LakeGuardError
+    from lakeguard_sdk.names import Address, DatasetName, parse_address
 
 __all__ = [
     "Address",
@@ -13,3 +22,15 @@ __all__ = [
     "connect",
     "parse_address",
 ]
+
+_HOMES = {
+    **dict.fromkeys(("Client", "WorkerClient", "connect"), "client"),
+    **dict.fromkeys(("Address", "DatasetName", "parse_address"), "names"),
+    "LakeGuardError": "errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

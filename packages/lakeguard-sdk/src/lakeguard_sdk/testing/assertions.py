@@ -1,0 +1,143 @@
+"""What the gate said of the last run of a dataset.
+
+Each assertion passes for that alone which it names. A name that does not exist fails it, and the
+message tells what happened instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from lakeguard_sdk.call_errors import WrongArgument
+from lakeguard_sdk.decision import CheckResult
+from lakeguard_sdk.testing.judged import Judged, check_line, fail, judged, shown, unknown
+from lakeguard_sdk.testing.lake import Lake
+from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
+
+
+def assert_promoted(lake: Lake, name: str, version: int | None = None) -> None:
+    """The last run brought forth a version, the given one, and readers see it."""
+    __tracebackhide__ = True
+    found = judged(lake, name)
+    wanted = "a version" if version is None else f"v{version}"
+    promoted = found.run.version
+    if promoted is None or (version is not None and promoted != version):
+        fail(f"{name} was not promoted to {wanted}\n{found.told()}")
+    if promoted != found.published:
+        fail(f"v{promoted} of {name} was promoted, but {shown(found.published)}\n{found.told()}")
+
+
+def assert_blocked(
+    lake: Lake,
+    name: str,
+    *,
+    rule: str | None = None,
+    policy: str | None = None,
+    check: str | None = None,
+    failed_rows: int | None = None,
+) -> None:
+    """The last run was blocked; by that rule, policy or other check where one is named.
+
+    Others may have failed beside it. With ``failed_rows`` exactly so many rows broke it.
+    """
+    __tracebackhide__ = True
+    found = judged(lake, name)
+    named = _named(lake, found, rule, policy, check)
+    if found.run.status is not RunStatus.BLOCKED:
+        fail(f"{name} was not blocked\n{found.told()}")
+    blocking = {Outcome.FAIL} if check is None else {Outcome.FAIL, Outcome.ERROR}
+    _hold(found, named, blocking, "block", failed_rows)
+
+
+def assert_warned(
+    lake: Lake,
+    name: str,
+    *,
+    rule: str | None = None,
+    policy: str | None = None,
+    check: str | None = None,
+    failed_rows: int | None = None,
+) -> None:
+    """A check of the last run warned, the named one; whether the run was blocked by another or not.
+
+    With ``failed_rows`` exactly so many rows broke it.
+    """
+    __tracebackhide__ = True
+    found = judged(lake, name)
+    named = _named(lake, found, rule, policy, check)
+    if named is None and all(item.outcome is not Outcome.WARN for item in found.checks):
+        fail(f"no check of {name} warned\n{found.told()}")
+    _hold(found, named, {Outcome.WARN}, "warn", failed_rows)
+
+
+def assert_failed(lake: Lake, name: str, code: str | None = None) -> None:
+    """The last run could not do its work, with that code: it was neither promoted nor blocked."""
+    __tracebackhide__ = True
+    found = judged(lake, name)
+    if found.run.status is not RunStatus.FAILED:
+        fail(f"{name} did not fail\n{found.told()}")
+    if code is not None and found.run.error_code != code:
+        fail(f"{name} did not fail with {code}\n{found.told()}")
+
+
+def _named(
+    lake: Lake, found: Judged, rule: str | None, policy: str | None, check: str | None
+) -> CheckResult | None:
+    """The check of the last run that the assertion is about; None where it names none."""
+    __tracebackhide__ = True
+    reader = lake.client.reader
+    match rule, policy, check:
+        case None, None, None:
+            return None
+        case str(), None, None:
+            known = {row.rule_id for row in reader.rules(found.run.dataset)}
+            return _sought(found, "rule", rule, known, {CheckKind.RULE})
+        case None, str(), None:
+            known = {row.policy_id for row in reader.policies()}
+            return _sought(found, "policy", policy, known, {CheckKind.POLICY})
+        case None, None, str():
+            return _sought(found, "check", check, set(), set(CheckKind))
+    raise WrongArgument(
+        method="the assertion",
+        given="more than one of rule, policy and check",
+        call=f'assert_blocked(lake, "{found.run.dataset}", rule="…"), one assertion for each',
+    )
+
+
+def _sought(
+    found: Judged, word: str, name: str, known: set[str], kinds: Collection[CheckKind]
+) -> CheckResult:
+    __tracebackhide__ = True
+    judged_here = {item.check_id: item for item in found.checks if item.kind in kinds}
+    if name not in known | judged_here.keys():
+        fail(unknown(word, name, known | judged_here.keys()))
+    if name not in judged_here:
+        listed = ", ".join(sorted(judged_here)) or "none"
+        fail(
+            f"the {word} {name} was not judged in the last run; judged were: {listed}"
+            f"\n{found.told()}"
+        )
+    return judged_here[name]
+
+
+def _hold(
+    found: Judged,
+    named: CheckResult | None,
+    outcomes: Collection[Outcome],
+    verb: str,
+    failed_rows: int | None,
+) -> None:
+    __tracebackhide__ = True
+    if named is None:
+        if failed_rows is not None:
+            raise WrongArgument(
+                method="the assertion",
+                given="failed_rows without a rule",
+                call=f'assert_blocked(lake, "{found.run.dataset}", rule="…", failed_rows=…)',
+            )
+        return
+    if named.outcome not in outcomes:
+        fail(f"{named.check_id} did not {verb}\n{check_line(named)}\n{found.told()}")
+    if failed_rows is not None and named.failed_rows != failed_rows:
+        counted = "no rows counted" if named.failed_rows is None else f"{named.failed_rows}"
+        fail(f"{named.check_id}: {failed_rows} failed rows expected, {counted}\n{found.told()}")
