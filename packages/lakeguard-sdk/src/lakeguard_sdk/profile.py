@@ -7,6 +7,17 @@ from pydantic import Field
 from lakeguard_sdk.measure import MeasureValue
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.reading import ResolvedDataset
+
+SHARES = ("0.01", "0.05", "0.1", "0.25", "0.5", "0.75", "0.9", "0.95", "0.99")
+"""Of the rows, at which a profile tells quantiles."""
+
+
+class ProfilePlan(Noun):
+    """What to take a profile of, and which columns no value may be told of."""
+
+    dataset: ResolvedDataset
+    masked: tuple[str, ...] = ()
 
 
 class Sketch(Noun):
@@ -32,15 +43,20 @@ class ColumnProfile(Noun):
     column: str
     type: str
     nulls: int
+    nans: int = 0
+    """Of floating numbers. NaN is a value like others, but has no place among them."""
     distinct: int | None = None
-    """An estimate, from the sketch."""
+    """Different values, counted; the sketch beside it is for merging."""
     least: MeasureValue = None
     greatest: MeasureValue = None
+    """Of texts, least and greatest by code points; a long one is cut, as all texts here."""
     mean: float | None = None
     deviation: float | None = None
+    """Of a sample. Neither is told where it is no finite number."""
     quantiles: dict[str, MeasureValue] = Field(default_factory=dict)
-    """By share: ``0.25``, ``0.5``, ``0.75`` and others."""
+    """By share: the least value that so large a share of the rows does not exceed, roughly."""
     top: tuple[Frequent, ...] = ()
+    """The most frequent values. Where not all are listed, none that only one row has."""
     lengths: tuple[int, int, float] | None = None
     """Of texts: shortest, longest, mean."""
     patterns: tuple[Frequent, ...] = ()

@@ -1,0 +1,145 @@
+"""One column: its different values are counted once, and everything is told from those."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lakeguard_sdk.measure import MeasureValue
+from lakeguard_sdk.profile import SHARES, ColumnProfile, Frequent, Sketch
+from lakeguard_sdk.sample import LONGEST_TEXT
+from lakeguard_sdk.schema import Column
+from openlaketx.measure.condition_sql import quoted
+from openlaketx.measure.duckdb_reader import DuckdbReader
+from openlaketx.measure.measuring import Relation
+from openlaketx.measure.value_text import rounded
+from openlaketx.profile.kinds import Kind
+from openlaketx.profile.moments import Moments
+from openlaketx.profile.patterns import PATTERNS
+from openlaketx.profile.sketches import DistinctSketch, QuantileSketch
+
+MOST_LISTED = 10
+_AT_ONCE = 200_000
+_COUNTED = (
+    "CREATE OR REPLACE TEMP TABLE lg_values AS SELECT {value} AS value, count(*) AS rows"
+    " FROM {origin} WHERE {column} IS NOT NULL GROUP BY 1"
+)
+_TOTALS = "SELECT count(*), coalesce(sum(rows), 0) FROM lg_values"
+_EXTREMES = "SELECT min(value), max(value), coalesce(sum(rows), 0) FROM lg_values WHERE {ordered}"
+_VALUES = "SELECT value, rows FROM lg_values"
+_FREQUENT = (
+    "WITH lg_listed AS MATERIALIZED ({counts}) SELECT value, rows FROM lg_listed"
+    " WHERE rows > 1 OR (SELECT count(*) FROM lg_listed) <= {most:d}"
+    " ORDER BY rows DESC, value LIMIT {most:d}"
+)
+_LENGTHS = (
+    "SELECT min(length(value)), max(length(value)), sum(length(value) * rows) / sum(rows)"
+    " FROM lg_values"
+)
+_FED = "SELECT {hashed} AS hashed, {number} AS number, rows FROM lg_values"
+
+
+def column_profile(
+    reader: DuckdbReader, origin: Relation, total: int, column: Column, kind: Kind
+) -> ColumnProfile:
+    """Everything that may be told of a column; ``total`` is the number of all rows."""
+    counted = _COUNTED.format(value=kind.value, origin=origin.text, column=quoted(column.name))
+    reader.rows(counted, origin.parameters)
+    distinct, present = map(int, reader.row(_TOTALS, {}))
+    ordered = "NOT isnan(value)" if kind.floating else "TRUE"
+    least, greatest, placed = reader.row(_EXTREMES.format(ordered=ordered), {})
+    fed = _fed(reader, kind)
+    return ColumnProfile(
+        column=column.name,
+        type=column.type,
+        nulls=total - present,
+        nans=present - int(placed),
+        distinct=distinct,
+        least=_told(kind, least),
+        greatest=_told(kind, greatest),
+        mean=fed.moments.mean if kind.averaged else None,
+        deviation=fed.moments.deviation if kind.averaged else None,
+        quantiles=_quantiles(kind, fed.quantiles),
+        top=_frequent(reader, kind, _VALUES),
+        lengths=_lengths(reader) if kind.text and distinct else None,
+        patterns=_frequent(reader, kind, PATTERNS) if kind.text else (),
+        sketches=_sketches(kind, fed),
+    )
+
+
+@dataclass(frozen=True)
+class _Fed:
+    """What every different value was put in."""
+
+    distinct: DistinctSketch
+    quantiles: QuantileSketch
+    moments: Moments
+
+    def feed(self, batch: pa.RecordBatch, *, numbers: bool) -> None:
+        self.distinct.feed(batch.column("hashed").to_pylist())
+        if numbers:
+            found = batch.column("number").to_numpy(zero_copy_only=False)
+            rows = batch.column("rows").to_numpy(zero_copy_only=False)
+            there = ~np.isnan(found)
+            self.quantiles.feed(found[there], rows[there])
+            self.moments.feed(found[there], rows[there])
+
+
+def _fed(reader: DuckdbReader, kind: Kind) -> _Fed:
+    fed = _Fed(DistinctSketch(), QuantileSketch(), Moments())
+    asked = _FED.format(hashed=kind.hashed, number=kind.number or "0")
+    for batch in reader.batches(asked, {}, _AT_ONCE):
+        fed.feed(batch, numbers=kind.number is not None)
+    return fed
+
+
+def _sketches(kind: Kind, fed: _Fed) -> tuple[Sketch, ...]:
+    distinct = fed.distinct.told(kind.tag)
+    return (distinct,) if kind.number is None else (distinct, fed.quantiles.told(kind.tag))
+
+
+def _quantiles(kind: Kind, sketch: QuantileSketch) -> dict[str, MeasureValue]:
+    """Of no numbers, none."""
+    if kind.number is None:
+        return {}
+    found = sketch.quantiles(map(float, SHARES))
+    return {
+        share: _tellable(kind.place, place) for share, place in zip(SHARES, found, strict=False)
+    }
+
+
+def _frequent(reader: DuckdbReader, kind: Kind, counts: str) -> tuple[Frequent, ...]:
+    """The most frequent first, and then in order. Where more are there than are listed, none that
+    only one row has: it says nothing."""
+    found = reader.rows(_FREQUENT.format(counts=counts, most=MOST_LISTED), {})
+    told = ((_told(kind, value), rows) for value, rows in found)
+    return tuple(Frequent(value=_text(value), rows=int(rows)) for value, rows in told)
+
+
+def _lengths(reader: DuckdbReader) -> tuple[int, int, float]:
+    shortest, longest, mean = reader.row(_LENGTHS, {})
+    return int(shortest), int(longest), float(rounded(float(mean)) or 0)
+
+
+def _told(kind: Kind, value: Any) -> MeasureValue:
+    told = _tellable(kind.tell, value)
+    return _text(told) if isinstance(value, str) else told
+
+
+def _tellable(tell: Any, value: Any) -> MeasureValue:
+    """None for a time that no calendar has."""
+    try:
+        told: MeasureValue = tell(value)
+    except (OverflowError, ValueError):
+        return None
+    return told
+
+
+def _text(value: MeasureValue) -> str | None:
+    if value is None:
+        return None
+    text = str(value)
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
