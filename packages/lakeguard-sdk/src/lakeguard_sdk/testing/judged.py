@@ -44,15 +44,23 @@ def judged(lake: Lake, name: str) -> Judged:
     """Of the last run; fails where there is no such dataset, or it never ran."""
     __tracebackhide__ = True
     dataset = known_dataset(lake, name)
-    reader = lake.client.reader
-    runs = reader.runs(dataset, limit=1)
-    if not runs:
+    run = _last_build(lake, dataset)
+    if run is None:
         fail(f"{dataset} never ran; call lake.run({name!r}) first")
     try:
-        checks = reader.decision(runs[0].run_id).ruling.checks
+        checks = lake.client.reader.decision(run.run_id).ruling.checks
     except UnknownRun:  # it failed before there was anything to decide
         checks = ()
-    return Judged(runs[0], checks, published_version(lake, dataset))
+    return Judged(run, checks, published_version(lake, dataset))
+
+
+def _last_build(lake: Lake, dataset: DatasetName) -> RunRow | None:
+    """A rollback and a compaction are runs, too, with a version that another run brought forth."""
+    makers = {row.version: row.run_id for row in lake.versions(dataset)}
+    for run in lake.client.reader.runs(dataset):
+        if run.version is None or makers[run.version] == run.run_id:
+            return run
+    return None
 
 
 def known_dataset(lake: Lake, name: str) -> DatasetName:
