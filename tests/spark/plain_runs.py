@@ -14,11 +14,14 @@ from lakeguard_sdk.client import WorkerClient
 from lakeguard_sdk.decision import CaseHashes, Decision, Ruling
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.ports import Reader
+from lakeguard_sdk.quarantine import AsideRule
 from lakeguard_sdk.run import (
     Build,
     Failure,
+    InputPin,
     Intent,
     RunPlan,
     RunResult,
@@ -26,6 +29,7 @@ from lakeguard_sdk.run import (
     SchemaReaction,
     SchemaVerdict,
     TableBase,
+    Window,
     WorkerIdentity,
 )
 from lakeguard_sdk.schema import TableSchema
@@ -41,13 +45,17 @@ class PlainRuns:
     dataset: DatasetName
     declared: TableSchema
     build: Build
-    load: LoadType = LoadType.FULL
+    load: LoadType | Load = LoadType.FULL
     measures: tuple[Any, ...] = ()
+    aside: tuple[AsideRule, ...] = ()
     allow: Callable[[Evidence], bool] = lambda evidence: True
     lease_seconds: float = 120.0
     transform: str = ""
     partition_by: tuple[str, ...] = ()
     format: TargetFormat = TargetFormat.DELTA
+    window: Window | None = None
+    references: tuple[InputPin, ...] = ()
+    settings: dict[str, str] = field(default_factory=dict)
     base: TableBase | None = None
     count: int = 0
     seq: int = 0
@@ -77,6 +85,7 @@ class PlainRuns:
             declared=self.declared,
             build=self.build,
             measures=self.measures,
+            aside=self.aside,
             location=self.location,
             base=self.base,
             staging=f"runs/{run_id}",
@@ -84,6 +93,10 @@ class PlainRuns:
             transform=self.transform,
             partition_by=self.partition_by,
             format=self.format,
+            window=self.window,
+            references=self.references,
+            settings=self.settings,
+            as_of=_now(),
         )
 
     def heartbeat(self, ticket: RunTicket) -> float:
@@ -122,7 +135,7 @@ class PlainRuns:
     def begin_move(self, ticket: RunTicket) -> Intent:
         evidence = self.evidence[-1]
         if not DeltaTable.is_deltatable(self.location):
-            create_governed(self.location, self.declared, partition_by=self.partition_by)
+            create_governed(self.location, evidence.table_schema, partition_by=self.partition_by)
         self.seq += 1
         return Intent(
             intent_id=f"int_{self.seq}",
@@ -135,7 +148,7 @@ class PlainRuns:
             location=self.location,
             table_id=str(DeltaTable(self.location).metadata().id),
             base_commit=self.base.commit if self.base else 0,
-            load=self.load,
+            load=self.load.type if isinstance(self.load, Load) else self.load,
             table_schema=evidence.table_schema,
             partition_by=self.partition_by,
             adds=evidence.files,

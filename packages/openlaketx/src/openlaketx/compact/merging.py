@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-_ROW_GROUP_BYTES = 64 * 1024 * 1024
-_BATCH_ROWS = 65_536
+from openlaketx.engine.parquet_writing import AS_SPARK, BATCH_ROWS, ParquetRows
+
 _INEXACT = ("FLOAT", "DOUBLE")
 
 
 def write_pattern(place: Path, schema: pa.Schema) -> None:
     """A file of no rows: what a merged one looks like."""
-    with pq.ParquetWriter(place, schema, **_spelling()):
+    with pq.ParquetWriter(place, schema, **AS_SPARK):
         pass
 
 
@@ -29,14 +29,11 @@ def merge(
 
     Only columns in ``bounded`` get bounds.
     """
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with pq.ParquetWriter(
-        place, schema, compression="snappy", write_statistics=list(bounded), **_spelling()
-    ) as writer:
-        for rows in _row_groups(files, schema):
-            writer.write_table(rows, row_group_size=max(1, rows.num_rows))
-        if schema.metadata:
-            writer.add_key_value_metadata(schema.metadata)
+    with ParquetRows(place, schema, bounded) as rows:
+        for file in files:
+            with pq.ParquetFile(file) as content:
+                for batch in content.iter_batches(batch_size=BATCH_ROWS):
+                    rows.add(_filled(batch, schema))
 
 
 def bounded_columns(pattern: Path, leave_out: frozenset[str]) -> list[str]:
@@ -49,26 +46,6 @@ def bounded_columns(pattern: Path, leave_out: frozenset[str]) -> list[str]:
         if column.path not in leave_out
         and (column.physical_type not in _INEXACT or column.path == column.name)
     ]
-
-
-def _spelling() -> dict[str, bool]:
-    """As Spark writes it."""
-    return {"store_schema": False, "store_decimal_as_integer": True}
-
-
-def _row_groups(files: Sequence[str], schema: pa.Schema) -> Iterator[pa.Table]:
-    held: list[pa.RecordBatch] = []
-    size = 0
-    for file in files:
-        with pq.ParquetFile(file) as content:
-            for batch in content.iter_batches(batch_size=_BATCH_ROWS):
-                held.append(_filled(batch, schema))
-                size += batch.nbytes
-                if size >= _ROW_GROUP_BYTES:
-                    yield pa.Table.from_batches(held, schema)
-                    held, size = [], 0
-    if held:
-        yield pa.Table.from_batches(held, schema)
 
 
 def _filled(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

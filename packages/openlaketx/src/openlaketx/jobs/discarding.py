@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.left_files import quarantine_place
+from lakeguard_sdk.left_files import kept_place, quarantine_place
 from lakeguard_sdk.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage import Storage, join
 from openlaketx.extract.landing import run_folder
@@ -10,11 +10,15 @@ from openlaketx.extract.landing import run_folder
 
 def discard_staged(plan: RunPlan, storage: Storage, lake: str) -> int:
     """Every file of the attempt is gone, also those that no decision named, every row that the run
-    kept aside and every file that it received; answers how many files that were.
+    kept aside, for whatever reason, and every file that it received; answers how many those were.
 
     Where it dies on the way, maintenance removes the rest without waiting.
     """
-    beside = [quarantine_place(lake, plan.dataset, plan.ticket.run_id)]
+    run_id = plan.ticket.run_id
+    beside = [
+        quarantine_place(lake, plan.dataset, run_id),
+        kept_place(lake, plan.dataset, plan.batch_schema, run_id),
+    ]
     if isinstance(plan.build, SourceBuild):
         beside.append(str(run_folder(plan, plan.build.source, lake)))
     gone = _emptied(storage, join(plan.location, plan.staging), plan.location)

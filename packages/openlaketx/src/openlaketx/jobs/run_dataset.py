@@ -10,9 +10,11 @@ from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.evidence import Evidence, SourcePosition
 from lakeguard_sdk.ports import Runs
+from lakeguard_sdk.quarantine import QuarantineBuild, SetAside
 from lakeguard_sdk.run import FrameBuild, RunPlan, RunResult, SourceBuild
 from lakeguard_sdk.storage import Storage, storage_for
 from lakeguard_sdk.words import RunStatus
+from openlaketx.aside import Sieve
 from openlaketx.conform import as_accepted, conform, telling_misfits
 from openlaketx.engine.shown_values import keeping_private
 from openlaketx.extract import Batch, extract, transform
@@ -72,18 +74,20 @@ def _load_accepted(
     runs, storage = client.runs, storage_for(plan.location)
     tell("stage", {})
     conformed = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
-    loaded = apply_load(conformed, batch, plan, storage)
-    if loaded.is_nothing and not batch.rejected:  # rows that were kept aside are to be judged
+    session = batch.frame.sparkSession
+    sieve = Sieve(plan, client.lake, storage, session)
+    loaded = apply_load(conformed, batch, plan, storage, sieve.sift)
+    if loaded.is_nothing and not _is_to_be_judged(plan, batch, sieve):
         return runs.finish_unchanged(plan.ticket)
     lease.check()
 
     tell("measure", {"rows": loaded.rows, "files": len(loaded.candidate.files)})
-    loaded, measured = _measured(plan, batch, loaded, storage)
+    loaded, measured = _measured(plan, batch, loaded, storage, sieve)
 
     tell("decide", {"measures": len(measured.values)})
     lease.check()
-    decision = runs.submit_evidence(plan.ticket, _evidence(plan, batch, loaded, measured))
-    session = batch.frame.sparkSession
+    evidence = _evidence(plan, batch, loaded, measured, sieve.set_aside)
+    decision = runs.submit_evidence(plan.ticket, evidence)
     tell_failing_rows(plan, decision, lambda: _subject(plan, loaded), session, runs)
     if decision.ruling.discard:
         tell("discard", {"files": discard_staged(plan, storage, client.lake)})
@@ -115,15 +119,27 @@ def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
     return before is not None and bool(after.files) and facts(before) == facts(after)
 
 
+def _is_to_be_judged(plan: RunPlan, batch: Batch, sieve: Sieve) -> bool:
+    """Whether a batch that changes nothing is more than that: some of its rows were kept aside, or
+    all of them waited before, and do so no more."""
+    return bool(batch.rejected or sieve.rows) or isinstance(plan.build, QuarantineBuild)
+
+
 def _measured(
-    plan: RunPlan, batch: Batch, loaded: Loaded, storage: Storage
+    plan: RunPlan, batch: Batch, loaded: Loaded, storage: Storage, sieve: Sieve
 ) -> tuple[Loaded, Measured]:
-    """Files are hashed while they are measured: both only read them."""
-    how = how_to_measure(plan)
-    sealing = seal(loaded.candidate, plan, storage)
-    session = batch.frame.sparkSession
-    measured = take_measures(plan.measures, _subject(plan, loaded), how, session)
-    return loaded.with_files(sealing.result()), measured
+    """Files are hashed while they are measured: both only read them. Where rows of them are to be
+    set aside, what remains is measured anew."""
+    how, session = how_to_measure(plan), batch.frame.sparkSession
+    while True:
+        sealing = seal(loaded.candidate, plan, storage)
+        subject = _subject(plan, loaded)
+        measured = take_measures(plan.measures, subject, how, session)
+        sealed = loaded.with_files(sealing.result())
+        sifted = sieve.sift_loaded(loaded, subject, measured)
+        if sifted is None:
+            return sealed, measured.without(sieve.unmeasured)
+        loaded = sifted
 
 
 def _published(plan: RunPlan, runs: Runs, lease: Lease, storage: Storage) -> RunResult:
@@ -149,7 +165,9 @@ def _subject(plan: RunPlan, loaded: Loaded) -> Subject:
     )
 
 
-def _evidence(plan: RunPlan, batch: Batch, loaded: Loaded, measured: Measured) -> Evidence:
+def _evidence(
+    plan: RunPlan, batch: Batch, loaded: Loaded, measured: Measured, aside: SetAside | None
+) -> Evidence:
     return Evidence(
         run_id=plan.ticket.run_id,
         dataset=plan.dataset,
@@ -168,6 +186,7 @@ def _evidence(plan: RunPlan, batch: Batch, loaded: Loaded, measured: Measured) -
         changes=loaded.changes,
         rejected=batch.rejected,
         notes=collected_notes(),
+        aside=aside,
     )
 
 

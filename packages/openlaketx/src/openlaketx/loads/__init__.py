@@ -1,7 +1,9 @@
 """How a batch becomes part of a table: files added and files removed, against its base."""
 
-from openlaketx.loads.apply import apply_load
+from openlaketx.loads.apply import apply_load, merges
+from openlaketx.loads.existing import Existing
 from openlaketx.loads.loaded import Loaded
 from openlaketx.loads.positions import new_position
+from openlaketx.loads.sifting import Sifted
 
-__all__ = ["Loaded", "apply_load", "new_position"]
+__all__ = ["Existing", "Loaded", "Sifted", "apply_load", "merges", "new_position"]

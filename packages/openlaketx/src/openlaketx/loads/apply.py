@@ -23,21 +23,31 @@ from openlaketx.loads.incoming import files_in_turn
 from openlaketx.loads.keyed import load_by_key
 from openlaketx.loads.loaded import Loaded
 from openlaketx.loads.plain import load_plain
+from openlaketx.loads.sifting import Sift, nothing_aside, time_last, with_time
 from openlaketx.loads.troubles import explaining
 from openlaketx.loads.windowed import load_window
 from openlaketx.stage import stage
 
 
-def apply_load(frame: DataFrame, batch: Batch, plan: RunPlan, storage: Storage) -> Loaded:
-    """The files that make the batch part of the table, as the load says. Nothing is visible."""
+def apply_load(
+    frame: DataFrame,
+    batch: Batch,
+    plan: RunPlan,
+    storage: Storage,
+    sift: Sift = nothing_aside,
+) -> Loaded:
+    """The files that make the batch part of the table, as the load says. Nothing is visible.
+
+    Rows that meet the table's by key, or waited before, are sifted first.
+    """
     existing = existing_table(plan)
     with explaining(plan):
         late = late_rows(frame, plan)
-    frame = with_hashes(chosen_rows(frame, plan), plan)
+    frame = time_last(with_hashes(chosen_rows(frame, plan), plan))
     if merges(plan):
-        loaded = load_by_key(frame, batch, plan, existing, storage, late)
+        loaded = load_by_key(frame, batch, plan, existing, storage, late, sift)
     else:
-        loaded = _load_plain(frame, batch, plan, existing, storage, late)
+        loaded = _load_plain(frame, batch, plan, existing, storage, late, sift)
     if _keeps_files(plan) and has_grown(plan, existing):
         loaded = with_new_columns(loaded, frame.sparkSession, plan, existing, storage)
     return replace(loaded, lacking=_lacking(loaded, existing))
@@ -81,6 +91,7 @@ def _load_plain(
     existing: Existing,
     storage: Storage,
     late: int,
+    sift: Sift,
 ) -> Loaded:
     inserts_by_key = plan.load.type is LoadType.APPEND and bool(plan.load.keys)
     if batch.order:
@@ -90,7 +101,10 @@ def _load_plain(
         frame = latest(frame, plan.table_schema, plan.load.keys, plan.load.order_by)
     if inserts_by_key:
         frame = _without_keys_outside(frame, plan, existing)
-    staged = stage(frame, batch, plan, storage)
+    schema = with_time(plan.table_schema, frame)
+    staged = stage(frame, batch, plan, storage, schema=schema)
+    if schema != plan.table_schema:
+        staged = sift(staged, schema, existing).kept
     if plan.window is not None:
         return load_window(staged, frame.sparkSession, plan, existing, storage)
     return load_plain(staged, plan, existing, late)

@@ -31,6 +31,7 @@ from openlaketx.loads.incoming import (
 from openlaketx.loads.loaded import Loaded
 from openlaketx.loads.pruning import files_with_keys, near_keys
 from openlaketx.loads.rewriting import rewrite
+from openlaketx.loads.sifting import Sift, keys_aside, nothing_aside, with_time
 from openlaketx.loads.troubles import explain_load, explaining
 from openlaketx.stage import Candidate, stage, write_kinds
 
@@ -51,16 +52,30 @@ class _Tally:
 
 
 def load_by_key(
-    frame: DataFrame, batch: Batch, plan: RunPlan, existing: Existing, storage: Storage, late: int
+    frame: DataFrame,
+    batch: Batch,
+    plan: RunPlan,
+    existing: Existing,
+    storage: Storage,
+    late: int,
+    sift: Sift = nothing_aside,
 ) -> Loaded:
-    """Inserts as they were staged, touched files written again, nothing else moved."""
-    session = frame.sparkSession
-    schema, rows = incoming_schema(plan), frame.drop(ROW_FILE)
-    staged = stage(rows, batch, plan, storage, schema=schema, folder=INCOMING)
-    placed = partial(_staged_with_places, frame, batch, plan, storage) if batch.order else None
-    incoming = look_at_incoming(session, staged, plan, _identity(plan), placed)
-    _refuse_empty_snapshot(incoming, plan, existing)
-    changed = _changed(incoming, staged, plan, existing)
+    """Inserts as they were staged, touched files written again, nothing else moved.
+
+    Rows that fail a rule meet no row of the table.
+    """
+    session, rows = frame.sparkSession, frame.drop(ROW_FILE)
+    schema = with_time(incoming_schema(plan), frame)
+    read = stage(rows, batch, plan, storage, schema=schema, folder=INCOMING)
+    sifted = sift(read, schema, existing)
+    staged = sifted.kept
+    again = partial(_staged_with_places, frame, batch, plan, existing, storage, sift)
+    incoming = look_at_incoming(
+        session, staged, plan, _identity(plan), again if batch.order else None
+    )
+    held = keys_aside(session, sifted, plan)
+    _refuse_empty_snapshot(incoming, held, plan, existing)
+    changed = _changed(incoming, staged, held, plan, existing)
     if changed is None:
         tally = _Tally({INSERT: incoming.rows}, frozenset())
         rows = incoming.frame.withColumns({OP: F.lit(INSERT), FILE: F.lit(None).cast("string")})
@@ -76,7 +91,7 @@ def load_by_key(
     return Loaded(
         candidate=candidate,
         arrived=arrived,
-        read=staged,
+        read=read,
         removes=tuple(sorted(tally.touched)),
         stays=existing.without(tally.touched),
         changes=_changes(plan, tally, incoming, late),
@@ -84,14 +99,14 @@ def load_by_key(
 
 
 def _staged_with_places(
-    frame: DataFrame, batch: Batch, plan: RunPlan, storage: Storage
+    frame: DataFrame, batch: Batch, plan: RunPlan, existing: Existing, storage: Storage, sift: Sift
 ) -> DataFrame:
     """The files once more: only where rows of a key contradict each other is it worth it."""
     told = (*incoming_schema(plan).columns, Column(name=PLACE, type="long"))
     schema = TableSchema(columns=told)
     rows = with_places(frame, files_in_turn(batch, plan))
     staged = stage(rows, batch, plan, storage, schema=schema, folder=PLACED)
-    return read_staged(frame.sparkSession, staged, schema)
+    return read_staged(frame.sparkSession, sift(staged, schema, existing).kept, schema)
 
 
 def merge_keys(plan: RunPlan) -> tuple[str, ...]:
@@ -106,9 +121,13 @@ def _identity(plan: RunPlan) -> tuple[str, ...]:
     return (*plan.load.keys, effective) if effective else plan.load.keys
 
 
-def _refuse_empty_snapshot(incoming: Incoming, plan: RunPlan, existing: Existing) -> None:
-    snapshot = plan.load.type is LoadType.SNAPSHOT
-    if snapshot and not incoming.rows and existing.rows and not plan.load.allow_empty:
+def _refuse_empty_snapshot(
+    incoming: Incoming, held: DataFrame | None, plan: RunPlan, existing: Existing
+) -> None:
+    """Rows that were set aside are rows: only those without a key tell nothing of the table's."""
+    if plan.load.type is not LoadType.SNAPSHOT or incoming.rows or plan.load.allow_empty:
+        return
+    if existing.rows and (held is None or held.isEmpty()):
         what = f"all {existing.rows} rows" if plan.window is None else "every row of the window"
         raise LoadFailed(
             dataset=plan.dataset,
@@ -118,12 +137,23 @@ def _refuse_empty_snapshot(incoming: Incoming, plan: RunPlan, existing: Existing
 
 
 def _changed(
-    incoming: Incoming, staged: Candidate, plan: RunPlan, existing: Existing
+    incoming: Incoming,
+    staged: Candidate,
+    held: DataFrame | None,
+    plan: RunPlan,
+    existing: Existing,
 ) -> DataFrame | None:
-    """The rows that change, with what happens to them; None where all are new."""
+    """The rows that change, with what happens to them; None where all are new.
+
+    A snapshot does not lack the keys that are ``held``: what the table has of them stays.
+    """
     session = incoming.frame.sparkSession
     if plan.load.type is LoadType.SNAPSHOT:
         rows = read_existing(session, plan, existing, existing.files)
+        if held is not None:
+            keys = list(plan.load.keys)
+            alone = held.join(incoming.frame, keys, "left_anti")
+            rows = rows.join(alone, keys, "left_anti").select(*map(quoted_name, rows.columns))
         return changed_rows(incoming, rows, plan)
     paths = files_with_keys(existing, staged, plan.declared, plan.load.keys)
     if not paths and plan.load.type in (LoadType.APPEND, LoadType.INCREMENTAL):

@@ -41,5 +41,17 @@ class Loaded:
         """Whether the table would be as it was."""
         return self.changes is not None and not self.candidate.files and not self.removes
 
+    def sifted(self, kept: Candidate) -> Loaded:
+        """The same with fewer rows, of a load that adds what arrived as it is."""
+        gone = {file.path for file in self.arrived.files} - {file.path for file in kept.files}
+        new = {file.path for file in kept.files} - {file.path for file in self.arrived.files}
+        known = kept.without({file.path for file in kept.files} - new)
+        fewer = self.arrived.rows - kept.rows
+        changes = self.changes and self.changes.model_copy(
+            update={"inserted": self.changes.inserted - fewer}
+        )
+        candidate = self.candidate.without(gone).joined(known)
+        return replace(self, candidate=candidate, arrived=kept, changes=changes)
+
     def with_files(self, candidate: Candidate) -> Loaded:
         return replace(self, candidate=candidate)

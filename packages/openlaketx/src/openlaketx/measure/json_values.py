@@ -41,6 +41,12 @@ def faulty_texts(
     return list(islice(faulty, most))
 
 
+def judge_of(measure: JsonFaults) -> Callable[[str], bool]:
+    """Whether a text is as it must be; ValueError where the schema is none."""
+    holds = _holds(measure)
+    return lambda text: _is_right(text, holds)
+
+
 def _is_right(text: str, holds: Callable[[Any], bool]) -> bool:
     try:
         return holds(read_json(text))

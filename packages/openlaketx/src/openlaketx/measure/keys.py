@@ -41,9 +41,11 @@ def duplicate_rows(
     origin: str,
     touched: str | None,
     beside: Sequence[str],
-    most: int,
+    most: int | None,
+    among: str | None = None,
 ) -> FoundRows:
-    """Rows of the first so many groups of those, with columns ``beside`` them."""
+    """Rows of the first so many groups of those, with columns ``beside`` them; of all groups where
+    there is no ``most``, and only rows ``among`` others where they are told."""
     _, present = _looked_at(measure, forms, touched)
     alike = [_alike(column, forms) for column in measure.columns]
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
@@ -56,11 +58,13 @@ def duplicate_rows(
     asked = ", ".join(f"{value} AS {key}" for value, key in zip(alike, keys, strict=True))
     groups = (
         f"SELECT {asked} FROM {origin} WHERE {present} GROUP BY {named}"  # noqa: S608 - quoted
-        f" HAVING count(*) FILTER (WHERE {chosen}) > 1 ORDER BY {order} LIMIT {most:d}"
+        f" HAVING count(*) FILTER (WHERE {chosen}) > 1"
     )
+    if most is not None:
+        groups += f" ORDER BY {order} LIMIT {most:d}"
     source = (
         f"(SELECT coalesce({chosen}, FALSE) AS lg_chosen, {', '.join([*held, *beside])}"  # noqa: S608
-        f" FROM {origin} WHERE ({named}) IN ({groups}))"
+        f" FROM {among or origin} WHERE ({named}) IN ({groups}))"
     )
     return FoundRows(source, "lg_chosen", order)
 

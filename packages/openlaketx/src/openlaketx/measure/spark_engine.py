@@ -24,7 +24,7 @@ from openlaketx.measure.subject import Subject
 
 _REASON = 300
 _AT_ONCE = 10_000
-_AS_WRITTEN = {
+AS_WRITTEN = {
     "datetimeRebaseMode": "CORRECTED",
     "int96RebaseMode": "CORRECTED",
     "ignoreCorruptFiles": "false",
@@ -104,7 +104,7 @@ class SparkEngine(MeasuringEngine):
         if name not in self._views:
             declared = spark_schema(schema)
             if files:
-                reader = self._session.read.schema(declared).options(**_AS_WRITTEN)
+                reader = self._session.read.schema(declared).options(**AS_WRITTEN)
                 frame = reader.parquet(*(spark_read_path(file) for file in files))
             else:
                 frame = self._session.createDataFrame([], declared)

@@ -38,6 +38,13 @@ class Candidate:
         footers = [footer for one in (self, *others) for footer in one.footers]
         return Candidate(self.location, tuple(files), tuple(footers))
 
+    def without(self, paths: Container[str]) -> Candidate:
+        """The files that are not among these."""
+        pairs = zip(self.files, self.footers, strict=True)
+        kept = [pair for pair in pairs if pair[0].path not in paths]
+        files, footers = (tuple(pair[at] for pair in kept) for at in (0, 1))
+        return Candidate(self.location, files, footers)
+
     def with_hashes(self, hashes: Sequence[str]) -> Candidate:
         """The same files, each with the hash of its content."""
         pairs = zip(self.files, hashes, strict=True)

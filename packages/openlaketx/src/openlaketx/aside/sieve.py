@@ -1,0 +1,211 @@
+"""The sieve of a run: rows that fail a rule leave what is staged, and it knows which they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from lakeguard_sdk import faultpoints
+from lakeguard_sdk.commits import written_whole
+from lakeguard_sdk.left_files import kept_place
+from lakeguard_sdk.measure import AnyMeasure, MeasureValue, measure_key
+from lakeguard_sdk.quarantine import FIRST_SEEN, AsideFile, SetAside
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.storage import Storage, join, local_path
+from openlaketx.aside.failing import Failing, NotFound, failing_rows
+from openlaketx.aside.judged import of_incoming
+from openlaketx.aside.kept_files import KeptFiles
+from openlaketx.aside.splitting import split
+from openlaketx.extract.file_order import PLACE
+from openlaketx.loads import Existing, Loaded, Sifted, merges
+from openlaketx.measure import (
+    Measured,
+    Subject,
+    how_to_measure,
+    referenced_rows,
+    take_measures,
+)
+from openlaketx.stage import Candidate
+
+_SIFTED, _LEFT_OUT = "sifted", "left-out"
+
+
+class Sieve:
+    """What remains holds no row of the batch that fails; what was kept out is on disk by then.
+
+    ``unmeasured`` has the measures by which no row could be told, with the reason.
+    """
+
+    def __init__(self, plan: RunPlan, lake: str, storage: Storage, session: SparkSession) -> None:
+        self._plan = plan
+        self._lake = lake
+        self._storage = storage
+        self._session = session
+        self._how = how_to_measure(plan)
+        self._files: list[AsideFile] = []
+        self._before: dict[str, MeasureValue] = {}
+        self._splits = 0
+        self.unmeasured: dict[str, str] = {}
+
+    @property
+    def rows(self) -> int:
+        return sum(file.rows for file in self._files)
+
+    @property
+    def set_aside(self) -> SetAside | None:
+        if not self._files:
+            return None
+        return SetAside(rows=self.rows, files=tuple(self._files), before=self._before)
+
+    def sift(self, staged: Candidate, schema: TableSchema, existing: Existing) -> Sifted:
+        """A batch that has not met its table: what fails is kept out first, until nothing does.
+
+        Rows that are staged once more, with their ``PLACE``, were kept out the first time.
+        """
+        asked, known = self._asked(), len(self._files)
+        again, kept = PLACE in schema.names, staged
+        while asked and kept.files:
+            subject = self._incoming(kept, schema, existing)
+            measures = [measure for pair in asked.values() for measure in pair]
+            measured = take_measures(measures, subject, self._how, self._session)
+            if not again:
+                self._remember(asked, measured)
+            failing = self._failing({at: pair[0] for at, pair in asked.items()}, measured, subject)
+            if not failing:
+                break
+            if len(self._files) > known:
+                self._add_to_before(failing)
+            kept = self._split(kept, failing, schema, again=again)
+        if FIRST_SEEN in schema.names:
+            every: Failing = {file.path: {} for file in kept.files}
+            kept = self._split(kept, every, _without_time(schema))
+        return Sifted(kept, tuple(join(self._lake, file.path) for file in self._files[known:]))
+
+    def sift_loaded(self, loaded: Loaded, subject: Subject, measured: Measured) -> Loaded | None:
+        """A load that adds what was staged, without the rows that fail; None where none does."""
+        if not self._plan.aside or merges(self._plan):
+            return None
+        rules = {at: rule.failed for at, rule in enumerate(self._plan.aside)}
+        asked = {at: (rule.failed, rule.scope) for at, rule in enumerate(self._plan.aside)}
+        self._remember(asked, measured)
+        failing = self._failing(rules, measured, subject)
+        if not failing:
+            return None
+        if self._files:
+            self._add_to_before(failing)
+        kept = self._split(loaded.arrived, failing, self._plan.table_schema)
+        return loaded.sifted(kept)
+
+    def _asked(self) -> dict[int, tuple[AnyMeasure, AnyMeasure]]:
+        """By the number of the rule, what is asked of a batch that has not met its table."""
+        load = self._plan.load
+        if not merges(self._plan):
+            return {at: (rule.failed, rule.scope) for at, rule in enumerate(self._plan.aside)}
+        return {
+            at: (of_incoming(rule.failed, load), of_incoming(rule.scope, load))
+            for at, rule in enumerate(self._plan.aside)
+        }
+
+    def _remember(
+        self, asked: Mapping[int, tuple[AnyMeasure, AnyMeasure]], measured: Measured
+    ) -> None:
+        """The batch as it was at first, under the keys that its rules are known by."""
+        for at, pair in asked.items():
+            rule = self._plan.aside[at]
+            for own, taken in zip((rule.failed, rule.scope), map(measure_key, pair), strict=True):
+                if taken in measured.values:
+                    self._before.setdefault(measure_key(own), measured.values[taken])
+                else:
+                    reason = measured.unmeasured.get(taken, "it was not asked for")
+                    self.unmeasured[measure_key(own)] = reason
+
+    def _failing(
+        self, rules: Mapping[int, AnyMeasure], measured: Measured, subject: Subject
+    ) -> Failing:
+        counted = {
+            at: measure
+            for at, measure in rules.items()
+            if measured.values.get(measure_key(measure))
+        }
+        if not counted:
+            return {}
+        keys = {at: measure_key(self._plan.aside[at].failed) for at in counted}
+        try:
+            failing = failing_rows(counted, subject, self._how, self._session)
+        except NotFound as error:
+            self.unmeasured |= dict.fromkeys(keys.values(), str(error))
+            return {}
+        return failing
+
+    def _add_to_before(self, failing: Failing) -> None:
+        """Rows that fail only since others are gone, as children do whose parents are."""
+        for at, rule in enumerate(self._plan.aside):
+            more = sum(bits >> at & 1 for rows in failing.values() for bits in rows.values())
+            if more:
+                key = measure_key(rule.failed)
+                self._before[key] = int(self._before.get(key) or 0) + more
+
+    def _split(
+        self, staged: Candidate, failing: Failing, schema: TableSchema, *, again: bool = False
+    ) -> Candidate:
+        """What remains; the rest is on disk, unless that was done before."""
+        plan = self._plan
+        self._splits += 1
+        place = kept_place(self._lake, plan.dataset, plan.batch_schema, plan.ticket.run_id)
+        left_out = join(plan.location, plan.staging, _LEFT_OUT)
+        with KeptFiles(
+            folder=Path(local_path(left_out if again else place)),
+            stem=f"part-{self._splits:02d}",
+            run_id=plan.ticket.run_id,
+            rules=plan.aside,
+            columns=plan.batch_schema.names,
+            now=plan.as_of or datetime.now(UTC),
+        ) as aside:
+            folder = f"{_SIFTED}-{self._splits}"
+            kept = split(staged, failing, schema, plan, self._storage, aside, folder)
+        if not again:
+            self._files += self._durable(aside)
+            faultpoints.reached("aside.written")
+        return kept
+
+    def _durable(self, aside: KeptFiles) -> Iterable[AsideFile]:
+        """Every file, and every folder from the lake down that names one."""
+        root = Path(local_path(self._lake))
+        for number, (place, rows, first_seen) in aside.found.items():
+            self._storage.make_durable(str(place))
+            facts = self._storage.facts(str(place))
+            yield AsideFile(
+                rule_id=self._plan.aside[number].rule_id,
+                path=place.relative_to(root).as_posix(),
+                size=facts.size,
+                rows=rows,
+                modified_ms=facts.modified_ms,
+                sha256=self._storage.sha256(str(place)),
+                first_seen=first_seen,
+            )
+        if aside.found:
+            for folder in aside.folder.relative_to(root).parents:
+                self._storage.make_durable(str(root / folder))
+
+    def _incoming(self, staged: Candidate, schema: TableSchema, existing: Existing) -> Subject:
+        shown = [file.path for file in staged.files] + list(existing.files)
+        told = existing.partitions.items()
+        lacking = {path: values for path, values in told if values and not written_whole(path)}
+        return Subject(
+            staged,
+            schema,
+            tuple(shown),
+            staged.rows + existing.rows,
+            self._plan.proven,
+            lacking,
+            referenced_rows(self._plan, shown, lacking),
+            sum(f.size for f in staged.files) + sum(f.size for f in existing.files.values()),
+        )
+
+
+def _without_time(schema: TableSchema) -> TableSchema:
+    return TableSchema(columns=tuple(c for c in schema.columns if c.name != FIRST_SEEN))

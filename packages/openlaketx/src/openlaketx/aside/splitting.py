@@ -1,0 +1,129 @@
+"""Writing staged files again without the rows that fail, bit by bit what the others were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lakeguard_sdk.errors import StagingFailed
+from lakeguard_sdk.evidence import StagedFile
+from lakeguard_sdk.partitions import PARTITION_KEY
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.storage import Storage, join, local_path
+from openlaketx.aside.kept_files import ROW_SCHEMA, KeptFiles
+from openlaketx.engine.machine import cores
+from openlaketx.engine.parquet_writing import BATCH_ROWS, ParquetRows
+from openlaketx.stage.candidate import Candidate, collect_folder
+from openlaketx.stage.footer_ranges import column_range
+
+_INEXACT = ("FLOAT", "DOUBLE")
+Rows = Mapping[int, int]
+"""By number, with the rules that each fails."""
+
+
+def split(
+    staged: Candidate,
+    failing: Mapping[str, Rows],
+    schema: TableSchema,
+    plan: RunPlan,
+    storage: Storage,
+    aside: KeptFiles,
+    folder: str,
+) -> Candidate:
+    """The files in ``failing`` without those rows, and with no column but those of the schema; all
+    others as they are. The rows are in ``aside``, and what held both is no more."""
+    staging = join(plan.staging, folder)
+    split_up = [file for file in staged.files if file.path in failing]
+
+    def rewrite(file: StagedFile) -> None:
+        place = Path(local_path(join(plan.location, staging, _name(file, plan))))
+        origin = local_path(join(plan.location, file.path))
+        _split_file(origin, place, failing[file.path], schema.names, aside)
+
+    with ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="split") as pool:
+        list(pool.map(rewrite, split_up))
+    kept = collect_folder(
+        plan.location,
+        staging,
+        schema,
+        plan.dataset,
+        storage,
+        plan.partition_by,
+        unstated=plan.unstated,
+    )
+    wanted = sum(file.rows - len(failing[file.path]) for file in split_up)
+    if kept.rows != wanted:
+        raise StagingFailed(
+            dataset=plan.dataset,
+            reason=f"of the rows that pass, {kept.rows} were written instead of {wanted}",
+        )
+    for file in split_up:
+        storage.remove(join(plan.location, file.path), plan.location)
+    return staged.without(failing).joined(kept)
+
+
+def _name(file: StagedFile, plan: RunPlan) -> str:
+    """Where a write of Spark would leave it, so that it is collected by the same rules."""
+    *_, above, name = file.path.split("/")
+    return f"{above}/{name}" if plan.partition_by and above.startswith(PARTITION_KEY) else name
+
+
+def _split_file(
+    origin: str, place: Path, failing: Rows, names: Sequence[str], aside: KeptFiles
+) -> None:
+    with pq.ParquetFile(origin) as content:
+        schema = _kept_schema(content.schema_arrow, names)
+        bounded = [path for path in _bounded(content.metadata) if path.split(".")[0] in names]
+        numbers = sorted(failing)
+        with ParquetRows(place, schema, bounded) as kept:
+            at = 0
+            for start, batch in _batches(content):
+                end = at
+                while end < len(numbers) and numbers[end] < start + batch.num_rows:
+                    end += 1
+                if end > at:
+                    found = numbers[at:end]
+                    chosen = pa.array([number - start for number in found], pa.int64())
+                    aside.add(batch.take(chosen), [failing[number] for number in found])
+                    batch = batch.filter(_others(batch.num_rows, [n - start for n in found]))
+                columns = [batch.column(name) for name in names]
+                kept.add(pa.RecordBatch.from_arrays(columns, schema=schema))
+                at = end
+
+
+def _batches(content: pq.ParquetFile) -> Iterator[tuple[int, pa.RecordBatch]]:
+    start = 0
+    for batch in content.iter_batches(batch_size=BATCH_ROWS):
+        yield start, batch
+        start += batch.num_rows
+
+
+def _others(rows: int, left_out: Sequence[int]) -> pa.BooleanArray:
+    chosen = bytearray(b"\x01" * rows)
+    for number in left_out:
+        chosen[number] = 0
+    return pa.Array.from_buffers(pa.uint8(), rows, [None, pa.py_buffer(chosen)]).cast(pa.bool_())
+
+
+def _kept_schema(found: pa.Schema, names: Sequence[str]) -> pa.Schema:
+    told = dict(found.metadata or {})
+    if tuple(found.names) != tuple(names):
+        told.pop(ROW_SCHEMA, None)
+    return pa.schema([found.field(name) for name in names], metadata=told)
+
+
+def _bounded(footer: pq.FileMetaData) -> Iterator[str]:
+    """Columns to write bounds for. Those of a float are wrong where a value is no number: where the
+    file itself has none, nor has what is made of it."""
+    for index in range(len(footer.schema)):
+        column = footer.schema.column(index)
+        is_plain = column.path == column.name
+        if column.physical_type not in _INEXACT or (
+            is_plain and column_range([footer], index, raw=False).bounded
+        ):
+            yield column.path
