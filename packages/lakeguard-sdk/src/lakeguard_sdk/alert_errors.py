@@ -1,0 +1,21 @@
+"""Errors of alerts: a channel that does not exist, and one that does not carry."""
+
+from __future__ import annotations
+
+from lakeguard_sdk.errors import LakeGuardError, UsageError
+
+
+class UnknownChannel(UsageError):
+    """Name a channel of ``lakeguard.toml``; each is an entry ``[[alerts.channel]]``."""
+
+    code = "LG-1401"
+    what = "there is no channel {channel!r}{hint} ({known})"
+    next_command = "lakeguard doctor"
+
+
+class AlertNotSent(LakeGuardError):
+    """The channel did not take the alert; what waits for it is kept and tried again."""
+
+    code = "LG-7001"
+    what = "channel {channel} did not take the alert: {reason}"
+    next_command = "look at the channel in lakeguard.toml, then: lakeguard alerts test {channel}"

@@ -1,0 +1,39 @@
+"""Settings of a project: ``lakeguard.toml``, one environment at a time."""
+
+from lakeguard.settings.nouns import (
+    ChannelSettings,
+    ChannelType,
+    DatabaseSettings,
+    MaintenanceSettings,
+    SecretReference,
+    Settings,
+)
+from lakeguard.settings.reading import (
+    ENV_KEYS,
+    ENV_VARIABLE,
+    LONGEST_SCHEMA,
+    SERVER_FILES,
+    SERVER_OPTIONS,
+    SETTINGS_FILE,
+    TOP_KEYS,
+    find_project,
+    load_settings,
+)
+
+__all__ = [
+    "ENV_KEYS",
+    "ENV_VARIABLE",
+    "LONGEST_SCHEMA",
+    "SERVER_FILES",
+    "SERVER_OPTIONS",
+    "SETTINGS_FILE",
+    "TOP_KEYS",
+    "ChannelSettings",
+    "ChannelType",
+    "DatabaseSettings",
+    "MaintenanceSettings",
+    "SecretReference",
+    "Settings",
+    "find_project",
+    "load_settings",
+]

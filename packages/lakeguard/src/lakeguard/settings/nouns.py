@@ -1,0 +1,105 @@
+"""What settings say, as nouns: one environment of one project."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+
+from lakeguard_sdk.alerting import AlertKind
+from lakeguard_sdk.errors import SettingsError
+from lakeguard_sdk.names import Word
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.words import Layer, Severity
+
+DEFAULT_SCHEMA = "lakeguard"
+
+
+class SecretReference(Noun):
+    """Where a secret is kept; the secret itself is in no settings, message or log."""
+
+    settings_file: str
+    key: str
+    variable: str = ""
+    file: Path | None = None
+
+    def resolve(self) -> str:
+        """The secret as it is now."""
+        if self.file is None:
+            secret = os.environ.get(self.variable, "")
+            missing = f"the variable {self.variable} is not set"
+        else:
+            secret, missing = _content_of(self.file)
+        if not secret or "\0" in secret:
+            raise SettingsError(file=self.settings_file, problem=f"{self.key}: {missing}")
+        return secret
+
+
+class DatabaseSettings(Noun):
+    """Where the State is: a ``file`` of SQLite, else a schema of a PostgreSQL ``server``."""
+
+    file: Path | None = None
+    server: str = ""
+    schema_name: str = DEFAULT_SCHEMA
+    password: SecretReference | None = None
+
+
+class MaintenanceSettings(Noun):
+    """What is kept, and when files are merged."""
+
+    retention_days: int = 30
+    """A version that was published since stays whole."""
+    inspection_days: int = 7
+    """So long the files of a run that did not publish stay to be looked at."""
+    small_file_mb: int = 128
+    """Smaller files are merged, up to this size."""
+    compact_after: int = 50
+    """After a run, files are merged once there are more small ones than this; 0 is never."""
+
+
+class ChannelType(StrEnum):
+    LOG = "log"
+    FILE = "file"
+    WEBHOOK = "webhook"
+
+
+class ChannelSettings(Noun):
+    """Where alerts go, and which ones; a filter that is empty lets all through."""
+
+    name: Word
+    type: ChannelType
+    path: Path | None = None
+    url: str = ""
+    secret: SecretReference | None = None
+    """What a webhook's messages are signed with."""
+    timeout_seconds: int = 5
+    attempts: int = 8
+    """So often an alert is tried before it is given up."""
+    kinds: tuple[AlertKind, ...] = ()
+    severities: tuple[Severity, ...] = ()
+    layers: tuple[Layer, ...] = ()
+    domains: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
+
+
+class Settings(Noun):
+    """One environment of one project; all places are absolute."""
+
+    folder: Path
+    env: Word
+    lake: str
+    database: DatabaseSettings
+    organisation: Word
+    spark: dict[str, str]
+    maintenance: MaintenanceSettings = MaintenanceSettings()
+    channels: tuple[ChannelSettings, ...] = ()
+
+
+def _content_of(file: Path) -> tuple[str, str]:
+    """The text of a secret's file, and what to say if there is none."""
+    try:
+        return file.read_text("utf-8").rstrip("\r\n"), f"{file} holds no secret"
+    except UnicodeDecodeError:
+        return "", f"{file} is not UTF-8 text"
+    except OSError as error:
+        return "", f"{file} cannot be read: {error.strerror}"
