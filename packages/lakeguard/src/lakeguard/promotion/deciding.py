@@ -16,6 +16,7 @@ from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.history import earlier_values
+from lakeguard.promotion.telling import tell_decision
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.decision import CaseHashes, Decision
 from lakeguard_sdk.definition import DatasetDefinition
@@ -86,6 +87,7 @@ def decide_and_record(
     )
     record_decision(connection, org_id, decision)
     record_evaluation(connection, org_id, decision, from_layer(case.dataset.definition))
+    tell_decision(connection, heart, case.dataset, decision)
     return decision
 
 

@@ -8,6 +8,7 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.runs import record_run
 from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.telling import tell_failure
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.evidence import InputVersion
@@ -53,4 +54,5 @@ def end_run(
         triggered_by=task.triggered_by,
     )
     tasks.finish(connection, task, status)
+    tell_failure(connection, heart, task, dataset, result)
     return result

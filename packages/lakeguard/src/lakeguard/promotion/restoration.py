@@ -9,6 +9,7 @@ from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.drifting import follow_shown
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.pointing import show_version
+from lakeguard.promotion.telling import tell_rollback
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.noun import Noun
@@ -36,7 +37,7 @@ def publish_restored(
     order = RollbackOrder.from_json(task.parameters)
     version = require_version(connection, dataset.dataset_id, order.version)
     follow_shown(connection, heart, dataset, version)
-    return show_version(
+    result = show_version(
         connection,
         heart,
         task,
@@ -47,3 +48,5 @@ def publish_restored(
         actor=order.actor,
         reason=order.reason,
     )
+    tell_rollback(connection, heart, dataset, result, actor=order.actor, reason=order.reason)
+    return result

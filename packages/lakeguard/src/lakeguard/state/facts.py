@@ -34,12 +34,17 @@ def record(connection: Connection, table: Table, rows: Sequence[Row], at: dateti
     tell(connection, table, rows, at)
 
 
-def record_once(connection: Connection, table: Table, row: Row, at: datetime) -> None:
-    """Add a row that is the same whoever adds it; one that is there already is left alone."""
+def record_once(connection: Connection, table: Table, row: Row, at: datetime) -> bool:
+    """Add a row that is the same whoever adds it; one that is there already is left alone.
+
+    Whether it was added.
+    """
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     new = dialect.insert(table).values(**row).on_conflict_do_nothing()
-    if connection.execute(new.returning(*table.primary_key)).first() is not None:
-        tell(connection, table, [row], at)
+    if connection.execute(new.returning(*table.primary_key)).first() is None:
+        return False
+    tell(connection, table, [row], at)
+    return True
 
 
 def tell(connection: Connection, table: Table, rows: Iterable[Row], at: datetime) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lakeguard.state.alert_notes import ALERT_NOTES
 from lakeguard.state.control_notes import CONTROL_NOTES
 from lakeguard.state.definition_notes import DEFINITION_NOTES
 from lakeguard.state.ingestion_notes import INGESTION_NOTES
@@ -19,5 +20,6 @@ NOTES: dict[str, TableNote] = {
     **PLATFORM_NOTES,
     **WAIVER_NOTES,
     **SAMPLE_NOTES,
+    **ALERT_NOTES,
 }
 """By name; a test holds the keys against the tables and views there are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lakeguard.state.alert_tables import alert_channels, alert_deliveries, alerts
 from lakeguard.state.control_views import (
     md_datasets,
     md_job_execution,
@@ -83,6 +84,9 @@ from lakeguard.state.views import (
 from lakeguard.state.waiver_tables import waiver_revocations, waivers
 
 __all__ = [
+    "alert_channels",
+    "alert_deliveries",
+    "alerts",
     "audit_chain",
     "column_lineage",
     "dag_versions",
