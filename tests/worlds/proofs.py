@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable, write_deltalake
 from sqlalchemy import insert
 
+from lakeguard.alerts.messenger import Messenger
+from lakeguard.embedded.alerts import EmbeddedAlerts
 from lakeguard.embedded.ledger import EmbeddedLedger
 from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.embedded.registry import EmbeddedRegistry
@@ -66,6 +68,7 @@ class ProvenLake:
             registry=EmbeddedRegistry(heart),
             operations=EmbeddedOperations(heart),
             ledger=EmbeddedLedger(heart, self.relay),
+            alerts=EmbeddedAlerts(heart, Messenger(self.database, ORG, heart.clock, ())),
             memory=StateMemory(self.database, ORG, heart.lake),
             lake=heart.lake,
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
+from lakeguard_sdk.alerting import Alerts
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
 from lakeguard_sdk.ports import Ledger, Memory, Operations, Reader, Registry, Runs
 from lakeguard_sdk.profile import Profile
@@ -46,6 +47,7 @@ class Client:
     operations: Operations
     ledger: Ledger
     memory: Memory
+    alerts: Alerts
     lake: str
     project: str = ""
 

@@ -50,6 +50,8 @@ POINTS = (
     "relay.marked",
     "rebuild.filled",
     "rebuild.owner_told",
+    "alert.carried",
+    "alert.marked",
 )
 
 _listeners: list[Callable[[str], None]] = []

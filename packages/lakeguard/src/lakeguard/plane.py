@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import cast
 
 from lakeguard.access.permission import OwnRun, Refusing
+from lakeguard.alerts.messenger import Messenger
+from lakeguard.embedded.alerts import EmbeddedAlerts
 from lakeguard.embedded.ledger import EmbeddedLedger
 from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.embedded.registry import EmbeddedRegistry
@@ -22,6 +24,7 @@ from lakeguard.relay.background import keep_delivered
 from lakeguard.relay.relay import Relay
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
+from lakeguard_sdk.alerting import Alerts
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.ports import Ledger, Memory, Operations, Registry
 from lakeguard_sdk.proof import Rebuilt, VerifyReport
@@ -96,11 +99,16 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
             registry=cast(Registry, Refusing(holder, "registry")),
             operations=cast(Operations, Refusing(holder, "operations")),
             ledger=cast(Ledger, Refusing(holder, "ledger")),
+            alerts=cast(Alerts, Refusing(holder, "alerts")),
             memory=cast(Memory, Refusing(holder, "memory")),
             lake=settings.lake,
             project=str(settings.folder),
         )
     relay = Relay(database, settings.lake, settings.organisation, _now)
+    messenger = Messenger(database, settings.organisation, _now, settings.channels)
+    if messenger.channels:
+        messenger.open()
+        keep_delivered(messenger)  # before the relay, which then tells what the messenger did
     keep_delivered(relay)
     return Client(
         reader=reader,
@@ -108,6 +116,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         registry=EmbeddedRegistry(heart),
         operations=EmbeddedOperations(heart),
         ledger=EmbeddedLedger(heart, relay),
+        alerts=EmbeddedAlerts(heart, messenger),
         memory=StateMemory(database, settings.organisation, settings.lake),
         lake=settings.lake,
         project=str(settings.folder),

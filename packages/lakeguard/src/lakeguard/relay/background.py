@@ -12,21 +12,35 @@ import threading
 import weakref
 from contextlib import suppress
 from importlib import import_module
+from typing import Any, Protocol
 
 from sqlalchemy import Connection, event
 
-from lakeguard.relay.relay import Relay
+from lakeguard.state.database import Database
 from lakeguard.state.engines import is_reading
 
 QUIET_SECONDS = 2.0
 """How long after a commit its rows wait for others to go with."""
 
-_behind: dict[Relay, threading.Timer | None] = {}
-"""Relays whose State has told something; they live until it is delivered."""
+ROUNDS = 3
+"""What one deliverer writes, such as that an alert was sent, is another's to deliver."""
+
+
+class Deliverer(Protocol):
+    """Brings what is committed to a State somewhere else: to the ledger, or to a channel."""
+
+    @property
+    def database(self) -> Database: ...
+    def is_idle(self) -> bool: ...
+    def drain(self, threads: int = ...) -> Any: ...
+
+
+_behind: dict[Deliverer, threading.Timer | None] = {}
+"""Deliverers whose State has told something; they live until it is delivered."""
 _delivering = threading.local()
 
 
-def keep_delivered(relay: Relay) -> None:
+def keep_delivered(relay: Deliverer) -> None:
     """Deliver what is committed on the relay's State, for as long as somebody holds the relay."""
     seen = weakref.ref(relay)
     event.listen(relay.database.engine, "commit", lambda connection: _committed(seen, connection))
@@ -46,40 +60,41 @@ def _load() -> None:
 
 def deliver_all(threads: int | None = None) -> None:
     """What this process committed and the ledger has not yet."""
-    for relay in list(_behind):
-        _deliver(relay, threads)
+    for _ in range(ROUNDS):
+        for relay in list(_behind):
+            _deliver(relay, threads)
 
 
-def _committed(seen: weakref.ref[Relay], connection: Connection) -> None:
+def _committed(seen: weakref.ref[Deliverer], connection: Connection) -> None:
     relay = seen()
-    if relay is None or is_reading(connection) or getattr(_delivering, "now", False):
+    if relay is None or is_reading(connection) or getattr(_delivering, "now", None) is relay:
         return
     if _behind.get(relay) is None:
         _behind[relay] = _scheduled(relay)
 
 
-def _scheduled(relay: Relay) -> threading.Timer | None:
+def _scheduled(relay: Deliverer) -> threading.Timer | None:
     timer = threading.Timer(QUIET_SECONDS, _in_background, [relay])
     timer.daemon = True
     timer.start()
     return timer
 
 
-def _in_background(relay: Relay) -> None:
+def _in_background(relay: Deliverer) -> None:
     """What fails here, for whatever reason, is tried again at the next commit and at the end;
     there it is told."""
     with suppress(Exception):
         _deliver(relay, None)
 
 
-def _deliver(relay: Relay, threads: int | None) -> None:
+def _deliver(relay: Deliverer, threads: int | None) -> None:
     """It stays behind until all is delivered: who ends the process waits for whoever delivers."""
     _behind[relay] = None
-    _delivering.now = True
+    _delivering.now = relay
     try:
         relay.drain() if threads is None else relay.drain(threads)
     finally:
-        _delivering.now = False
+        _delivering.now = None
     if _behind.get(relay) is None:  # else somebody committed meanwhile
         _behind.pop(relay, None)
 

@@ -1,0 +1,115 @@
+"""Alerts by HTTP: one signed POST, no redirect, and never longer than it may take."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+from urllib.parse import urlsplit
+
+from lakeguard.alerts.carrying import NotCarried
+from lakeguard.alerts.message import Message, signature
+
+SIGNATURE = "X-LakeGuard-Signature"
+TIMESTAMP = "X-LakeGuard-Timestamp"
+DELIVERY = "X-LakeGuard-Delivery"
+MOST_READ = 16 * 1024
+"""Of an answer, its head included; more is not looked at."""
+_LATER = (408, 425, 429)
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """What answers 2xx has the message. A receiver may get it twice, with the same delivery id,
+    where a process died after the answer."""
+
+    url: str
+    secret: str
+    timeout_seconds: float
+    marked_first: ClassVar[bool] = False
+    clock: Callable[[], float] = time.time
+
+    def carry(self, message: Message, seconds: float) -> None:
+        deadline = time.monotonic() + min(seconds, self.timeout_seconds)
+        try:
+            status = self._post(message, deadline)
+        except TimeoutError:
+            raise NotCarried("it did not answer in time") from None
+        except ssl.SSLError as error:
+            raise NotCarried(f"no trust in its certificate: {error.reason}") from None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            said = getattr(error, "strerror", None) or type(error).__name__
+            raise NotCarried(f"it cannot be reached: {said}") from None
+        if not 200 <= status < 300:
+            refused = 400 <= status < 500 and status not in _LATER
+            raise NotCarried(f"it answered {status}", refused=refused)
+
+    def _post(self, message: Message, deadline: float) -> int:
+        connection = self._connection(deadline - time.monotonic())
+        with closing(connection):
+            connection.connect()
+            connection.sock.settimeout(max(0.001, deadline - time.monotonic()))
+            connection.request("POST", self._target, message.body, self._headers(message))
+            timed = _TimedSocket(connection.sock, deadline)
+            response = http.client.HTTPResponse(cast(socket.socket, timed), method="POST")
+            with closing(response):
+                response.begin()
+                return response.status
+
+    def _connection(self, seconds: float) -> http.client.HTTPConnection:
+        parts = urlsplit(self.url)
+        host, port = str(parts.hostname), parts.port
+        if parts.scheme == "https":
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(host, port, timeout=seconds, context=context)
+        return http.client.HTTPConnection(host, port, timeout=seconds)
+
+    @property
+    def _target(self) -> str:
+        parts = urlsplit(self.url)
+        return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+    def _headers(self, message: Message) -> dict[str, str]:
+        timestamp = str(int(self.clock()))
+        return {
+            "Content-Type": "application/json",
+            "User-Agent": "lakeguard",
+            "Connection": "close",
+            DELIVERY: message.delivery,
+            TIMESTAMP: timestamp,
+            SIGNATURE: signature(self.secret, timestamp, message.body),
+        }
+
+
+class _TimedSocket:
+    """As much of a socket as reads an answer: the whole of it within one deadline, however slowly
+    it comes, and no more than its first part."""
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        self.raw = _TimedBytes(sock, deadline)
+
+    def makefile(self, *_: Any) -> io.BufferedReader:
+        return io.BufferedReader(self.raw)
+
+
+class _TimedBytes(io.RawIOBase):
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        self.sock, self.deadline, self.left = sock, deadline, MOST_READ
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        seconds = self.deadline - time.monotonic()
+        if seconds <= 0 or self.left <= 0:
+            raise TimeoutError
+        self.sock.settimeout(seconds)
+        count = self.sock.recv_into(memoryview(buffer)[: self.left])
+        self.left -= count
+        return count

@@ -1,0 +1,283 @@
+"""Alerts on their way out, on each kind of State: by every channel once, whatever it does."""
+
+from __future__ import annotations
+
+import json
+import logging
+import multiprocessing
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lakeguard.plane import rebuild_embedded
+from lakeguard.relay import background
+from lakeguard_sdk import Client, connect
+from lakeguard_sdk.alert_errors import AlertNotSent, UnknownChannel
+from lakeguard_sdk.alerting import Telling, TellingOutcome
+from lakeguard_sdk.errors import SettingsError
+from tests.faults import mortal_messenger
+from tests.worlds.channels import (
+    SECRET_VARIABLE,
+    add_channels,
+    block,
+    blocking_world,
+    drained,
+    entry,
+    file_channel,
+    lines_of,
+    messenger,
+    webhook,
+)
+from tests.worlds.planes import Clock
+from tests.worlds.receivers import SECRET, Receiver, receiver
+
+pytestmark = pytest.mark.usefixtures("each_state")
+
+NEWBORN = multiprocessing.get_context("forkserver")
+NEWBORN.set_forkserver_preload(["tests.faults.mortal_messenger"])
+
+
+@pytest.fixture(autouse=True)
+def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SECRET_VARIABLE, SECRET)
+
+
+@pytest.fixture
+def hook() -> Iterator[Receiver]:
+    with receiver() as made:
+        yield made
+
+
+def tellings(client: Client) -> list[Telling]:
+    return [telling for row in client.alerts.rows() for telling in row.tellings]
+
+
+def outcomes(client: Client) -> list[str]:
+    return [telling.outcome.value for telling in tellings(client)]
+
+
+def test_every_channel_tells_an_alert_once(
+    tmp_path: Path, hook: Receiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = blocking_world(tmp_path, entry(type="log"), file_channel(), webhook(hook.url))
+    run = block(client)
+    for _ in range(3):
+        drained(client)
+        client.alerts.send(again=True)
+    (line,) = lines_of(tmp_path / "alerts.jsonl")
+    (body,) = hook.bodies
+    (record,) = caplog.records
+    assert (record.name, record.levelno) == ("lakeguard.alerts", logging.ERROR)
+    told = (line, body, json.loads(record.getMessage()))
+    assert {(each["kind"], each["run_id"]) for each in told} == {("blocked", run)}
+    assert len({each["delivery"] for each in told}) == 3, "each channel has ids of its own"
+    assert hook.deliveries == [body["delivery"]]
+    assert outcomes(client) == ["sent"] * 3
+
+
+def test_filters_choose(tmp_path: Path) -> None:
+    channels = {
+        "all": {},
+        "blocks": {"kinds": ["blocked"]},
+        "failures": {"kinds": ["failed"]},
+        "warnings": {"severities": ["WARN"]},
+        "gold": {"layers": ["gold"]},
+        "tests": {"domains": ["te*"]},
+        "sales": {"domains": ["sales"]},
+        "bronze_n": {"datasets": ["silver.*", "bronze.n*"]},
+    }
+    entries = (file_channel(name, name=name, **keys) for name, keys in channels.items())
+    client = blocking_world(tmp_path, *entries)
+    block(client)
+    drained(client)
+    told = {name for name in channels if lines_of(tmp_path / name)}
+    assert told == {"all", "blocks", "tests", "bronze_n"}
+
+
+def test_a_new_channel_tells_nothing_of_before(tmp_path: Path) -> None:
+    client = blocking_world(tmp_path, file_channel("old", name="old"))
+    block(client)
+    drained(client)
+    client = add_channels(
+        tmp_path, file_channel("old", name="old"), file_channel("new", name="new")
+    )
+    run = block(client)
+    drained(client)
+    assert len(lines_of(tmp_path / "old")) == 2
+    assert [line["run_id"] for line in lines_of(tmp_path / "new")] == [run]
+
+
+@pytest.mark.parametrize("answer", [500, 302, 429])
+def test_a_failure_is_tried_again_later(answer: int, tmp_path: Path, turned_clock: Clock) -> None:
+    with receiver(answer) as hook:
+        client = blocking_world(tmp_path, webhook(hook.url))
+        block(client)
+        drained(client)
+        drained(client)
+        assert outcomes(client) == ["failed"], "it is left alone for a moment"
+        assert f"answered {answer}" in str(tellings(client)[0].error)
+        turned_clock.pass_time(31)
+        drained(client)
+        assert outcomes(client) == ["sent"]
+        assert len(hook.bodies) == 2, "no redirect is followed"
+        assert len(set(hook.deliveries)) == 1
+        assert hook.bodies[0] == hook.bodies[1]
+
+
+def test_what_is_refused_holds_up_no_other(tmp_path: Path) -> None:
+    with receiver(400) as hook:
+        client = blocking_world(tmp_path, webhook(hook.url))
+        runs = [block(client), block(client)]
+        (turn,) = drained(client)
+        assert (turn.sent, turn.failed) == (1, 1)
+        assert [body["run_id"] for body in hook.bodies] == runs
+
+
+def test_after_so_many_attempts_it_is_given_up(tmp_path: Path, turned_clock: Clock) -> None:
+    with receiver(500, 500, 500) as hook:
+        client = blocking_world(tmp_path, webhook(hook.url, attempts=3))
+        block(client)
+        for _ in range(6):
+            drained(client)
+            turned_clock.pass_time(30_000)
+        assert len(hook.bodies) == 3
+        assert outcomes(client) == [TellingOutcome.DEAD]
+        assert [turn.sent for turn in client.alerts.send()] == [0]
+        assert [turn.sent for turn in client.alerts.send(again=True)] == [1]
+        assert outcomes(client) == ["sent"]
+        assert len(set(hook.deliveries)) == 1
+
+
+@pytest.mark.parametrize("silence", [-1, 0])
+def test_who_says_nothing_costs_one_wait(silence: int, tmp_path: Path) -> None:
+    """Whether nothing comes, or a byte now and then."""
+    with receiver(*[silence] * 20) as hook:
+        client = blocking_world(tmp_path, webhook(hook.url, timeout_seconds=1), file_channel())
+        for _ in range(5):
+            block(client)
+        begun = time.monotonic()
+        for _ in range(4):
+            drained(client)
+        assert time.monotonic() - begun < 3
+        assert len(hook.bodies) == 1
+        assert len(lines_of(tmp_path / "alerts.jsonl")) == 5, "another channel does not wait"
+        assert "in time" in str(next(t for t in tellings(client) if t.channel == "webhook").error)
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    with receiver() as gone:
+        url = gone.url
+    client = blocking_world(tmp_path, webhook(url))
+    block(client)
+    (turn,) = drained(client)
+    assert (turn.failed, turn.waiting) == (1, 1)
+    assert "cannot be reached" in str(turn.problem)
+
+
+def test_a_wrong_secret_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with receiver() as hook:
+        client = blocking_world(tmp_path, webhook(hook.url))
+        monkeypatch.setenv(SECRET_VARIABLE, "another")
+        block(client)
+        (turn,) = drained(client)
+        assert turn.problem == "it answered 401"
+
+
+def test_a_missing_secret_is_no_attempt(
+    tmp_path: Path, hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = blocking_world(tmp_path, webhook(hook.url), file_channel())
+    monkeypatch.delenv(SECRET_VARIABLE)
+    block(client)
+    turn, other = drained(client)
+    assert SECRET_VARIABLE in str(turn.problem)
+    assert other.sent == 1
+    with pytest.raises(SettingsError, match=SECRET_VARIABLE):
+        client.alerts.test("webhook")
+    monkeypatch.setenv(SECRET_VARIABLE, SECRET)
+    drained(client)
+    assert hook.kinds == ["blocked"]
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    client = blocking_world(tmp_path, file_channel("folder"))
+    block(client)
+    (turn,) = drained(client)
+    assert turn.failed == 1
+
+
+def test_a_torn_line_spoils_no_other(tmp_path: Path) -> None:
+    client = blocking_world(tmp_path, file_channel())
+    (tmp_path / "alerts.jsonl").write_text('{"torn":')
+    block(client)
+    drained(client)
+    torn, whole = (tmp_path / "alerts.jsonl").read_text().splitlines()
+    assert torn == '{"torn":'
+    assert json.loads(whole)["kind"] == "blocked"
+
+
+def test_a_channel_is_tried_without_an_alert(tmp_path: Path, hook: Receiver) -> None:
+    client = blocking_world(tmp_path, webhook(hook.url, kinds=["failed"]))
+    delivery = client.alerts.test("webhook")
+    assert (hook.kinds, hook.deliveries) == (["test"], [delivery])
+    assert client.alerts.rows() == []
+    with pytest.raises(UnknownChannel, match="did you mean webhook"):
+        client.alerts.test("webhok")
+    hook.answers = [503]
+    with pytest.raises(AlertNotSent, match="answered 503"):
+        client.alerts.test("webhook")
+
+
+def test_two_processes_tell_an_alert_once(tmp_path: Path, hook: Receiver) -> None:
+    client = blocking_world(tmp_path, webhook(hook.url), file_channel())
+    runs = [block(client) for _ in range(5)]
+    both = [
+        NEWBORN.Process(target=mortal_messenger.main, args=(str(tmp_path), SECRET, "", 3))
+        for _ in range(3)
+    ]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join(timeout=60)
+        assert process.exitcode == 0
+    assert [body["run_id"] for body in hook.bodies] == runs
+    assert [line["run_id"] for line in lines_of(tmp_path / "alerts.jsonl")] == runs
+    assert outcomes(connect(tmp_path)) == ["sent"] * 10
+
+
+def test_what_was_told_is_in_the_ledger(tmp_path: Path) -> None:
+    """At the end of a command: the alert goes out, and that it did goes to the lake."""
+    client = blocking_world(tmp_path, file_channel())
+    block(client)
+    background.deliver_all()
+    assert len(lines_of(tmp_path / "alerts.jsonl")) == 1
+    assert not background._behind
+    assert client.ledger.sync().rows == 0
+    assert client.ledger.verify().findings == ()
+
+
+def test_a_rebuilt_state_tells_nothing_again(tmp_path: Path) -> None:
+    client = blocking_world(tmp_path, file_channel())
+    block(client)
+    client.ledger.sync()
+    drained(client)  # and the ledger never hears of it
+    lost = messenger(client).database
+    if lost.engine.dialect.name == "sqlite":
+        lost.close()
+        shutil.rmtree(tmp_path / ".lakeguard")
+    else:
+        settings = tmp_path / "lakeguard.toml"
+        settings.write_text(settings.read_text().replace("project ", "rebuilt project "))
+    rebuild_embedded(tmp_path, env=None, replace=False, progress=lambda _: None)
+    client = connect(tmp_path)
+    assert len(client.alerts.rows()) == 1
+    drained(client)
+    client.alerts.send(again=True)
+    assert len(lines_of(tmp_path / "alerts.jsonl")) == 1
+    block(client)
+    drained(client)
+    assert len(lines_of(tmp_path / "alerts.jsonl")) == 2, "what comes later is told"
