@@ -28,7 +28,7 @@ def test_what_the_ports_offer() -> None:
     }
     assert offered == {
         "Ledger": ["sync", "verify"],
-        "Memory": ["survey_plan"],
+        "Memory": ["backtest", "replay_all", "survey_plan"],
         "Reader": [
             "column_lineage",
             "dataset",

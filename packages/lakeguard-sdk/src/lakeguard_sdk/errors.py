@@ -14,6 +14,8 @@ LakeGuardError
 │   ├── AlreadyPublished   LG-1010
 │   ├── ReasonNeeded       LG-1011
 │   ├── SecretReason       LG-1012
+│   ├── NotInDraft         LG-1220
+│   ├── NothingDrafted     LG-1221
 │   ├── InvalidDefinitions LG-2000, carries all of the next
 │   ├── DefinitionError    LG-20xx, one code per kind of mistake, with file, line, column
 │   ├── RegistryMoved      LG-2100
@@ -28,7 +30,9 @@ LakeGuardError
 │   ├── NotWaivable        LG-3007
 │   ├── SampleRefused      LG-3008
 │   ├── SampleNotMasked    LG-3009
-│   └── PromotionRefused   LG-3010
+│   ├── PromotionRefused   LG-3010
+│   ├── ProfileRefused     LG-3015
+│   └── ProfileNotMasked   LG-3016
 ├── MoveError              a move did not happen
 │   ├── TableBusy          LG-4001, retryable
 │   ├── BaseMoved          LG-4002, retryable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.errors import EngineError
+from lakeguard_sdk.errors import EngineError, UsageError
 
 
 class VersionUnreadable(EngineError):
@@ -11,3 +11,19 @@ class VersionUnreadable(EngineError):
     code = "LG-5020"
     what = "{dataset}@v{version} cannot be read any more: {reason}"
     next_command = "lakeguard versions {dataset}"
+
+
+class NotInDraft(UsageError):
+    """Name a dataset that the file defines."""
+
+    code = "LG-1220"
+    what = "the draft does not define {dataset}; it defines {has}"
+    next_command = "lakeguard backtest FILE --dataset DATASET"
+
+
+class NothingDrafted(UsageError):
+    """Hand in a file that defines a dataset, or a folder of them."""
+
+    code = "LG-1221"
+    what = "{file} defines no dataset"
+    next_command = "lakeguard backtest FILE"

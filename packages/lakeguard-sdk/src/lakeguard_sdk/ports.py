@@ -23,9 +23,12 @@ from lakeguard_sdk.definition import DatasetDefinition, Definitions
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.maintenance import Maintained
 from lakeguard_sdk.measure import Measure
+from lakeguard_sdk.memory import Backtest, Replays
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.planning import Applied, Plan
+from lakeguard_sdk.profile import Profile, ProfilePlan
 from lakeguard_sdk.proof import Synced, VerifyReport
+from lakeguard_sdk.quarantine import KeptChoice, KeptListing, KeptRows, QuarantineBalance
 from lakeguard_sdk.reading import (
     ColumnLineage,
     DatasetRow,
@@ -53,7 +56,7 @@ from lakeguard_sdk.run import (
 )
 from lakeguard_sdk.sample import RowSample
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.survey import SurveyPlan
+from lakeguard_sdk.survey import Surveyed, SurveyPlan
 from lakeguard_sdk.waiver import WaiverRow
 
 
@@ -82,11 +85,21 @@ class Reader(Protocol):
     def samples(self, run_id: str) -> tuple[RowSample, ...]:
         """Failing rows of the run's rules, by rule; none where none were taken."""
 
+    def profiles(self, name: DatasetName, version: int | None = None) -> tuple[Profile, ...]:
+        """Of the version, or of all there are; the newest first."""
+
     def trends(self, run_id: str, limit: int = 12) -> tuple[CheckTrend, ...]:
         """Each check of the run over the runs that ended before it, itself the last point."""
 
     def since(self, run_id: str) -> Since | None:
         """What differs since the last green run before it; None where there is none."""
+
+    def quarantine(self, name: DatasetName | None = None) -> Sequence[KeptRows]:
+        """What each run filed under each rule, as seen from what is published."""
+
+    def quarantine_balance(self, name: DatasetName) -> QuarantineBalance: ...
+    def kept_rows(self, name: DatasetName, choice: KeptChoice, limit: int = 20) -> KeptListing:
+        """Rows that wait; values that nobody may be told are masked."""
 
     def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]: ...
     def resolve(self, address: Address) -> ResolvedDataset: ...
@@ -104,6 +117,26 @@ class Memory(Protocol):
         self, name: DatasetName, version: int, measures: Sequence[Measure]
     ) -> SurveyPlan:
         """``VersionUnreadable`` where maintenance removed files of the version."""
+
+    def backtest(
+        self,
+        draft: DatasetDefinition,
+        since: datetime,
+        *,
+        survey: Callable[[SurveyPlan], Surveyed] | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> Backtest:
+        """The draft's rules against every run since then; with ``survey``, versions are measured
+        where evidence lacks what a rule needs."""
+
+    def replay_all(
+        self,
+        name: DatasetName | None = None,
+        *,
+        since: datetime | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> Replays:
+        """Every decision, of one dataset or of all, made again."""
 
 
 class Runs(Protocol):
@@ -151,6 +184,20 @@ class Operations(Protocol):
         window: Window | None = None,
     ) -> str: ...
     def requeue(self, task_id: str) -> bool: ...
+    def submit_replay(
+        self,
+        name: DatasetName,
+        triggered_by: str,
+        choice: KeptChoice,
+        *,
+        as_newest: bool = False,
+        key: str | None = None,
+    ) -> str:
+        """A build of rows that wait; refused where none is chosen, or nothing orders them."""
+
+    def discard(self, name: DatasetName, choice: KeptChoice, reason: str) -> Sequence[KeptRows]:
+        """Write off what waits and is chosen."""
+
     def submit_compaction(self, name: DatasetName, triggered_by: str) -> str: ...
     def examine(self, location: str, name: DatasetName | None = None) -> AdoptableTable:
         """The table there, if it may become that of the dataset; ``NotAdoptable`` if not."""
@@ -158,6 +205,13 @@ class Operations(Protocol):
     def submit_adoption(
         self, name: DatasetName, triggered_by: str, key: str | None = None
     ) -> str: ...
+    def plan_profile(self, address: Address) -> ProfilePlan:
+        """What to take a profile of, and of which of its columns no value may be told."""
+
+    def record_profile(self, profile: Profile) -> Profile:
+        """As it is kept from now on, beside those there are; ``ProfileRefused`` where it is not of
+        its version, ``ProfileNotMasked`` where it tells too much."""
+
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained: ...
     def reap(self) -> Sequence[RunResult]: ...
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove: ...

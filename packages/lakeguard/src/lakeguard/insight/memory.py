@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from lakeguard.insight.backtesting import backtest
+from lakeguard.insight.replaying_all import replay_all
 from lakeguard.insight.surveying import survey_plan
 from lakeguard.state.database import Database
+from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.measure import Measure
+from lakeguard_sdk.memory import Backtest, Replays
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.survey import SurveyPlan
+from lakeguard_sdk.survey import Surveyed, SurveyPlan
 
 
 @dataclass(frozen=True)
@@ -25,3 +30,22 @@ class StateMemory:
     ) -> SurveyPlan:
         with self.database.read() as connection:
             return survey_plan(connection, self.org_id, self.lake, name, version, measures)
+
+    def backtest(
+        self,
+        draft: DatasetDefinition,
+        since: datetime,
+        *,
+        survey: Callable[[SurveyPlan], Surveyed] | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> Backtest:
+        return backtest(self.database, self.org_id, self.lake, draft, since, survey, progress)
+
+    def replay_all(
+        self,
+        name: DatasetName | None = None,
+        *,
+        since: datetime | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> Replays:
+        return replay_all(self.database, self.org_id, name, since, progress)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
+from pydantic import ValidationError
+from sqlalchemy import ColumnElement, Connection, Row, select
 
 from lakeguard.gate.decide import CaseFacts, History, decide
+from lakeguard.insight.library import AT_ONCE, Documents, Library, Shelf
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
+from lakeguard.state.database import Database
+from lakeguard.state.tables import decisions
 from lakeguard_sdk.decision import CaseHashes, Ruling
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.errors import UnknownRun
@@ -18,8 +23,7 @@ from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reading import ReplayResult
 
-Documents = Callable[[str], str]
-"""The text of a document by its content hash; KeyError where nothing has it."""
+_HASHES = ("facts_hash", "evidence_hash", "ruleset_hash", "policies_hash", "history_hash")
 
 
 def replay_decision(
@@ -42,34 +46,94 @@ def replay_decision(
     )
 
 
+class RecordedCase(NamedTuple):
+    """All that a decision was made on."""
+
+    facts: CaseFacts
+    evidence: Evidence | None
+    rules: tuple[RuleDefinition, ...]
+    policies: tuple[PolicyDefinition, ...]
+    history: History
+
+
 class Replayer:
-    """Decides case after case; rules and policies that many cases share are read once."""
+    """Decides case after case; documents that many cases share are read once."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._rules: dict[str, tuple[RuleDefinition, ...]] = {}
-        self._policies: dict[str, tuple[PolicyDefinition, ...]] = {}
+        self._facts = Shelf(documents, CaseFacts.from_json)
+        self._history = Shelf(documents, History.from_json)
+        self._rules = Shelf(documents, _rules)
+        self._policies = Shelf(documents, _policies)
 
     def decide_again(self, case: CaseHashes, decided_at: datetime, semantics: int) -> Ruling:
         """With the semantics of then; ValueError where this version does not know them."""
-        return decide(
-            CaseFacts.from_json(self._documents(case.facts)),
-            None if case.evidence is None else Evidence.from_json(self._documents(case.evidence)),
-            self._rules_of(case.ruleset),
-            self._policies_of(case.policies),
-            History.from_json(self._documents(case.history)),
-            decided_at,
-            semantics=semantics,
+        return decide(*self.case(case), decided_at, semantics=semantics)
+
+    def case(self, hashes: CaseHashes) -> RecordedCase:
+        """KeyError where a document is gone."""
+        told = hashes.evidence
+        return RecordedCase(
+            self._facts(hashes.facts),
+            None if told is None else Evidence.from_json(self._documents(told)),
+            self._rules(hashes.ruleset),
+            self._policies(hashes.policies),
+            self._history(hashes.history),
         )
 
-    def _rules_of(self, content_hash: str) -> tuple[RuleDefinition, ...]:
-        if content_hash not in self._rules:
-            told = json.loads(self._documents(content_hash))
-            self._rules[content_hash] = tuple(map(RuleDefinition.model_validate, told))
-        return self._rules[content_hash]
 
-    def _policies_of(self, content_hash: str) -> tuple[PolicyDefinition, ...]:
-        if content_hash not in self._policies:
-            told = json.loads(self._documents(content_hash))
-            self._policies[content_hash] = tuple(map(PolicyDefinition.model_validate, told))
-        return self._policies[content_hash]
+def recorded_decisions(
+    database: Database, org_id: str, library: Library, *conditions: ColumnElement[bool]
+) -> Iterator[Row[Any]]:
+    """Rows of decisions in the order of their ids, their documents at hand in the library.
+
+    The reading ends before a row is handed out, so that no one waits for what is done with it.
+    """
+    asked = select(decisions).where(decisions.c.org_id == org_id, *conditions)
+    last = ""
+    while True:
+        later = asked.where(decisions.c.decision_id > last).order_by(decisions.c.decision_id)
+        with database.read() as connection:
+            rows = connection.execute(later.limit(AT_ONCE)).all()
+            library.fetch(connection, _named(rows))
+        if not rows:
+            return
+        yield from rows
+        last = rows[-1].decision_id
+
+
+def difference(replayer: Replayer, row: Row[Any]) -> str | None:
+    """What a decision that is made again does not have in common with its record."""
+    try:
+        again = replayer.decide_again(case_of(row), row.decided_at, row.semantics)
+    except KeyError as error:
+        return f"cannot be made again: document {error.args[0]} is gone"
+    except (ValidationError, ValueError, TypeError):
+        return "cannot be made again: a document that it was made on is not readable"
+    if again.to_json() == row.ruling:
+        return None
+    if again.verdict.value != row.verdict:
+        return f"recorded as {row.verdict}, comes out as {again.verdict.value}"
+    return f"the verdict {row.verdict} is the same, but its checks or reasons are not"
+
+
+def case_of(row: Row[Any]) -> CaseHashes:
+    return CaseHashes(
+        facts=row.facts_hash,
+        evidence=row.evidence_hash,
+        ruleset=row.ruleset_hash,
+        policies=row.policies_hash,
+        history=row.history_hash,
+    )
+
+
+def _rules(text: str) -> tuple[RuleDefinition, ...]:
+    return tuple(map(RuleDefinition.model_validate, json.loads(text)))
+
+
+def _policies(text: str) -> tuple[PolicyDefinition, ...]:
+    return tuple(map(PolicyDefinition.model_validate, json.loads(text)))
+
+
+def _named(rows: Sequence[Row[Any]]) -> set[str]:
+    return {row._mapping[name] for row in rows for name in _HASHES} - {None}

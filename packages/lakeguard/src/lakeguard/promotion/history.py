@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from lakeguard.gate.case import EarlierVersion, History
 from lakeguard.gate.rules import looked_back_at
@@ -31,22 +32,25 @@ def earlier_values(
     keys, most = looked_back_at(rules, schema)
     if not keys:
         return History()
-    numbers = _led_here(connection, dataset_id)[-most:][::-1]
+    numbers = led_to(pointer_rows(connection, dataset_id))[-most:][::-1]
     behind = evidence_behind(connection, dataset_id, numbers)
     found = []
     for number in numbers:
         if number in behind:
             evidence_hash, at = behind[number]
-            measures = _measures(get_document(connection, heart.org_id, evidence_hash))
+            measures = measures_in(get_document(connection, heart.org_id, evidence_hash))
             values = {key: measures[key] for key in sorted(keys) if key in measures}
             found.append(EarlierVersion(version=number, at=at, values=values))
     return History(versions=tuple(found))
 
 
-def _led_here(connection: Connection, dataset_id: str) -> list[int]:
-    """Oldest first. A rollback takes away what came after the version that it shows again."""
+def led_to(moves: Iterable[Row[Any]]) -> list[int]:
+    """The versions that led to what a pointer shows after these moves, the oldest first.
+
+    A rollback takes away what came after the version that it shows again.
+    """
     shown: list[int] = []
-    for row in pointer_rows(connection, dataset_id):
+    for row in moves:
         if row.version in shown:
             del shown[shown.index(row.version) + 1 :]
         elif row.kind != MoveKind.COMPACTION.value:
@@ -54,7 +58,7 @@ def _led_here(connection: Connection, dataset_id: str) -> list[int]:
     return shown
 
 
-def _measures(evidence: str) -> dict[str, Any]:
+def measures_in(evidence: str) -> dict[str, Any]:
     """Without the rest of the document, which may name thousands of files."""
     measures: dict[str, Any] = json.loads(evidence)["measures"]
     return measures

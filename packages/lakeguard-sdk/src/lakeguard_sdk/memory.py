@@ -1,0 +1,135 @@
+"""Looking back: decisions made again, and drafts of rules held against runs of the past."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.words import Outcome, Severity, Verdict
+
+
+class ReplayedDifference(Noun):
+    """A recorded decision that does not come out as it did."""
+
+    run_id: str
+    decision_id: str
+    dataset: DatasetName
+    decided_at: Instant
+    message: str
+
+
+class Replays(Noun):
+    """How many decisions were made again, and each that was not the same."""
+
+    decisions: int
+    differences: tuple[ReplayedDifference, ...] = ()
+
+    @property
+    def identical(self) -> bool:
+        return not self.differences
+
+
+class DraftFinding(Noun):
+    """What a rule of a draft comes to in one run; a value of a tagged column is never told."""
+
+    rule_id: str
+    outcome: Outcome
+    message: str
+    failed_rows: int | None = None
+    scope_rows: int | None = None
+
+
+class BacktestedRun(Noun):
+    """A run of the past, as it was decided and as the draft would have it."""
+
+    run_id: str
+    decided_at: Instant
+    version: int | None
+    """None where it published none."""
+    recorded: Verdict
+    drafted: Verdict
+    rolled_back: bool
+    """Whether its version was shown, and a rollback took it away."""
+    findings: tuple[DraftFinding, ...] = ()
+    """Rules of the draft that fail in it."""
+    lifted: tuple[str, ...] = ()
+    """Checks that blocked it then, and would not now."""
+    unmeasured: tuple[str, ...] = ()
+    """Rules of the draft that its evidence has no measures for, so that they were not asked."""
+
+    @property
+    def blocks(self) -> bool:
+        """Whether only the draft would have stopped it."""
+        return self.recorded is Verdict.ALLOWED and self.drafted is Verdict.BLOCKED
+
+    @property
+    def lets_through(self) -> bool:
+        return self.recorded is Verdict.BLOCKED and self.drafted is Verdict.ALLOWED
+
+    @property
+    def misses(self) -> bool:
+        """Whether it was rolled back afterwards, and the draft would not have stopped it."""
+        return self.rolled_back and self.drafted is Verdict.ALLOWED
+
+    @property
+    def spoils(self) -> bool:
+        """Whether the draft would have stopped a run that was fine."""
+        return self.blocks and not self.rolled_back
+
+
+class BacktestedRule(Noun):
+    """A rule of the draft over all runs."""
+
+    rule_id: str
+    expression: str
+    severity: Severity
+    judged: int
+    failed: int
+    warned: int
+    unmeasured: int
+    reasons: tuple[str, ...] = ()
+    """Why it was not judged in some, each said once."""
+    first: str | None = None
+    """The first and the last run in which it fails."""
+    last: str | None = None
+
+    @property
+    def share(self) -> float:
+        """Of the runs in which it was judged, those in which it fails."""
+        return self.failed / self.judged if self.judged else 0.0
+
+
+class Backtest(Noun):
+    """A draft against the runs that came to evidence since a time."""
+
+    dataset: DatasetName
+    since: Instant
+    scanned: bool
+    runs: int
+    told: tuple[BacktestedRun, ...]
+    """The oldest first: runs that the draft decides otherwise, and those rolled back."""
+    rules: tuple[BacktestedRule, ...]
+    added: tuple[str, ...] = Field(default=())
+    """Rules of the draft that are not registered as they stand, by id."""
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def blocks(self) -> tuple[BacktestedRun, ...]:
+        return tuple(run for run in self.told if run.blocks)
+
+    @property
+    def lets_through(self) -> tuple[BacktestedRun, ...]:
+        return tuple(run for run in self.told if run.lets_through)
+
+    @property
+    def misses(self) -> tuple[BacktestedRun, ...]:
+        return tuple(run for run in self.told if run.misses)
+
+    @property
+    def unchanged(self) -> int:
+        return self.runs - len(self.blocks) - len(self.lets_through)
+
+    @property
+    def spoils(self) -> bool:
+        return any(run.spoils for run in self.told)

@@ -1,0 +1,99 @@
+"""Drafts: definitions of datasets that stand in any file, before they are applied."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from lakeguard.registry.catalogue import read_catalogue_rule
+from lakeguard.registry.datasets import read_dataset
+from lakeguard.registry.documents import read_document
+from lakeguard.registry.findings import Findings
+from lakeguard.registry.folder import definition_files
+from lakeguard.registry.kind_invariants import definition_errors
+from lakeguard.registry.macros import Macros
+from lakeguard.registry.project_files import ProjectFiles
+from lakeguard_sdk.definition import CatalogueRule, DatasetDefinition
+from lakeguard_sdk.memory_errors import NothingDrafted
+
+_BETWEEN = re.compile(rb"^---[ \t]*\r?\n", re.MULTILINE)
+_DATASET = re.compile(rb"^dataset[ \t]*:", re.MULTILINE)
+
+
+def load_draft(path: Path, project: Path) -> tuple[DatasetDefinition, ...]:
+    """The datasets of a file, of its several documents, or of all files of a folder.
+
+    InvalidDefinitions with every mistake and its place. Rules of the catalogue and code are the
+    project's; what is no dataset is left out.
+    """
+    findings = Findings()
+    files, macros = ProjectFiles(project), Macros(_catalogue(project))
+    read = [
+        _dataset(_shown(file, project), data, findings, files, macros)
+        for file in _files(path)
+        for data in _documents(file.read_bytes())
+    ]
+    findings.raise_if_any()
+    found = tuple(definition for definition in read if definition is not None)
+    if not found:
+        raise NothingDrafted(file=str(path))
+    return found
+
+
+def _dataset(
+    name: str, data: bytes, findings: Findings, files: ProjectFiles, macros: Macros
+) -> DatasetDefinition | None:
+    document = read_document(name, data, findings)
+    if document is None:
+        return None
+    definition = read_dataset(document, findings, files, macros)
+    if definition is not None:
+        for error in definition_errors(definition, lambda _, at: document.locate(at)):
+            findings.add(error)
+    return definition
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    for folder, _, names in sorted(os.walk(path)):
+        for name in sorted(names):
+            if name.endswith(".yaml") and _DATASET.search(
+                (file := Path(folder, name)).read_bytes()
+            ):
+                yield file
+
+
+def _documents(data: bytes) -> Iterator[bytes]:
+    """Each document of a file on the lines that it has there; what is no dataset is left out."""
+    marks = [found.end() for found in _BETWEEN.finditer(data)]
+    starts = [0, *marks]
+    ends = [*(found.start() for found in _BETWEEN.finditer(data)), len(data)]
+    several = len(starts) > 1
+    for start, end in zip(starts, ends, strict=True):
+        part = data[start:end]
+        if not several or _DATASET.search(part):
+            yield b"\n" * data[:start].count(b"\n") + part
+
+
+def _catalogue(project: Path) -> dict[str, CatalogueRule]:
+    """Rules of the project's catalogue; its mistakes are for ``validate`` to tell."""
+    aside = Findings()
+    found = {}
+    for file in definition_files(project, aside):
+        if file.folder != "rules":
+            continue
+        document = read_document(file.file, Path(file.path).read_bytes(), aside)
+        rule = None if document is None else read_catalogue_rule(document, aside)
+        if rule is not None:
+            found[rule.rule] = rule
+    return found
+
+
+def _shown(file: Path, project: Path) -> str:
+    """As mistakes name it: relative to the project where it is below it."""
+    whole, root = file.resolve(), project.resolve()
+    return whole.relative_to(root).as_posix() if whole.is_relative_to(root) else str(whole)
