@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, bindparam, select, text
 from sqlalchemy.exc import IntegrityError
 
 from lakeguard.ledger.promotions import Way, record_registrations
+from lakeguard.state.column_types import UtcTime
 from lakeguard.state.database import Database
 from lakeguard.state.head import SCHEMA_HEAD
-from lakeguard.state.tables import promotion_status
+from lakeguard.state.tables import data_profiling_results, promotion_status
 from tests.worlds.told_definitions import ORG, define, minute
 from tests.worlds.told_runs import run
 
@@ -49,6 +50,38 @@ def test_promotion_states_from_before_registrations(
     ):
         with pytest.raises(IntegrityError, match="append-only"), database.write() as connection:
             connection.execute(text(statement))
+
+
+def test_results_of_profiling_from_before_versions(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row of before is the profile of its run; nobody knows of which version."""
+    row = {
+        "run_id": "run_1",
+        "source_object_id": "ds_1",
+        "column_name": "n",
+        "metric_name": "MIN_MAX",
+        "metric_value": "{}",
+        "metric_params": "{}",
+        "sample_size": 2**40,
+        "profiled_at": minute(1),
+        "org_id": ORG,
+    }
+    with monkeypatch.context() as older:
+        older.setattr("lakeguard.state.migrating.SCHEMA_HEAD", "0010")
+        database.migrate()
+    with database.write() as connection:
+        names = ", ".join(row)
+        values = ", ".join(f":{name}" for name in row)
+        statement = text(f"INSERT INTO data_profiling_results ({names}) VALUES ({values})")
+        typed = (bindparam("profiled_at", type_=UtcTime()),)
+        connection.execute(statement.bindparams(*typed), row)
+    database.migrate()
+    with database.write() as connection:
+        (found,) = connection.execute(select(data_profiling_results))
+        assert dict(found._mapping) == {**row, "profile_id": "run_1", "version": 0}
+    with pytest.raises(IntegrityError, match="append-only"), database.write() as connection:
+        connection.execute(text("DELETE FROM data_profiling_results"))
 
 
 def test_no_answer_without_a_decision(database: Database) -> None:

@@ -14,17 +14,23 @@ from lakeguard.promotion.adoption import order_adoption
 from lakeguard.promotion.claims import examine_for
 from lakeguard.promotion.compaction import order_compaction
 from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.profiling import keep_profile, plan_profile
 from lakeguard.promotion.reaping import reap
 from lakeguard.promotion.removing import maintain
+from lakeguard.promotion.replaying import ReplayOrder, order_replay
 from lakeguard.promotion.rollback import roll_back
+from lakeguard.promotion.waiting_tables import show_all_waiting
 from lakeguard.promotion.waiving import revoke, waive
 from lakeguard.promotion.windows import window_parameters
+from lakeguard.promotion.writing_off import write_off
 from lakeguard.registry.store import job_id_of_dataset, require_dataset
 from lakeguard_sdk.adoption import AdoptableTable
 from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretReason
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.maintenance import Maintained
-from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.names import Address, DatasetName
+from lakeguard_sdk.profile import Profile, ProfilePlan
+from lakeguard_sdk.quarantine import KeptChoice, KeptRows
 from lakeguard_sdk.reading import PointerMove
 from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.secret_values import holds_secret
@@ -70,6 +76,23 @@ class EmbeddedOperations:
                 return False
             return tasks.requeue(connection, heart.org_id, task_id)
 
+    def submit_replay(
+        self,
+        name: DatasetName,
+        triggered_by: str,
+        choice: KeptChoice,
+        *,
+        as_newest: bool = False,
+        key: str | None = None,
+    ) -> str:
+        order = ReplayOrder(choice=choice, as_newest=as_newest)
+        task_id = order_replay(self.heart, name, triggered_by, order, key)
+        reached("task.submitted")
+        return task_id
+
+    def discard(self, name: DatasetName, choice: KeptChoice, reason: str) -> Sequence[KeptRows]:
+        return write_off(self.heart, name, choice, reason)
+
     def submit_compaction(self, name: DatasetName, triggered_by: str) -> str:
         return order_compaction(self.heart, name, triggered_by)
 
@@ -79,11 +102,20 @@ class EmbeddedOperations:
     def submit_adoption(self, name: DatasetName, triggered_by: str, key: str | None = None) -> str:
         return order_adoption(self.heart, name, triggered_by, key)
 
+    def plan_profile(self, address: Address) -> ProfilePlan:
+        return plan_profile(self.heart, address)
+
+    def record_profile(self, profile: Profile) -> Profile:
+        return keep_profile(self.heart, profile)
+
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained:
         return maintain(self.heart, name, dry_run=dry_run)
 
     def reap(self) -> Sequence[RunResult]:
-        return reap(self.heart)
+        """Also brings tables of waiting rows to what the ledger says, where a crash left one."""
+        ended = reap(self.heart)
+        show_all_waiting(self.heart)
+        return ended
 
     def waive(
         self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime

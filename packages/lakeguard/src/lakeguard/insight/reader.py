@@ -11,7 +11,9 @@ from sqlalchemy import ColumnElement, Connection, Row, select
 
 from lakeguard.insight.alerts import alerts_let_through
 from lakeguard.insight.descent import lineage_rows
+from lakeguard.insight.kept_values import listing_order, read_listing
 from lakeguard.insight.promises import broken_promises
+from lakeguard.insight.quarantine import balance_of, kept_rows
 from lakeguard.insight.replaying import replay_decision
 from lakeguard.insight.run_cases import since_green
 from lakeguard.insight.run_facts import build_kinds, facts_of_run
@@ -19,6 +21,8 @@ from lakeguard.insight.schemas import schema_diff, schema_rows
 from lakeguard.insight.trends import check_trends
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.maintenance import removed_versions
+from lakeguard.ledger.profiles import profiles_of
+from lakeguard.ledger.resolving import resolved_version
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
 from lakeguard.ledger.samples import samples_of_run
 from lakeguard.ledger.versions import (
@@ -29,7 +33,6 @@ from lakeguard.ledger.versions import (
     notes_of,
     pointer,
     pointer_rows,
-    shown_at,
     stored_version,
     stored_versions,
 )
@@ -42,6 +45,8 @@ from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.errors import UnknownRun, UnknownVersion
 from lakeguard_sdk.names import Address, DatasetName
+from lakeguard_sdk.profile import Profile
+from lakeguard_sdk.quarantine import KeptChoice, KeptListing, KeptRows, QuarantineBalance
 from lakeguard_sdk.reading import (
     Breach,
     ColumnLineage,
@@ -59,7 +64,6 @@ from lakeguard_sdk.reading import (
     VersionRow,
 )
 from lakeguard_sdk.sample import RowSample
-from lakeguard_sdk.storage import located
 from lakeguard_sdk.waiver import WaiverRow
 from lakeguard_sdk.words import MoveKind
 
@@ -191,6 +195,11 @@ class StateReader:
         with self.database.read() as connection:
             return samples_of_run(connection, self.org_id, self._run(connection, run_id).run_id)
 
+    def profiles(self, name: DatasetName, version: int | None = None) -> tuple[Profile, ...]:
+        with self.database.read() as connection:
+            dataset = require_dataset(connection, self.org_id, name)
+            return profiles_of(connection, dataset.name, dataset.dataset_id, version)
+
     def trends(self, run_id: str, limit: int = 12) -> tuple[CheckTrend, ...]:
         with self.database.read() as connection:
             return check_trends(connection, self.org_id, self._run(connection, run_id), limit)
@@ -198,6 +207,19 @@ class StateReader:
     def since(self, run_id: str) -> Since | None:
         with self.database.read() as connection:
             return since_green(connection, self.org_id, self._run(connection, run_id))
+
+    def quarantine(self, name: DatasetName | None = None) -> Sequence[KeptRows]:
+        with self.database.read() as connection:
+            return kept_rows(connection, self.org_id, name)
+
+    def quarantine_balance(self, name: DatasetName) -> QuarantineBalance:
+        with self.database.read() as connection:
+            return balance_of(connection, self.org_id, name)
+
+    def kept_rows(self, name: DatasetName, choice: KeptChoice, limit: int = 20) -> KeptListing:
+        with self.database.read() as connection:
+            order = listing_order(connection, self.org_id, name, choice)
+        return read_listing(order, self.lake, limit)
 
     def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]:
         with self.database.read() as connection:
@@ -216,16 +238,7 @@ class StateReader:
             stored = stored_version(connection, dataset.dataset_id, version)
             if stored is None:
                 raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
-            commit = shown_at(connection, dataset.dataset_id, version)
-        return ResolvedDataset(
-            dataset=dataset.name,
-            dataset_id=dataset.dataset_id,
-            version=stored.version,
-            location=located(self.lake, dataset.location),
-            table_id=stored.table_id,
-            commit=commit,
-            table_schema=stored.table_schema,
-        )
+            return resolved_version(connection, dataset, stored, self.lake)
 
     def replay(self, run_id: str) -> ReplayResult:
         with self.database.read() as connection:

@@ -108,12 +108,12 @@ def _hidden(run: OpenRun, decision: Decision | None) -> frozenset[str]:
     """Columns of which no value is kept: texts too, where a pattern may be in one that a policy
     forbids."""
     found = {*run.plan.masked, *run.plan.private, *_tagged(run.pinned)}
-    if decision is not None and not _patterns_passed(run.pinned, decision):
+    if decision is not None and not patterns_passed(run.pinned, decision):
         found |= set(texts(run.plan.table_schema))
     return frozenset(name.casefold() for name in found)
 
 
-def _patterns_passed(pinned: PinnedRules, decision: Decision) -> bool:
+def patterns_passed(pinned: PinnedRules, decision: Decision) -> bool:
     """Whether all policies held that look for a pattern in texts."""
     passed = {
         check.check_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lakeguard.state.table_note import Family, Invariant, TableNote
 
+_PROFILES = "tests/contract/test_profiles.py"
 _TOLD = ("tests/contract/test_seed_views.py::test_every_view_tells_the_truth",)
 _OPENING = "tests/contract/test_opening.py"
 
@@ -153,14 +154,23 @@ INGESTION_NOTES: dict[str, TableNote] = {
     ),
     "data_profiling_results": TableNote(
         Family.INGESTION,
-        "One metric of one column as a run measured it.",
+        "One metric of one column of a published version, or a sketch of its values; the run is the"
+        " one that made the version.",
         (
             Invariant(
-                "A metric of a column is there once per run.",
+                "A metric of a column is there once per profile.",
                 constraints=("pk_data_profiling_results",),
             ),
+            Invariant(
+                "A profile is of a version that there is: it has its rows and its columns.",
+                tests=(f"{_PROFILES}::test_what_is_no_profile_of_the_version_is_refused",),
+            ),
+            Invariant(
+                "No value of a column that carries a tag, or may have it from what it is made of,"
+                " or that a PII policy is about; nor a sketch of them.",
+                tests=(f"{_PROFILES}::test_no_value_of_a_tagged_column_is_kept",),
+            ),
         ),
-        unwritten=True,
     ),
     "run_audit": TableNote(
         Family.INGESTION,

@@ -6,6 +6,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Index,
     Integer,
     PrimaryKeyConstraint,
     Table,
@@ -89,9 +90,16 @@ data_profiling_results = Table(
     Column("sample_size", BigInteger, nullable=False),
     Column("profiled_at", UtcTime, nullable=False),
     Column("org_id", Id, nullable=False),
+    Column("profile_id", Id, nullable=False),
+    Column("version", BigInteger, nullable=False),
     PrimaryKeyConstraint(
-        "run_id", "source_object_id", "column_name", "metric_name", name="pk_data_profiling_results"
+        "profile_id",
+        "source_object_id",
+        "column_name",
+        "metric_name",
+        name="pk_data_profiling_results",
     ),
+    Index("ix_data_profiling_results_version", "source_object_id", "version"),
 )
 
 metadata_kinds = Table(

@@ -1,0 +1,126 @@
+"""A profile for people: one line per column, with a small chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
+
+from lakeguard.cli.inert import inert
+from lakeguard.cli.layout import Tone, moment, number, plural, strong, table, toned
+from lakeguard.cli.screen import Screen
+from lakeguard_sdk.measure import MeasureValue
+from lakeguard_sdk.profile import ColumnProfile, Frequent, Profile
+
+_WIDEST = 24
+_NAMED = 3
+_BARS = 8
+_HEADERS = ("column", "type", "empty", "distinct", "least", "middle", "greatest", "", "")
+
+
+def profile_lines(profile: Profile, screen: Screen) -> list[str]:
+    columns = plural(len(profile.columns), "column")
+    rows = [_row(column, profile.rows, screen) for column in profile.columns]
+    return [
+        f"{strong(f'{profile.dataset}@v{profile.version}')}   {plural(profile.rows, 'row')},"
+        f" {columns}, profile of {moment(profile.taken_at)}",
+        "",
+        *table(_HEADERS, rows, right=frozenset({2, 3})),
+    ]
+
+
+def _row(column: ColumnProfile, rows: int, screen: Screen) -> list[str]:
+    name, data_type = inert(column.column), column.type
+    empty = share_words(column.nulls, rows)
+    if column.masked:
+        return [name, data_type, empty, "", toned("masked: it carries a tag", Tone.QUIET)]
+    distinct = "" if column.distinct is None else number(column.distinct)
+    ends = [short(column.least), short(column.quantiles.get("0.5")), short(column.greatest)]
+    return [name, data_type, empty, distinct, *ends, chart(column, screen), _told(column, rows)]
+
+
+def share_words(part: int, rows: int) -> str:
+    """Nothing where it is nothing; never 0 % of something, never 100 % of less than all."""
+    if not part:
+        return ""
+    if part == rows:
+        return "100%"
+    return f"{min(max(part / rows * 100, 0.1), 99.9):.1f}%"
+
+
+def chart(column: ColumnProfile, screen: Screen) -> str:
+    """Of numbers and times how densely they lie from least to greatest; else how many rows have
+    each of the most frequent values."""
+    places = [_place(value) for value in column.quantiles.values()]
+    known = [place for place in places if place is not None]
+    if len(known) > 1 and known[0] < known[-1]:
+        return _density([float(share) for share in column.quantiles], known, screen)
+    return _bars([each.rows for each in column.top[:_BARS]], screen)
+
+
+def _density(shares: Sequence[float], places: Sequence[float], screen: Screen) -> str:
+    """Bars of equal width between the outermost quantiles, each as high as the rows in it."""
+    if len(shares) != len(places):
+        return ""
+    low, high = places[0], places[-1]
+    edges = [low + (high - low) * step / _BARS for step in range(_BARS + 1)]
+    below = [_share_below(edge, shares, places) for edge in edges]
+    return _bars([after - before for before, after in pairwise(below)], screen)
+
+
+def _share_below(edge: float, shares: Sequence[float], places: Sequence[float]) -> float:
+    """Between two quantiles the rows are taken to lie evenly."""
+    found = shares[0]
+    for index in range(1, len(places)):
+        before, after = places[index - 1], places[index]
+        if edge >= after:
+            found = shares[index]
+        elif edge > before:
+            part = (edge - before) / (after - before)
+            return shares[index - 1] + part * (shares[index] - shares[index - 1])
+    return found
+
+
+def _bars(heights: Sequence[float], screen: Screen) -> str:
+    most = max(heights, default=0)
+    if most <= 0:
+        return ""
+    return "".join(
+        screen.marks[round(height / most * (len(screen.marks) - 1))] for height in heights
+    )
+
+
+def _place(value: MeasureValue) -> float | None:
+    if isinstance(value, int | float):
+        return float(value)
+    try:
+        return datetime.fromisoformat(value).timestamp() if value else None
+    except ValueError:
+        return _number(value or "")
+
+
+def _number(text: str) -> float | None:
+    """Of a number that is told as text: too large for JSON, or a decimal."""
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if abs(found) < float("inf") else None
+
+
+def _told(column: ColumnProfile, rows: int) -> str:
+    """What else there is to say in a line: what is most frequent, else how texts are written."""
+    nans = f"{share_words(column.nans, rows)} NaN" if column.nans else ""
+    listed = column.top or column.patterns
+    named = ", ".join(_frequent(each, rows) for each in listed[:_NAMED])
+    return ", ".join(part for part in (nans, named) if part)
+
+
+def _frequent(each: Frequent, rows: int) -> str:
+    return f"{short(each.value)} {share_words(each.rows, rows)}"
+
+
+def short(value: MeasureValue) -> str:
+    """A value that does not fill the screen."""
+    text = "" if value is None else number(value)
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"

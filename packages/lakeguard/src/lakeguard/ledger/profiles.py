@@ -1,0 +1,132 @@
+"""Profiles of versions: kept metric by metric, and read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+
+from lakeguard.ledger.versions import StoredVersion
+from lakeguard.state import facts
+from lakeguard.state.tables import data_profiling_results
+from lakeguard_sdk.canonical import canonical_json
+from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.profile import ColumnProfile, Profile
+
+_METRICS = {
+    "BASIC_STATS": ("type", "nulls", "nans", "mean", "deviation", "lengths", "masked"),
+    "MIN_MAX": ("least", "greatest"),
+    "DISTINCT_COUNT": ("distinct",),
+    "QUANTILES": ("quantiles",),
+    "TOP_VALUES": ("top",),
+    "PATTERNS": ("patterns",),
+}
+"""Each metric, and what of a column's profile it tells. All but the first are left out where they
+would tell nothing."""
+_FIRST = "BASIC_STATS"
+_SKETCH = "SKETCH_"
+
+
+def record_profile(
+    connection: Connection, org_id: str, stored: StoredVersion, profile: Profile
+) -> None:
+    """Every metric of every column, under one new id."""
+    about = {
+        "run_id": stored.run_id,
+        "source_object_id": stored.dataset_id,
+        "sample_size": profile.rows,
+        "profiled_at": profile.taken_at,
+        "org_id": org_id,
+        "profile_id": new_id("prf"),
+        "version": stored.version,
+    }
+    rows = [
+        {**about, "column_name": column.column, **metric}
+        for ordinal, column in enumerate(profile.columns)
+        for metric in _metrics(column, {"engine": profile.engine, "ordinal": ordinal})
+    ]
+    facts.record(connection, data_profiling_results, rows, profile.taken_at)
+
+
+def profiles_of(
+    connection: Connection, name: DatasetName, dataset_id: str, version: int | None = None
+) -> tuple[Profile, ...]:
+    """Of the version, or of all; the newest profile first."""
+    kept = data_profiling_results.c
+    query = select(data_profiling_results).where(kept.source_object_id == dataset_id)
+    if version is not None:
+        query = query.where(kept.version == version)
+    rows = connection.execute(query.order_by(kept.profile_id)).all()
+    found = [
+        _profile(name, list(group)) for _, group in groupby(rows, key=lambda row: row.profile_id)
+    ]
+    return tuple(sorted(found, key=lambda each: each.taken_at, reverse=True))
+
+
+def last_profiled(connection: Connection, dataset_id: str) -> tuple[datetime, int] | None:
+    """When a version of the dataset was profiled last, and which; None where none was."""
+    kept = data_profiling_results.c
+    of_dataset = kept.source_object_id == dataset_id
+    latest = select(func.max(kept.profiled_at)).where(of_dataset).scalar_subquery()
+    row = connection.execute(
+        select(kept.profiled_at, kept.version)
+        .where(of_dataset, kept.profiled_at == latest)
+        .order_by(kept.version.desc())
+        .limit(1)
+    ).first()
+    return None if row is None else (row.profiled_at, int(row.version))
+
+
+def _metrics(column: ColumnProfile, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    told, nothing = column.to_data(), _nothing(column).to_data()
+    for name, fields in _METRICS.items():
+        if name == _FIRST or any(told[field] != nothing[field] for field in fields):
+            value = canonical_json({field: told[field] for field in fields})
+            yield _row(name, value, params if name == _FIRST else {})
+    for sketch in column.sketches:
+        name = f"{_SKETCH}{sketch.kind.upper()}"
+        yield _row(name, sketch.data, {"kind": sketch.kind, "type_tag": sketch.type_tag})
+
+
+def _nothing(column: ColumnProfile) -> ColumnProfile:
+    return ColumnProfile(column=column.column, type=column.type, nulls=column.nulls)
+
+
+def _row(name: str, value: str, params: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "metric_name": name,
+        "metric_value": value,
+        "metric_params": canonical_json(params),
+    }
+
+
+def _profile(name: DatasetName, rows: Sequence[Row[Any]]) -> Profile:
+    first = [row for row in rows if row.metric_name == _FIRST]
+    params = {row.column_name: json.loads(row.metric_params) for row in first}
+    ordered = sorted(params, key=lambda column: params[column]["ordinal"])
+    return Profile(
+        dataset=name,
+        version=rows[0].version,
+        rows=rows[0].sample_size,
+        columns=tuple(_column(column, rows) for column in ordered),
+        engine=params[ordered[0]]["engine"],
+        taken_at=rows[0].profiled_at,
+    )
+
+
+def _column(name: str, rows: Sequence[Row[Any]]) -> ColumnProfile:
+    told: dict[str, Any] = {"column": name}
+    sketches = []
+    for row in sorted(rows, key=lambda each: each.metric_name):
+        if row.column_name != name:
+            continue
+        if row.metric_name.startswith(_SKETCH):
+            sketches.append({**json.loads(row.metric_params), "data": row.metric_value})
+        else:
+            told |= json.loads(row.metric_value)
+    return ColumnProfile.model_validate({**told, "sketches": sketches})
