@@ -99,3 +99,17 @@ def test_a_blocked_run_leaves_its_rows_where_nothing_names_them(tmp_path: Path) 
     (file,) = things.aside.files
     assert pq.read_metadata(tmp_path / file.path).num_rows == file.rows == 1
     assert not Path(things.runs.location, "_delta_log").exists()
+
+
+def test_columns_of_a_kept_row_cannot_be_those_of_the_dataset(tmp_path: Path) -> None:
+    columns = {"id": "long", "lg_first_seen": "timestamp"}
+    free = SiftedTable(tmp_path / "free", Load(type=LoadType.APPEND), columns, {})
+    free.land({"id": 1})
+    assert free.run().status is RunStatus.SUCCESS
+    assert free.shown("id", "lg_first_seen") == [(1, None)]
+    bound = SiftedTable(
+        tmp_path / "bound", Load(type=LoadType.APPEND), columns, {"a": "not_null(id)"}
+    )
+    bound.land({"id": 1})
+    assert bound.run().status is RunStatus.FAILED
+    assert "lg_first_seen" in bound.runs.failures[0].message

@@ -12,8 +12,9 @@ from lakeguard_sdk import faultpoints
 from lakeguard_sdk.commits import written_whole
 from lakeguard_sdk.left_files import kept_place
 from lakeguard_sdk.measure import AnyMeasure, MeasureValue, measure_key
-from lakeguard_sdk.quarantine import FIRST_SEEN, AsideFile, SetAside
+from lakeguard_sdk.quarantine import FIRST_SEEN, KEPT_COLUMNS, AsideFile, SetAside
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import Storage, join, local_path
 from openlaketx.aside.failing import Failing, NotFound, failing_rows
@@ -21,7 +22,7 @@ from openlaketx.aside.judged import of_incoming
 from openlaketx.aside.kept_files import KeptFiles
 from openlaketx.aside.splitting import split
 from openlaketx.extract.file_order import PLACE
-from openlaketx.loads import Existing, Loaded, Sifted, merges
+from openlaketx.loads import Existing, Loaded, Sifted, carries_time, merges
 from openlaketx.measure import (
     Measured,
     Subject,
@@ -46,6 +47,7 @@ class Sieve:
         self._storage = storage
         self._session = session
         self._how = how_to_measure(plan)
+        _refuse_names(plan)
         self._files: list[AsideFile] = []
         self._before: dict[str, MeasureValue] = {}
         self._splits = 0
@@ -80,7 +82,7 @@ class Sieve:
             if len(self._files) > known:
                 self._add_to_before(failing)
             kept = self._split(kept, failing, schema, again=again)
-        if FIRST_SEEN in schema.names:
+        if carries_time(self._plan):
             every: Failing = {file.path: {} for file in kept.files}
             kept = self._split(kept, every, _without_time(schema))
         return Sifted(kept, tuple(join(self._lake, file.path) for file in self._files[known:]))
@@ -204,6 +206,17 @@ class Sieve:
             lacking,
             referenced_rows(self._plan, shown, lacking),
             sum(f.size for f in staged.files) + sum(f.size for f in existing.files.values()),
+        )
+
+
+def _refuse_names(plan: RunPlan) -> None:
+    """A row that is kept has columns of its own."""
+    taken = sorted(set(KEPT_COLUMNS) & set(plan.batch_schema.names))
+    if taken and plan.aside:
+        raise LoadFailed(
+            dataset=plan.dataset,
+            reason=f"a rule sets rows aside, which have a column {taken[0]} of their own:"
+            " give the dataset's column another name",
         )
 
 

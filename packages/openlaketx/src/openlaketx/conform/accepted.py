@@ -12,10 +12,10 @@ from functools import reduce
 from operator import and_
 
 from pyspark.sql import Column as SparkColumn
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakeguard_sdk.left_files import quarantine_place
+from lakeguard_sdk.quarantine import FIRST_SEEN, REASON
 from lakeguard_sdk.run import RunPlan, SchemaReaction, SchemaVerdict
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.schema_words import Reaction, SchemaChange
@@ -25,8 +25,6 @@ from openlaketx.engine.spark_errors import SPARK_ERRORS
 from openlaketx.engine.spark_types import data_type_of, quoted_name
 from openlaketx.extract import Batch
 from openlaketx.extract.file_order import ROW_FILE
-
-REASON = "lg_reason"
 
 _MISSING = (SchemaChange.DROP_NULLABLE, SchemaChange.DROP_REQUIRED, SchemaChange.RENAME)
 
@@ -47,7 +45,8 @@ def _renamed(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
         return batch
     both = [(column, names.get(column.name, column.name)) for column in batch.live.columns]
     selected = [batch.frame[quoted_name(column.name)].alias(name) for column, name in both]
-    frame = batch.frame.select(*selected, *_file_of(batch.frame))
+    carried = {ROW_FILE, FIRST_SEEN} & set(batch.frame.columns) - set(batch.live.names)
+    frame = batch.frame.select(*selected, *sorted(carried))
     columns = tuple(column.model_copy(update={"name": name}) for column, name in both)
     return replace(batch, frame=frame, live=TableSchema(columns=columns))
 
@@ -99,10 +98,6 @@ def _is_in(column: str, aside: Iterable[SchemaReaction]) -> bool:
     """Whether a part of the column, or all of it, is what may not be cast."""
     inside = (f"{column}.", f"{column}[")
     return any(item.column == column or item.column.startswith(inside) for item in aside)
-
-
-def _file_of(frame: DataFrame) -> list[str]:
-    return [ROW_FILE] if ROW_FILE in frame.columns else []
 
 
 def _place(plan: RunPlan, lake: str) -> str:

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakeguard_sdk.load import Load
+from lakeguard_sdk.quarantine import QuarantineBuild
 from lakeguard_sdk.run import RunPlan, SourceBuild
 from lakeguard_sdk.watermarks import bound_text, lower_bound, watermark_value
 from lakeguard_sdk.windows import window_bounds
@@ -18,7 +19,10 @@ from openlaketx.engine.spark_types import quoted_name, spark_type
 
 
 def chosen_rows(frame: DataFrame, plan: RunPlan) -> DataFrame:
-    """Rows of the window of a back-fill; else those that the watermark says are new."""
+    """Rows of the window of a back-fill; else those that the watermark says are new. Rows that
+    waited were chosen before."""
+    if isinstance(plan.build, QuarantineBuild):
+        return frame
     if plan.window is not None:
         return frame.filter(in_window(plan) & _was_read(plan))
     if not plan.load.watermark:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
 
+from lakeguard_sdk.quarantine import FIRST_SEEN
 from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.schema import TableSchema
 from openlaketx.conform.casts import lossless_cast
@@ -15,7 +16,7 @@ def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset:
     """Every value is what it was, in the declared type; one that cannot be fails the run.
 
     Columns that are not declared are left out: the verdict on the schema allowed it. Which file a
-    row is from stays known.
+    row is from stays known, and when one that waited was first set aside.
     """
     if live.columns == declared.columns:
         return frame
@@ -30,6 +31,6 @@ def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset:
             continue
         cast = lossless_cast(frame[name], column.name, found, column.type)
         selected.append(cast.alias(column.name))
-    if ROW_FILE in frame.columns:
-        selected.append(ROW_FILE)
+    carried = {ROW_FILE, FIRST_SEEN} & set(frame.columns) - set(live.names)
+    selected += sorted(carried)
     return frame.select(*selected)

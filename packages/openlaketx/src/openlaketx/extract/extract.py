@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
+from lakeguard_sdk.quarantine import QuarantineBuild
 from lakeguard_sdk.run import PythonBuild, RunPlan, SourceBuild, SqlBuild
 from lakeguard_sdk.storage import Storage, local_path
 from openlaketx.extract.batch import Batch
 from openlaketx.extract.frame_build import read_frame
 from openlaketx.extract.python_build import read_python
+from openlaketx.extract.quarantine_build import read_kept
 from openlaketx.extract.source_build import read_source
 from openlaketx.extract.sql_build import read_sql
 
@@ -33,4 +35,6 @@ def extract(
     if isinstance(plan.build, PythonBuild):
         place = project or local_path(lake)
         return read_python(session, plan.build, plan.dataset, place, plan.load.type)
+    if isinstance(plan.build, QuarantineBuild):
+        return read_kept(session, plan.build, plan.dataset, lake, storage)
     return read_frame(session, frame, plan.dataset)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lakeguard_sdk.errors import BuildFailed, LakeGuardError
+from lakeguard_sdk.quarantine import QuarantineBuild
 from lakeguard_sdk.run import RunPlan
 from openlaketx.engine.spark_errors import condition, reason
 from openlaketx.extract.batch import Batch
@@ -17,12 +18,13 @@ _NOT_OF_THE_TRANSFORM = ("FAILED_READ_FILE", "MALFORMED", "USER_RAISED_EXCEPTION
 
 
 def transform(batch: Batch, plan: RunPlan) -> Batch:
-    """The batch as it will be judged and written; without a transform, as it came.
+    """The batch as it will be judged and written; without a transform, as it came, and so do rows
+    that waited: it made them already.
 
     The session has no view but ``batch`` by then, so that the text can read nothing else. Which
     file a row is from is not known any more.
     """
-    if not plan.transform:
+    if not plan.transform or isinstance(plan.build, QuarantineBuild):
         return batch
     session = batch.frame.sparkSession
     batch.frame.drop(ROW_FILE).createOrReplaceTempView(BATCH)

@@ -4,6 +4,6 @@ from openlaketx.loads.apply import apply_load, merges
 from openlaketx.loads.existing import Existing
 from openlaketx.loads.loaded import Loaded
 from openlaketx.loads.positions import new_position
-from openlaketx.loads.sifting import Sifted
+from openlaketx.loads.sifting import Sifted, carries_time
 
-__all__ = ["Existing", "Loaded", "Sifted", "apply_load", "merges", "new_position"]
+__all__ = ["Existing", "Loaded", "Sifted", "apply_load", "carries_time", "merges", "new_position"]

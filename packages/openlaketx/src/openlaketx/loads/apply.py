@@ -23,7 +23,7 @@ from openlaketx.loads.incoming import files_in_turn
 from openlaketx.loads.keyed import load_by_key
 from openlaketx.loads.loaded import Loaded
 from openlaketx.loads.plain import load_plain
-from openlaketx.loads.sifting import Sift, nothing_aside, time_last, with_time
+from openlaketx.loads.sifting import Sift, carries_time, nothing_aside, time_last, with_time
 from openlaketx.loads.troubles import explaining
 from openlaketx.loads.windowed import load_window
 from openlaketx.stage import stage
@@ -43,7 +43,7 @@ def apply_load(
     existing = existing_table(plan)
     with explaining(plan):
         late = late_rows(frame, plan)
-    frame = time_last(with_hashes(chosen_rows(frame, plan), plan))
+    frame = time_last(with_hashes(chosen_rows(frame, plan), plan), plan)
     if merges(plan):
         loaded = load_by_key(frame, batch, plan, existing, storage, late, sift)
     else:
@@ -101,9 +101,9 @@ def _load_plain(
         frame = latest(frame, plan.table_schema, plan.load.keys, plan.load.order_by)
     if inserts_by_key:
         frame = _without_keys_outside(frame, plan, existing)
-    schema = with_time(plan.table_schema, frame)
+    schema = with_time(plan.table_schema, plan)
     staged = stage(frame, batch, plan, storage, schema=schema)
-    if schema != plan.table_schema:
+    if carries_time(plan):
         staged = sift(staged, schema, existing).kept
     if plan.window is not None:
         return load_window(staged, frame.sparkSession, plan, existing, storage)

@@ -65,7 +65,7 @@ def load_by_key(
     Rows that fail a rule meet no row of the table.
     """
     session, rows = frame.sparkSession, frame.drop(ROW_FILE)
-    schema = with_time(incoming_schema(plan), frame)
+    schema = with_time(incoming_schema(plan), plan)
     read = stage(rows, batch, plan, storage, schema=schema, folder=INCOMING)
     sifted = sift(read, schema, existing)
     staged = sifted.kept

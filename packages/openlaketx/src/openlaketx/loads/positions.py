@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lakeguard_sdk.evidence import SourcePosition
+from lakeguard_sdk.quarantine import QuarantineBuild
 from lakeguard_sdk.run import RunPlan, SourceBuild
 from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.watermarks import watermark_subject, watermark_value
@@ -18,7 +19,10 @@ def new_position(
     """The manifest after this run and the highest watermark so far.
 
     A back-fill moves neither; but an APPEND takes files that it built again as they are now.
+    Rows that waited have no position: they were read before.
     """
+    if isinstance(plan.build, QuarantineBuild):
+        return None
     known = plan.build.position if isinstance(plan.build, SourceBuild) else None
     if plan.window is not None:
         files = files if plan.load.type is LoadType.APPEND else known

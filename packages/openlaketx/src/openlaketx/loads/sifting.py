@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lakeguard_sdk.quarantine import FIRST_SEEN, KEPT_COLUMNS
+from lakeguard_sdk.quarantine import FIRST_SEEN, KEPT_COLUMNS, QuarantineBuild
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.schema import Column, TableSchema
 from openlaketx.engine.places import spark_read_path
@@ -42,17 +42,22 @@ def keys_aside(session: SparkSession, sifted: Sifted, plan: RunPlan) -> DataFram
     return rows.select(*keys).dropna().distinct()
 
 
-def with_time(schema: TableSchema, frame: DataFrame) -> TableSchema:
-    """The columns to stage: where rows waited before, also when each was first set aside."""
-    if FIRST_SEEN not in frame.columns:
+def carries_time(plan: RunPlan) -> bool:
+    """Whether each row of the batch comes with the time when it was first set aside."""
+    return isinstance(plan.build, QuarantineBuild)
+
+
+def with_time(schema: TableSchema, plan: RunPlan) -> TableSchema:
+    """The columns to stage: those of the schema, and that time."""
+    if not carries_time(plan):
         return schema
     time = Column(name=FIRST_SEEN, type=KEPT_COLUMNS[FIRST_SEEN])
     return TableSchema(columns=(*schema.columns, time))
 
 
-def time_last(frame: DataFrame) -> DataFrame:
+def time_last(frame: DataFrame, plan: RunPlan) -> DataFrame:
     """The same frame; that time, if it is there, stands behind all columns of the table."""
-    if FIRST_SEEN not in frame.columns:
+    if not carries_time(plan):
         return frame
     others = (quoted_name(name) for name in frame.columns if name != FIRST_SEEN)
     return frame.select(*others, FIRST_SEEN)
