@@ -120,6 +120,19 @@ class KeptChoice(Noun):
         return (not self.runs or run_id in self.runs) and (not self.rules or rule_id in self.rules)
 
 
+class KeptListing(Noun):
+    """Some of the rows that wait, as text; None is NULL."""
+
+    dataset: DatasetName
+    columns: tuple[str, ...]
+    """Those of the batch, then ``KEPT_COLUMNS``."""
+    rows: tuple[tuple[str | None, ...], ...]
+    masked: tuple[str, ...] = ()
+    """Columns of those whose values are not told."""
+    waiting: int = 0
+    """How many rows were chosen, shown or not."""
+
+
 class QuarantineBalance(Noun):
     """``read`` is ``published + waiting + written_off + malformed``, whatever is published.
 

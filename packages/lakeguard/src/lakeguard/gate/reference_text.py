@@ -71,11 +71,11 @@ Clauses stand behind the rule in any order, each once:
   for those rules that say so below.
 
 A rule with `on_fail quarantine` blocks by its number only where `fail_if` says so, and that is held
-against the batch as it came. Without limits it warns where it set rows aside; with `warn_if` alone it
-warns beyond it. What a run may set aside at all, a
-[QUARANTINE_BUDGET](policies.md#quarantine_budget) says. Only rules that point at single rows can set
-aside: not those about sequences, intervals, groups, values or whole datasets, nor one that names a
-column which only the load writes, such as `row_hash`.
+against the batch as it came. Without limits it warns where it set rows aside; with `warn_if` alone
+it warns beyond it. What a run may set aside at all, a
+[QUARANTINE_BUDGET](policies.md#quarantine_budget) says. Only rules that point at single rows can
+set aside: not those about sequences, intervals, groups, values or whole datasets, nor one that
+names a column which only the load writes, such as `row_hash`.
 """
 
 RESULTS = """\

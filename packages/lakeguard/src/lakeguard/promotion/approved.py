@@ -19,3 +19,9 @@ def approved_evidence(
     first = decision_by_id(connection, heart.org_id, version.decision_id, dataset.name)
     document = get_document(connection, heart.org_id, str(first.case.evidence))
     return Evidence.from_json(document).model_copy(update={"dataset": dataset.name})
+
+
+def filed_under(evidence: Evidence) -> tuple[str, ...]:
+    """The rules that set rows aside then: they were answered when the version was made."""
+    files = evidence.aside.files if evidence.aside else ()
+    return tuple(sorted({file.rule_id for file in files}))

@@ -12,7 +12,7 @@ from lakeguard.lake.port import LiveFile
 from lakeguard.lake.small_files import MEGABYTE, Group, small_file_groups
 from lakeguard.ledger.intents import intent_of_run, next_seq
 from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_version
-from lakeguard.promotion.approved import approved_evidence
+from lakeguard.promotion.approved import approved_evidence, filed_under
 from lakeguard.promotion.deciding import Case, decide_and_record
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.ending import end_run
@@ -249,5 +249,6 @@ def _decide(
     )
     tags = {column.name: column.tags for column in dataset.definition.columns}
     pinned = PinnedRules(rules=(), policies=(), tags=tags)
-    case = Case(ticket.run_id, dataset, stored.table_schema, pinned, findings)
+    aside = filed_under(evidence)
+    case = Case(ticket.run_id, dataset, stored.table_schema, pinned, findings, aside=aside)
     return decide_and_record(connection, heart, case, evidence)

@@ -23,6 +23,7 @@ from lakeguard.promotion.moving import hold_table
 from lakeguard.promotion.publication import publish_version
 from lakeguard.promotion.restoration import publish_restored
 from lakeguard.promotion.rewriting import publish_compacted
+from lakeguard.promotion.waiting_tables import show_waiting
 from lakeguard.registry.store import dataset_by_id
 from lakeguard_sdk.commits import Commit, CommittedFile, carries_out, commit_kind
 from lakeguard_sdk.errors import (
@@ -83,6 +84,7 @@ def settle(
             said = own or _what_went_wrong(intent, commit, outcome, difference)
             result = _end_intent_run(connection, heart, task, intent, said)
     reached("complete.recorded")
+    show_waiting(heart, intent.dataset_id)
     return result
 
 

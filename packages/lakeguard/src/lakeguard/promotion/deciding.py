@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from lakeguard.dispatch.tasks import Task
+from lakeguard.gate.case import Quarantined
 from lakeguard.gate.decide import CaseFacts, decide
 from lakeguard.ledger.decisions import record_decision
 from lakeguard.ledger.documents import put_document
@@ -24,7 +25,7 @@ from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.run import RunResult, SchemaReaction
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import SOURCE_LAYER, RunStatus
+from lakeguard_sdk.words import SOURCE_LAYER, PolicyType, RunStatus
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,10 @@ class Case:
     pinned: PinnedRules
     findings: Findings
     differences: tuple[SchemaReaction, ...] = ()
+    aside: tuple[str, ...] = ()
+    """Ids of the rules whose failing rows the run sets aside."""
+    quarantine: Quarantined | None = None
+    """What waits; None where no policy asks, or no new rows come."""
 
     @property
     def facts(self) -> CaseFacts:
@@ -47,7 +52,15 @@ class Case:
             eligibility=self.findings.checks,
             schema_differences=self.differences,
             subject=self.pinned.subject,
+            aside=self.aside,
+            quarantine=self.quarantine or self._untouched,
         )
+
+    @property
+    def _untouched(self) -> Quarantined | None:
+        """What brings no new rows is held to no limit on rows that wait."""
+        asked = any(p.type is PolicyType.QUARANTINE_BUDGET for p in self.pinned.policies)
+        return Quarantined(rows=0, exempt=True) if asked else None
 
 
 def refuse(connection: Connection, heart: Heart, task: Task, case: Case) -> RunResult:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection
 
-from lakeguard.ledger.lineage import UNKNOWN, Arrow
+from lakeguard.ledger.lineage import UNKNOWN, Arrow, lineage_of
 from lakeguard.ledger.openings import opened_revision, opening_of
 from lakeguard.promotion.heart import Heart
 from lakeguard.registry.store import definition_at
 from lakeguard_sdk.definition import FromSql
 from lakeguard_sdk.load import load_columns
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.quarantine import QuarantineBuild
 from lakeguard_sdk.run import InputPin, Intent, RunPlan
 from lakeguard_sdk.words import MoveKind
 
@@ -27,12 +28,15 @@ def column_descent(heart: Heart, intent: Intent) -> tuple[Arrow, ...]:
     text of a build is an error here: it would keep a move open that is made.
 
     What is written in no way from an input has no arrow: a source's columns, those that the load
-    itself writes, a constant. An adoption or a rollback builds nothing.
+    itself writes, a constant. An adoption or a rollback builds nothing. Rows that waited come from
+    where those of the base came from.
     """
     if intent.kind is not MoveKind.PUBLISH:
         return ()
     with heart.database.read() as connection:
         plan = opening_of(connection, heart.org_id, intent.run_id).plan
+        if isinstance(plan.build, QuarantineBuild) and plan.base is not None:
+            return tuple(lineage_of(connection, plan.dataset_id, plan.base.version))
         pins = {pin.input.dataset: pin for pin in plan.pins}
         if not pins:
             return ()

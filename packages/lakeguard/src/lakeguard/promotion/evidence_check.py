@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from lakeguard.ledger.versions import require_version
+from lakeguard.promotion.aside import check_set_aside
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard.promotion.row_balance import check_rows
@@ -41,6 +42,7 @@ def check_evidence(
         if found != wanted:
             findings.refuse("evidence", f"{field} is {found!r}, it must be {wanted!r}")
     check_rows(heart, plan, base, evidence, findings)
+    check_set_aside(heart, plan, evidence, findings)
     _check_position(plan, evidence, findings)
     if set(evidence.inputs) != {pin.input for pin in plan.pins}:
         findings.refuse("evidence", "the inputs read are not those that were pinned")

@@ -13,6 +13,7 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
 from lakeguard.gate.schema_terms import SchemaTerms
 from lakeguard.gate.subject import Subject
+from lakeguard.lake.kept_tables import DeltaKeptTables, KeptTables
 from lakeguard.lake.port import GovernedTables
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import opening_of, schema_verdict
@@ -37,6 +38,7 @@ class Heart:
     clock: Callable[[], datetime]
     actor: str
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
+    kept: KeptTables = field(default_factory=DeltaKeptTables)
 
     def location_of(self, dataset: RegisteredDataset) -> str:
         return located(self.lake, dataset.location)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lakeguard.dispatch import tasks
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.openings import record_schema, schema_verdict
+from lakeguard.promotion.aside import quarantined
 from lakeguard.promotion.deciding import Case, decide_and_record, refuse
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.ending import end_run
@@ -52,7 +55,11 @@ def submit_evidence(heart: Heart, ticket: RunTicket, evidence: Evidence) -> Deci
         check_evidence(connection, heart, run, evidence, findings)
         if verdict is None:
             findings.refuse("schema", "the live schema was never submitted")
-        case = _case(run, findings, verdict.differences if verdict else ())
+        case = replace(
+            _case(run, findings, verdict.differences if verdict else ()),
+            aside=tuple(rule.rule_id for rule in run.plan.aside),
+            quarantine=quarantined(connection, heart, run.plan, run.pinned.policies),
+        )
         decision = decide_and_record(connection, heart, case, evidence)
         if not decision.allowed:
             end_run(

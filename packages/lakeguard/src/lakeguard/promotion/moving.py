@@ -20,6 +20,7 @@ from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.drifting import require_room
 from lakeguard.promotion.heart import Heart, OpenRun, load_open_run
 from lakeguard.promotion.row_balance import replaces_all
+from lakeguard.promotion.taking import require_waiting
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.locking import hold
 from lakeguard_sdk.errors import (
@@ -130,6 +131,7 @@ def _publish_intent(connection: Connection, heart: Heart, run: OpenRun, table_id
     decision = decision_of_run(connection, heart.org_id, evidence.run_id, run.dataset.name)
     if decision is None:
         raise NotApproved(run=evidence.run_id, reason="none was made")
+    require_waiting(connection, heart, run.plan)
     return Intent(
         intent_id=new_id("int"),
         kind=MoveKind.PUBLISH,

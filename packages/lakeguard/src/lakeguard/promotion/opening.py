@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.gate.aside import aside_rules
 from lakeguard.gate.policies import judge_metadata
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import record_opening
@@ -23,6 +24,7 @@ from lakeguard.promotion.partitioning import check_partitioning, partition_colum
 from lakeguard.promotion.privacy import private_columns, tagged_above
 from lakeguard.promotion.proven import proven_unique
 from lakeguard.promotion.references import pin_references
+from lakeguard.promotion.replaying import plan_replay, replay_load, task_replay
 from lakeguard.promotion.sampling import masked_columns
 from lakeguard.promotion.schema_terms import schema_terms
 from lakeguard.promotion.subjects import asked_measures, pin_rules, read_by
@@ -40,6 +42,8 @@ from lakeguard.registry.store import (
 from lakeguard_sdk.database import database_table
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.load import Load
+from lakeguard_sdk.quarantine import QuarantineBuild
 from lakeguard_sdk.run import (
     Build,
     InputPin,
@@ -72,6 +76,11 @@ class Opening:
     watermark: str | None
     window: Window | None
     references: tuple[InputPin, ...] = ()
+
+    @property
+    def load(self) -> Load:
+        load = self.dataset.definition.load
+        return replay_load(load) if isinstance(self.build, QuarantineBuild) else load
 
     @property
     def partition_by(self) -> tuple[str, ...]:
@@ -109,13 +118,19 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
     findings = Findings()
     if not dataset.definition.active:
         findings.refuse("dataset", f"dataset {dataset.name} is disabled (active: false)")
-    window = task_window(task)
+    window, replay = task_window(task), task_replay(task)
     base = _base(connection, heart, dataset, published, findings, windowed=window is not None)
     check_window(dataset, window, published, findings)
     position = base_position(connection, heart, dataset, published)
-    build = plan_build(
-        connection, heart, dataset, published, position, findings, whole=window is not None
-    )
+    build: Build | None
+    if replay is None:
+        build = plan_build(
+            connection, heart, dataset, published, position, findings, whole=window is not None
+        )
+        watermark = known_watermark(dataset, build, position, published, findings)
+    else:
+        build = plan_replay(connection, heart, dataset, published, replay, findings)
+        watermark = None
     return Opening(
         task=task,
         ticket=ticket,
@@ -134,7 +149,7 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
         build=build,
         bundle=find_bundle(connection, heart, dataset, findings),
         findings=findings,
-        watermark=known_watermark(dataset, build, position, published, findings),
+        watermark=watermark,
         window=window,
         references=pin_references(connection, heart, dataset, findings),
     )
@@ -205,7 +220,7 @@ def _plan(connection: Connection, heart: Heart, opening: Opening, build: Build) 
         dataset=opening.dataset.name,
         dataset_id=opening.dataset.dataset_id,
         lease_seconds=tasks.LEASE.total_seconds(),
-        load=definition.load,
+        load=opening.load,
         declared=definition.declared,
         build=build,
         measures=measures,
@@ -229,6 +244,7 @@ def _plan(connection: Connection, heart: Heart, opening: Opening, build: Build) 
         private=private,
         masked=masked,
         unstated=unstated_columns(definition.table_schema, opening.pinned, masked),
+        aside=aside_rules(opening.pinned.rules, definition.declared),
     )
 
 

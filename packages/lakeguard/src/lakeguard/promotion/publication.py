@@ -14,14 +14,18 @@ from lakeguard.ledger.versions import (
     next_version,
     record_materialization,
     record_version,
+    require_version,
 )
+from lakeguard.promotion.aside import record_aside
+from lakeguard.promotion.builds import read_inputs
 from lakeguard.promotion.drifting import record_drift
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.definition import policyset_hash, ruleset_hash
-from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.evidence import Evidence, InputVersion
 from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.quarantine import QuarantineBuild
 from lakeguard_sdk.run import Intent, RunResult
 from lakeguard_sdk.words import MoveKind, RunStatus
 
@@ -41,8 +45,10 @@ def publish_version(
     )
     adopted = intent.kind is MoveKind.ADOPTION
     version = _version(connection, heart, run, intent, commit, evidence)
-    record_version(connection, heart.org_id, version, evidence.inputs)
+    inputs = _inputs(connection, heart, run, evidence)
+    record_version(connection, heart.org_id, version, inputs)
     record_lineage(connection, heart.org_id, version, arrows)
+    record_aside(connection, heart, run.plan, version, evidence)
     record_materialization(
         connection,
         heart.org_id,
@@ -113,7 +119,25 @@ def _version(
         ruleset_hash=ruleset_hash(run.pinned.rules),
         policies_hash=policyset_hash(run.pinned.policies),
         build_hash=evidence.build_hash,
-        position_hash=None
+        position_hash=_position_of_base(connection, run)
         if position is None
         else put_document(connection, heart.org_id, position.to_data(), heart.clock()),
     )
+
+
+def _inputs(
+    connection: Connection, heart: Heart, run: OpenRun, evidence: Evidence
+) -> tuple[InputVersion, ...]:
+    """A replay reads no input: its rows and the table's are of those that its base had read."""
+    base = run.plan.base
+    if not isinstance(run.plan.build, QuarantineBuild) or base is None:
+        return evidence.inputs
+    return read_inputs(connection, heart, run.dataset, base.version)
+
+
+def _position_of_base(connection: Connection, run: OpenRun) -> str | None:
+    """A replay leaves the position where it was."""
+    base = run.plan.base
+    if not isinstance(run.plan.build, QuarantineBuild) or base is None:
+        return None
+    return require_version(connection, run.dataset.dataset_id, base.version).position_hash

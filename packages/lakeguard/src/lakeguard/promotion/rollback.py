@@ -16,7 +16,7 @@ from lakeguard.ledger.versions import (
     stored_version,
     stored_versions,
 )
-from lakeguard.promotion.approved import approved_evidence
+from lakeguard.promotion.approved import approved_evidence, filed_under
 from lakeguard.promotion.completing import complete
 from lakeguard.promotion.deciding import Case, decide_and_record
 from lakeguard.promotion.eligibility import Findings, rogue_commit
@@ -166,7 +166,15 @@ def _decide(
     findings = Findings()
     findings.accept("version", f"v{target.version} was approved by {target.decision_id}")
     differences = _policy_differences(dataset, target, pinned.policies)
-    case = Case(ticket.run_id, dataset, target.table_schema, pinned, findings, differences)
+    case = Case(
+        ticket.run_id,
+        dataset,
+        target.table_schema,
+        pinned,
+        findings,
+        differences,
+        aside=filed_under(evidence),
+    )
     return decide_and_record(connection, heart, case, evidence)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from sqlalchemy import Connection
 
+from lakeguard.gate.aside import aside_rules
 from lakeguard.gate.case import CaseFacts
 from lakeguard.gate.policies import governs
 from lakeguard.gate.schema_changes import Approved, Difference, find_changes, reordered
@@ -68,6 +69,7 @@ def judge_schema(
         private=private,
         masked=masked,
         unstated=unstated_columns(definition.table_schema, pinned, masked),
+        aside=aside_rules(pinned.rules, declared),
     )
 
 

@@ -8,6 +8,7 @@ from lakeguard.state.definition_notes import DEFINITION_NOTES
 from lakeguard.state.ingestion_notes import INGESTION_NOTES
 from lakeguard.state.ledger_notes import LEDGER_NOTES
 from lakeguard.state.platform_notes import PLATFORM_NOTES
+from lakeguard.state.quarantine_notes import QUARANTINE_NOTES
 from lakeguard.state.sample_notes import SAMPLE_NOTES
 from lakeguard.state.table_note import TableNote
 from lakeguard.state.waiver_notes import WAIVER_NOTES
@@ -20,6 +21,7 @@ NOTES: dict[str, TableNote] = {
     **PLATFORM_NOTES,
     **WAIVER_NOTES,
     **SAMPLE_NOTES,
+    **QUARANTINE_NOTES,
     **ALERT_NOTES,
 }
 """By name; a test holds the keys against the tables and views there are."""

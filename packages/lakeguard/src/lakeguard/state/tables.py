@@ -61,6 +61,11 @@ from lakeguard.state.platform_tables import (
     organizations,
     users,
 )
+from lakeguard.state.quarantine_tables import (
+    quarantine_holdings,
+    quarantine_taken,
+    quarantine_write_offs,
+)
 from lakeguard.state.relay_tables import (
     audit_chain,
     outbox,
@@ -130,6 +135,9 @@ __all__ = [
     "promotion_status",
     "quality_rules",
     "quality_rules_revisions",
+    "quarantine_holdings",
+    "quarantine_taken",
+    "quarantine_write_offs",
     "registry_applies",
     "relay_cursors",
     "rule_samples",

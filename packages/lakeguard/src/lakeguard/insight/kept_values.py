@@ -1,0 +1,139 @@
+"""Rows that wait, read from their files; what nobody may be told is masked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlalchemy import Connection
+
+from lakeguard.gate.policies import parse_policy
+from lakeguard.gate.policy_types.pii import ForbidPattern
+from lakeguard.ledger.kept_reading import quarantine_of
+from lakeguard.ledger.kept_rows import Holding
+from lakeguard.ledger.openings import opening_of, schema_verdict
+from lakeguard.promotion.heart import PinnedRules
+from lakeguard.promotion.privacy import private_in
+from lakeguard.promotion.sampling import masked_columns
+from lakeguard.promotion.travelling import possible_tags
+from lakeguard.registry.store import (
+    RegisteredDataset,
+    current_policies,
+    current_target,
+    require_dataset,
+)
+from lakeguard_sdk.definition import PolicyDefinition
+from lakeguard_sdk.errors import TableUnreadable
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.quarantine import KEPT_COLUMNS, KeptChoice, KeptListing
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, texts
+from lakeguard_sdk.storage import join, local_path
+from lakeguard_sdk.words import PolicyType
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ListingOrder:
+    """What is to be read, and what of it is not told."""
+
+    dataset: DatasetName
+    holdings: tuple[Holding, ...]
+    hidden: frozenset[str]
+    """Columns, in lower case."""
+
+
+def listing_order(
+    connection: Connection, org_id: str, name: DatasetName, choice: KeptChoice
+) -> ListingOrder:
+    """What waits and is chosen. Hidden is what was hidden when it was set aside, and what the
+    tags and policies of today hide."""
+    dataset = require_dataset(connection, org_id, name)
+    found = quarantine_of(connection, org_id, dataset.dataset_id)
+    waiting = found.waiting(found.published)
+    chosen = tuple(item for item in waiting if choice.takes(item.run_id, item.rule_id))
+    policies = current_policies(connection, org_id)
+    hidden = set(_hidden_today(connection, org_id, dataset, policies))
+    for run_id in {item.run_id for item in chosen}:
+        plan = _plan(connection, org_id, run_id)
+        hidden |= {*plan.masked, *plan.private}
+        if any(map(_forbids_pattern, policies)):
+            # a rest that passed says nothing of rows that were set aside
+            hidden |= set(texts(plan.batch_schema))
+    return ListingOrder(dataset.name, chosen, frozenset(name.casefold() for name in hidden))
+
+
+def read_listing(order: ListingOrder, lake: str, limit: int) -> KeptListing:
+    """At most ``limit`` rows, the oldest files first."""
+    rows = list(islice(_rows(order, lake), limit))
+    columns = list(dict.fromkeys(name for row in rows for name in row if name not in KEPT_COLUMNS))
+    masked = tuple(name for name in columns if name.casefold() in order.hidden)
+    shown = (*columns, *KEPT_COLUMNS)
+    return KeptListing(
+        dataset=order.dataset,
+        columns=shown,
+        rows=tuple(
+            tuple(MASKED if name in masked else _text(row.get(name)) for name in shown)
+            for row in rows
+        ),
+        masked=masked,
+        waiting=sum(item.rows for item in order.holdings),
+    )
+
+
+def _rows(order: ListingOrder, lake: str) -> Iterator[Row]:
+    for holding in order.holdings:
+        for file in holding.files:
+            place = join(lake, file.path)
+            try:
+                with pq.ParquetFile(local_path(place)) as content:
+                    for batch in content.iter_batches(batch_size=100):
+                        yield from batch.to_pylist()
+            except (OSError, pa.ArrowException) as error:
+                raise TableUnreadable(
+                    dataset=order.dataset, location=place, reason=str(error)
+                ) from error
+
+
+def _hidden_today(
+    connection: Connection,
+    org_id: str,
+    dataset: RegisteredDataset,
+    policies: tuple[PolicyDefinition, ...],
+) -> Iterable[str]:
+    definition = dataset.definition
+    target = current_target(connection, org_id, definition.target or "")
+    transformed = target is not None and bool(target.transform)
+    possible = possible_tags(connection, org_id, definition, transformed=transformed)
+    tags = {column.name: column.tags for column in definition.columns}
+    pinned = PinnedRules(rules=(), policies=policies, tags=tags)
+    private = private_in(definition, policies, pinned, possible)
+    return {*private, *masked_columns(definition, pinned, private, possible)}
+
+
+def _forbids_pattern(policy: PolicyDefinition) -> bool:
+    if policy.type is not PolicyType.PII or not policy.active:
+        return False
+    return isinstance(parse_policy(policy.type, policy.expression), ForbidPattern)
+
+
+def _plan(connection: Connection, org_id: str, run_id: str) -> RunPlan:
+    plan = opening_of(connection, org_id, run_id).plan
+    verdict = schema_verdict(connection, org_id, run_id)
+    return plan if verdict is None else plan.under(verdict)
+
+
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None).isoformat(sep=" ") + " UTC"
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        value = ", ".join(value)
+    return str(value)[:LONGEST_TEXT]

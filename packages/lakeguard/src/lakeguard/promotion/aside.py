@@ -1,0 +1,107 @@
+"""Rows that rules keep out of a table: what evidence says of them, and what is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from sqlalchemy import Connection
+
+from lakeguard.gate.case import Quarantined
+from lakeguard.ledger.kept_reading import quarantine_of
+from lakeguard.ledger.kept_rows import Holding, Taken, oldest, read_rows, reads_anew
+from lakeguard.ledger.quarantine import record_holdings, record_taken
+from lakeguard.ledger.versions import StoredVersion
+from lakeguard.promotion.eligibility import Findings
+from lakeguard.promotion.heart import Heart
+from lakeguard_sdk.canonical import is_sha256
+from lakeguard_sdk.definition import PolicyDefinition
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.left_files import kept_place
+from lakeguard_sdk.quarantine import AsideFile, QuarantineBuild
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.words import PolicyType
+
+
+def check_set_aside(heart: Heart, plan: RunPlan, evidence: Evidence, findings: Findings) -> None:
+    """Files are the run's own, where rows of such columns lie; a replay accounts for every row."""
+    place = kept_place(heart.lake, plan.dataset, plan.batch_schema, plan.ticket.run_id)
+    below = f"{place.removeprefix(heart.lake.rstrip('/')).lstrip('/')}/"
+    for file in evidence.aside.files if evidence.aside else ():
+        if not file.path.startswith(below) or {"", ".", ".."} & set(file.path.split("/")):
+            findings.refuse("evidence", f"{file.path!r} is not where the run sets rows aside")
+        if not is_sha256(file.sha256):
+            findings.refuse("evidence", f"{file.path!r} has no hash of its content")
+        if file.first_seen > heart.clock():
+            findings.refuse("evidence", f"{file.path!r} has rows of a time to come")
+    if isinstance(plan.build, QuarantineBuild):
+        _check_replayed(plan, plan.build, evidence, findings)
+
+
+def _check_replayed(
+    plan: RunPlan, build: QuarantineBuild, evidence: Evidence, findings: Findings
+) -> None:
+    taken, read = sum(file.rows for file in build.files), read_rows(plan, evidence)
+    if sum(read) != taken or read.malformed:
+        findings.refuse(
+            "evidence",
+            f"{taken:,} rows that waited were read, but {read.accounted:,} are accounted for and"
+            f" {read.aside:,} set aside again",
+        )
+    if evidence.position is not None:
+        findings.refuse("evidence", "rows that waited have no position in a source")
+
+
+def quarantined(
+    connection: Connection,
+    heart: Heart,
+    plan: RunPlan,
+    policies: Iterable[PolicyDefinition],
+) -> Quarantined | None:
+    """What waits while a run is decided on; None where no policy asks."""
+    if all(policy.type is not PolicyType.QUARANTINE_BUDGET for policy in policies):
+        return None
+    found = quarantine_of(connection, heart.org_id, plan.dataset_id)
+    waiting = found.waiting(found.published)
+    build = plan.build
+    replays = isinstance(build, QuarantineBuild)
+    return Quarantined(
+        rows=sum(item.rows for item in waiting),
+        oldest=oldest(waiting),
+        taken=sum(file.rows for file in build.files) if isinstance(build, QuarantineBuild) else 0,
+        exempt=replays,
+        renews=reads_anew(plan),
+    )
+
+
+def record_aside(
+    connection: Connection, heart: Heart, plan: RunPlan, version: StoredVersion, evidence: Evidence
+) -> None:
+    """What the version keeps out of the table, and which waiting rows it took."""
+    aside = evidence.aside
+    if aside is not None:
+        holdings = _holdings(plan, version, aside.files)
+        record_holdings(connection, heart.org_id, version.dataset_id, holdings)
+    if isinstance(plan.build, QuarantineBuild):
+        taken = {(file.run_id, file.rule_id) for file in plan.build.files}
+        rows = [Taken(version.run_id, *key, version.version) for key in sorted(taken)]
+        record_taken(connection, heart.org_id, version.dataset_id, rows, version.promoted_at)
+
+
+def _holdings(
+    plan: RunPlan, version: StoredVersion, files: Iterable[AsideFile]
+) -> Iterable[Holding]:
+    said = {rule.rule_id: rule.expression for rule in plan.aside}
+    by_rule = sorted(files, key=lambda file: (file.rule_id, file.path))
+    for rule_id, found in groupby(by_rule, key=lambda file: file.rule_id):
+        held = tuple(found)
+        yield Holding(
+            run_id=version.run_id,
+            rule_id=rule_id,
+            expression=said[rule_id],
+            version=version.version,
+            rows=sum(file.rows for file in held),
+            first_seen=min(file.first_seen for file in held),
+            set_aside_at=version.promoted_at,
+            files=held,
+        )

@@ -1,0 +1,142 @@
+"""Sending rows again that wait: a build of its own, which adds to what the table has."""
+
+from __future__ import annotations
+
+import json
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.ledger.kept_reading import quarantine_of
+from lakeguard.ledger.kept_rows import Holding
+from lakeguard.ledger.versions import Pointer
+from lakeguard.promotion.eligibility import Findings
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.store import RegisteredDataset, job_id_of_dataset, require_dataset
+from lakeguard_sdk.load import KEYED_LOADS, Load
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.quarantine import KeptChoice, QuarantineBuild
+from lakeguard_sdk.quarantine_errors import NothingWaits, NotReplayable
+from lakeguard_sdk.words import HashStrategy, LateRows, LoadType
+
+_ADDS = {
+    LoadType.FULL: LoadType.APPEND,
+    LoadType.PARTITION: LoadType.APPEND,
+    LoadType.SNAPSHOT: LoadType.INCREMENTAL,
+}
+"""What replaces rows by those of a whole batch cannot do so by a few of them."""
+
+
+class ReplayOrder(Noun):
+    """What the task of a replay was given."""
+
+    choice: KeptChoice
+    as_newest: bool = False
+    """Whether the rows count as newer than what the table has of their keys."""
+
+
+def order_replay(
+    heart: Heart,
+    name: DatasetName,
+    triggered_by: str,
+    order: ReplayOrder,
+    key: str | None = None,
+) -> str:
+    """Submit a replay; refused where nothing chosen waits, or nothing orders the rows."""
+    with heart.database.write() as connection:
+        dataset = require_dataset(connection, heart.org_id, name)
+        require_replayable(dataset, order)
+        chosen_holdings(connection, heart, dataset, order.choice)
+        return tasks.submit(
+            connection,
+            heart.org_id,
+            dataset.dataset_id,
+            kind=TaskKind.BUILD,
+            key=key,
+            parameters=json.dumps({"replay": order.to_data()}),
+            triggered_by=triggered_by,
+            at=heart.clock(),
+            job_id=job_id_of_dataset(connection, heart.org_id, name),
+        )
+
+
+def task_replay(task: Task) -> ReplayOrder | None:
+    kept = json.loads(task.parameters).get("replay")
+    return None if kept is None else ReplayOrder.model_validate(kept)
+
+
+def require_replayable(dataset: RegisteredDataset, order: ReplayOrder) -> None:
+    """``NotReplayable``, with the way out, where it is not known which rows are newer."""
+    load, name = dataset.definition.load, dataset.name
+    if load.type is LoadType.FULL and load.hash is HashStrategy.KEY_HASH:
+        reason = "a FULL load with a key_hash adds no rows; it reads them all again"
+        raise NotReplayable(dataset=name, reason=reason, way=f"lakeguard run {name}")
+    problem = None if order.as_newest else _unordered(load)
+    if problem is not None:
+        way = f"lakeguard quarantine replay {name} --as-newest"
+        raise NotReplayable(dataset=name, reason=problem, way=way)
+
+
+def chosen_holdings(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, choice: KeptChoice
+) -> tuple[Holding, ...]:
+    """What waits and is chosen; ``NothingWaits`` where that is nothing."""
+    quarantine = quarantine_of(connection, heart.org_id, dataset.dataset_id)
+    waiting = quarantine.waiting(quarantine.published)
+    chosen = tuple(item for item in waiting if choice.takes(item.run_id, item.rule_id))
+    if not chosen:
+        raise NothingWaits(dataset=dataset.name, choice=_choice_words(choice))
+    return chosen
+
+
+def plan_replay(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    published: Pointer | None,
+    order: ReplayOrder,
+    findings: Findings,
+) -> QuarantineBuild | None:
+    """The files of what waits and is chosen, pinned; None, and why in the findings, if none is."""
+    try:
+        require_replayable(dataset, order)
+        chosen = chosen_holdings(connection, heart, dataset, order.choice)
+    except (NotReplayable, NothingWaits) as error:
+        findings.refuse("quarantine", f"{error}; {error.next_step}")
+        return None
+    rows = sum(item.rows for item in chosen)
+    findings.accept("quarantine", f"{rows:,} rows that wait are sent again")
+    return QuarantineBuild(files=tuple(file for item in chosen for file in item.kept_files))
+
+
+def replay_load(load: Load) -> Load:
+    """The load turned into one that adds; rows that waited are not late, whatever was read."""
+    kind = _ADDS.get(load.type, load.type)
+    update: dict[str, object] = {
+        "type": kind,
+        "watermark": "",
+        "lag": "",
+        "inclusive": False,
+        "late": LateRows.LOAD,
+        "skip_unchanged": False,
+    }
+    if load.type in (LoadType.FULL, LoadType.PARTITION) and load.hash is not HashStrategy.KEY_HASH:
+        update |= {"keys": (), "order_by": ()}
+    return load.model_copy(update=update)
+
+
+def _unordered(load: Load) -> str | None:
+    if load.type is LoadType.PARTITION:
+        return "the partitions that they belong to may have been replaced since"
+    ordered = load.effective if load.type is LoadType.SCD2 else load.order_by
+    if load.type not in KEYED_LOADS or ordered:
+        return None
+    missing = "effective" if load.type is LoadType.SCD2 else "order_by"
+    return f"without {missing} it is not known whether the table has newer rows of their keys"
+
+
+def _choice_words(choice: KeptChoice) -> str:
+    said = [f"of run {run}" for run in choice.runs] + [f"under {rule}" for rule in choice.rules]
+    return f" {', '.join(said)}" if said else ""
