@@ -25,9 +25,12 @@ NEWBORN.set_forkserver_preload(["tests.faults.mortal"])
 FENCE = ("reap.judged", "fence.before_commit", "fence.committed")
 RESTORE = ("restore.before_commit", "restore.committed")
 MAINTENANCE = ("maintain.told", "maintain.removed")
-ELSEWHERE = ("apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.", "adopt.")
+ELSEWHERE = (
+    "apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.", "adopt.",
+    "alert.",
+)  # fmt: skip
 """No steps of these moves: ``test_killed_apply``, ``test_killed_relay``, ``test_killed_adoption``,
-``tests/unit/openlaketx``."""
+``test_killed_alerts``, ``tests/unit/openlaketx``."""
 COMPACTION = (
     "run.opened",
     "compact.written",

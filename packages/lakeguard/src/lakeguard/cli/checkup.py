@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from importlib.metadata import entry_points, version
 from pathlib import Path
 from platform import python_version
 from typing import cast
 
+from lakeguard.alerts.health import examine_channel
+from lakeguard.alerts.messenger import Messenger
+from lakeguard.cli.layout import plural
 from lakeguard.cli.opening import project_of
 from lakeguard.cli.options import Call
 from lakeguard.cli.views.doctor import Finding
@@ -62,6 +66,7 @@ def _project(call: Call) -> Iterator[Finding]:
     yield _definitions(settings)
     yield _database(settings)
     yield _lake(settings)
+    yield from _channels(settings)
 
 
 def _definitions(settings: Settings) -> Finding:
@@ -104,3 +109,28 @@ def _lake(settings: Settings) -> Finding:
             name="Lake", ok=False, detail=f"{place} is not writable", fix=f"chmod u+rwx {place}"
         )
     return Finding(name="Lake", ok=True, detail=f"{place}, writable")
+
+
+def _channels(settings: Settings) -> Iterator[Finding]:
+    """How each channel of alerts fares; of a database that is not there, nothing is known."""
+    if not settings.channels:
+        return
+    database = open_state(settings)
+    messenger = Messenger(
+        database, settings.organisation, lambda: datetime.now(UTC), settings.channels
+    )
+    try:
+        database.check()
+        for channel in settings.channels:
+            health = examine_channel(messenger, channel)
+            name = f"Channel {health.channel}"
+            detail = f"{plural(health.waiting, 'alert')} waiting, {health.dead:,} given up"
+            if not health.problem:
+                yield Finding(name=name, ok=True, detail=detail)
+                continue
+            fix = "lakeguard alerts send --again" if health.dead else "lakeguard alerts send"
+            yield Finding(name=name, ok=False, detail=f"{detail}: {health.problem}", fix=fix)
+    except LakeGuardError:  # told of the database already
+        return
+    finally:
+        database.close()

@@ -13,6 +13,7 @@ from lakeguard.cli.progress import note
 from lakeguard.relay.background import get_ready
 from lakeguard.settings import find_project
 from lakeguard_sdk.client import Client, connect
+from lakeguard_sdk.errors import LakeGuardError, StateError
 from lakeguard_sdk.run import RunResult
 
 
@@ -26,13 +27,27 @@ def client_of(call: Call) -> Client:
 
 
 @contextmanager
-def writing(call: Call) -> Iterator[Client]:
-    """A client for a command that writes: whatever a dead process left is ended first."""
+def writing(call: Call, *, sweep: bool = True) -> Iterator[Client]:
+    """A client for a command that writes: whatever a dead process left is ended first, and what
+    is late by now is told."""
     client = client_of(call)
     get_ready()
     for ended in client.operations.reap():
         note(reaped_line(ended))
+    if sweep:
+        _tell_late(client)
     yield client
+
+
+def _tell_late(client: Client) -> None:
+    """What cannot be found out about lateness stops no command: ``alerts sweep`` says why."""
+    try:
+        for alert in client.alerts.sweep():
+            note(f"{alert.dataset} is late: {inert(alert.message)}")
+    except StateError:
+        raise
+    except LakeGuardError as error:
+        note(f"what is late is not known: {inert(error)}")
 
 
 def reaped_line(ended: RunResult) -> str:

@@ -1,0 +1,87 @@
+"""``lakeguard alerts``: what somebody should hear of, and whether he did."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+
+import click
+
+from lakeguard.cli.layout import Tone, strong, toned
+from lakeguard.cli.opening import client_of, writing
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.output import answer
+from lakeguard.cli.views.alerts import alerts_lines, swept_lines, turns_lines
+from lakeguard_sdk.alerting import AlertKind
+
+KINDS = [kind.value for kind in AlertKind if kind is not AlertKind.TEST]
+
+
+@click.group("alerts")
+def command() -> None:
+    """Look at alerts, send those that wait, and try a channel."""
+
+
+@command.command("list")
+@click.option("--since", metavar="DATE", help="Raised on that day, UTC, or later; or a time.")
+@click.option("--kind", type=click.Choice(KINDS), help="Only of this kind.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="How many.")
+@shared_options
+def listing(call: Call, since: str | None, kind: str | None, limit: int) -> None:
+    """List what was raised, the latest first, and what became of it by each channel."""
+    begin = None if since is None else begin_of(since)
+    chosen = None if kind is None else AlertKind(kind)
+    rows = client_of(call).alerts.rows(since=begin, kind=chosen, limit=limit)
+    answer(call, {"alerts": [row.to_data() for row in rows]}, alerts_lines(rows))
+
+
+@command.command("send")
+@click.option("--again", is_flag=True, help="Also what was given up after many attempts.")
+@shared_options
+def send(call: Call, again: bool) -> int:
+    """Send what waits, now. Exit 1 if a channel did not take all of it.
+
+    Every command sends what it raised before it ends; this one is for when that failed.
+    """
+    turns = client_of(call).alerts.send(again=again)
+    answer(call, {"channels": [turn.to_data() for turn in turns]}, turns_lines(turns))
+    return 1 if any(turn.problem for turn in turns) else 0
+
+
+@command.command("sweep")
+@shared_options
+def sweep(call: Call) -> None:
+    """Raise an alert for each promise about time that is broken and was not told of yet.
+
+    Every command that writes does so too; where none comes, a timer may call this one.
+    """
+    with writing(call, sweep=False) as client:
+        found = client.alerts.sweep()
+    answer(call, {"raised": [alert.to_data() for alert in found]}, swept_lines(found))
+
+
+@command.command("test")
+@click.argument("channel")
+@shared_options
+def test(call: Call, channel: str) -> None:
+    """Send a test alert by CHANNEL, whatever its filters; it is kept nowhere."""
+    delivery = client_of(call).alerts.test(channel)
+    data = {"channel": channel, "delivery": delivery}
+    answer(call, data, [f"{toned('✓ SENT', Tone.GOOD)}  {strong(channel)} took {delivery}"])
+
+
+def begin_of(text: str) -> datetime:
+    """The first moment of a day, or the time itself."""
+    try:
+        if "T" not in text:
+            return datetime.combine(date.fromisoformat(text), time(), UTC)
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(
+            "write a day such as 2027-01-31, or a time such as 2027-01-31T18:00Z",
+            param_hint="--since",
+        ) from None
+    if found.tzinfo is None:
+        raise click.BadParameter(
+            "a time needs its zone, as in 2027-01-31T18:00Z", param_hint="--since"
+        )
+    return found

@@ -1,0 +1,85 @@
+"""When an alert is tried again, and what a receiver can rely on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from lakeguard.alerts.choosing import LONGEST_PAUSE, is_due, pause_after, rests
+from lakeguard.alerts.message import message_of, signature
+from lakeguard_sdk.alerting import Alert, AlertKind, Telling, TellingOutcome, alert_key
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.words import Layer, Severity
+
+PAGE = Path(__file__).parents[3] / "docs" / "alerts.md"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ALERT = Alert(
+    alert_id="alr_1",
+    kind=AlertKind.BLOCKED,
+    severity=Severity.FAIL,
+    organisation="default",
+    dataset=DatasetName("gold.sales"),
+    dataset_id="ds_1",
+    layer=Layer.GOLD,
+    domain="sales",
+    owner="ada",
+    message="no\nlines \N{SNOWMAN}",
+    raised_at=NOW,
+    dedupe_key=alert_key(AlertKind.BLOCKED, "dec_1"),
+)
+
+
+def tried(
+    attempts: int, ago: timedelta, outcome: TellingOutcome = TellingOutcome.FAILED
+) -> Telling:
+    return Telling(channel="hook", outcome=outcome, attempts=attempts, tried_at=NOW - ago)
+
+
+def test_pauses_grow_and_end_growing() -> None:
+    pauses = [pause_after(attempts) for attempts in range(1, 101)]
+    assert pauses[:3] == [timedelta(seconds=seconds) for seconds in (30, 90, 270)]
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == LONGEST_PAUSE
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 5])
+def test_it_is_due_when_its_pause_is_over(attempts: int) -> None:
+    pause = pause_after(attempts)
+    assert is_due(None, NOW)
+    assert is_due(tried(attempts, pause), NOW)
+    assert not is_due(tried(attempts, pause - timedelta(seconds=1)), NOW)
+
+
+def test_what_was_given_up_is_not_due() -> None:
+    assert not is_due(tried(8, timedelta(days=3), TellingOutcome.DEAD), NOW)
+
+
+def test_a_channel_rests_after_any_failure() -> None:
+    short, long = timedelta(seconds=29), timedelta(seconds=30)
+    assert rests([None, tried(5, short)], NOW)
+    assert rests([tried(8, short, TellingOutcome.DEAD)], NOW)
+    assert not rests([None, tried(5, long)], NOW)
+
+
+def test_the_same_thing_has_the_same_id_whoever_raises_it() -> None:
+    raised_again = ALERT.model_copy(update={"alert_id": "alr_2"})
+    first = message_of(ALERT, "hook")
+    assert message_of(ALERT, "hook") == first
+    assert message_of(raised_again, "hook").delivery == first.delivery
+    assert message_of(ALERT, "other").delivery != first.delivery
+    other = ALERT.model_copy(update={"organisation": "shop"})
+    assert message_of(other, "hook").delivery != first.delivery
+
+
+def test_a_message_is_one_line() -> None:
+    assert b"\n" not in message_of(ALERT, "hook").body
+
+
+def test_the_signature_that_the_page_shows() -> None:
+    found = signature("hush", "1767225600", b'{"kind":"test"}')
+    assert found in PAGE.read_text("utf-8")
+    assert found != signature("hush", "1767225601", b'{"kind":"test"}')
+    assert found != signature("hush", "1767225600", b'{"kind":"best"}')
+    assert found != signature("Hush", "1767225600", b'{"kind":"test"}')

@@ -1,0 +1,160 @@
+"""``[[alerts.channel]]``: what is wrong is refused by its key, and nothing secret is shown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakeguard.settings import ChannelSettings, ChannelType, load_settings
+from lakeguard.settings.channels import EVERY_KEY, OWN_KEYS
+from lakeguard_sdk.alerting import AlertKind
+from lakeguard_sdk.errors import SettingsError
+from lakeguard_sdk.words import Layer, Severity
+from tests.worlds.channels import entry
+
+HOOK: dict[str, Any] = {
+    "type": "webhook",
+    "url": "https://hooks.example/alerts?team=data",
+    "secret": "env:HOOK_SECRET",
+}
+PAGE = Path(__file__).parents[2] / "docs" / "alerts.md"
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LAKEGUARD_ENV", raising=False)
+
+
+def channels(folder: Path, *entries: str, before: str = "") -> tuple[ChannelSettings, ...]:
+    (folder / "lakeguard.toml").write_text("".join((before, *entries)))
+    return load_settings(folder).channels
+
+
+def test_nothing_is_sent_by_default(tmp_path: Path) -> None:
+    assert channels(tmp_path) == ()
+
+
+def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
+    log, file, hook = channels(
+        tmp_path,
+        entry(type="log"),
+        entry(type="file", path="out/alerts.jsonl", kinds=["blocked"], severities=["FAIL"]),
+        entry(
+            **HOOK, name="team", timeout_seconds=9, attempts=2,
+            layers=["gold"], domains=["sales*"], datasets=["gold.*"],
+        ),
+    )  # fmt: skip
+    assert (log.name, log.type) == ("log", ChannelType.LOG)
+    assert file.path == tmp_path / "out" / "alerts.jsonl"
+    assert (file.kinds, file.severities) == ((AlertKind.BLOCKED,), (Severity.FAIL,))
+    assert (hook.name, hook.url) == ("team", HOOK["url"])
+    assert hook.secret is not None
+    assert hook.secret.variable == "HOOK_SECRET"
+    assert (hook.timeout_seconds, hook.attempts) == (9, 2)
+    assert (hook.layers, hook.domains, hook.datasets) == (
+        (Layer.GOLD,),
+        ("sales*",),
+        ("gold.*",),
+    )
+
+
+def test_an_environment_has_its_own_channels_or_those_of_the_file(tmp_path: Path) -> None:
+    own = entry(type="log", name="own").replace("alerts", "env.prod.alerts")
+    channels(tmp_path, "[env.dev]\n[env.prod]\n[env.quiet.alerts]\n", own, entry(type="log"))
+    names = {
+        env: [channel.name for channel in load_settings(tmp_path, env).channels]
+        for env in ("dev", "prod", "quiet")
+    }
+    assert names == {"dev": ["log"], "prod": ["own"], "quiet": []}
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ({}, "alerts.channel.type: write one of log, file, webhook"),
+        ({"type": ["log"]}, "alerts.channel.type: write one of"),
+        ({"type": "slack"}, "alerts.channel.type: write one of"),
+        ({"type": "log", "path": "x"}, "unknown key 'path'"),
+        ({"type": "log", "kind": ["blocked"]}, "did you mean kinds?"),
+        ({"type": "log", "kinds": ["blokked"]}, "did you mean blocked?"),
+        ({"type": "log", "kinds": []}, "an empty list lets nothing through"),
+        ({"type": "log", "kinds": "blocked"}, "write a list of texts"),
+        ({"type": "log", "severities": ["BAD"]}, "(WARN, FAIL)"),
+        ({"type": "log", "layers": ["lead"]}, "alerts.channel.layers: there is no 'lead'"),
+        ({"type": "log", "domains": [1]}, "write a list of texts"),
+        ({"type": "log", "name": "My Log"}, "alerts.channel.name"),
+        ({"type": "log", "name": "a" * 41}, "at most 40 characters"),
+        ({"type": "log", "attempts": 0}, "a whole number from 1 to 100"),
+        ({"type": "log", "attempts": True}, "a whole number from 1 to 100"),
+        ({"type": "file"}, "alerts.channel.path"),
+        ({**HOOK, "url": "http://hooks.example/"}, "write https://, or say allow_http = true"),
+        ({**HOOK, "url": "ftp://hooks.example/"}, "write https://HOST/PATH"),
+        ({**HOOK, "url": "https://"}, "write https://HOST/PATH"),
+        ({**HOOK, "url": "https://hooks.example:x/"}, "write https://HOST/PATH"),
+        ({**HOOK, "url": "https://hooks.example/a b"}, "write https://HOST/PATH"),
+        ({**HOOK, "url": "https://hooks.example/#a"}, "write https://HOST/PATH"),
+        ({**HOOK, "allow_http": "yes"}, "write true or false"),
+        ({**HOOK, "timeout_seconds": 31}, "a whole number from 1 to 30"),
+        ({**HOOK, "secret": "hunter2hunter2"}, "a secret is named, not written here"),
+        ({"type": "webhook", "url": HOOK["url"]}, "a webhook is signed"),
+    ],
+)
+def test_what_is_wrong_is_refused(keys: dict[str, Any], problem: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        channels(tmp_path, entry(**keys))
+    assert problem in str(caught.value)
+    assert "lakeguard.toml" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://ada:hunter2@hooks.example/",
+        "https://hunter2@hooks.example/",
+        "https://hooks.example/?token=hunter2",
+        "https://hooks.example/services/T0A1B2C3D/B4E5F6G7H/x8Kq2Lm9Rt4Vw7Zy1Bc3Df5G",
+    ],
+)
+def test_an_address_that_holds_a_secret_is_refused_and_not_shown(url: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="holds a secret") as caught:
+        channels(tmp_path, entry(**{**HOOK, "url": url}))
+    assert "hunter2" not in str(caught.value)
+    assert "x8Kq" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/x", "http://localhost/", "http://[::1]:8/"])
+def test_this_machine_needs_no_tls(url: str, tmp_path: Path) -> None:
+    (hook,) = channels(tmp_path, entry(**{**HOOK, "url": url}))
+    assert hook.url == url
+
+
+def test_http_can_be_allowed(tmp_path: Path) -> None:
+    (hook,) = channels(tmp_path, entry(**{**HOOK, "url": "http://a.example/"}, allow_http=True))
+    assert hook.url == "http://a.example/"
+
+
+def test_two_channels_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="two are called 'log'"):
+        channels(tmp_path, entry(type="log"), entry(type="log"))
+
+
+@pytest.mark.parametrize("text", ["alerts = 1\n", "[alerts]\nchannel = 1\n", "[alerts]\nx = 1\n"])
+def test_what_is_no_list_of_channels_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="alerts"):
+        channels(tmp_path, before=text)
+
+
+def test_every_key_is_documented_and_no_other() -> None:
+    keys = {key for own in OWN_KEYS.values() for key in own} | set(EVERY_KEY)
+    table = PAGE.read_text("utf-8").partition("| key of a channel |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == keys
+
+
+def test_every_kind_is_documented() -> None:
+    text = PAGE.read_text("utf-8")
+    assert [kind for kind in AlertKind if f"`{kind}`" not in text] == []
