@@ -48,4 +48,5 @@ class EmbeddedLedger:
             replay=replay,
             head=head,
             progress=progress,
+            kept=heart.kept,
         )

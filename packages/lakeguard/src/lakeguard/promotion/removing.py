@@ -18,7 +18,7 @@ from lakeguard.ledger.versions import Pointer, pointer
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.keeping import Kept, needed_files, states_at, what_stays
-from lakeguard.promotion.kept_aside import left_to_remove
+from lakeguard.promotion.kept_aside import files_that_may_wait, left_to_remove
 from lakeguard.promotion.moving import hold_table
 from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard_sdk.command_errors import MaintenanceRefused
@@ -48,6 +48,7 @@ def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
         ends = ends_of_runs(connection, dataset.dataset_id)
         discarded = discarded_runs(connection, dataset.dataset_id)
         ends |= dict.fromkeys(discarded, _LONG_AGO)
+        needed = files_that_may_wait(connection, heart, dataset)
     location = heart.location_of(dataset)
     if heart.tables.exists(location):
         _check(heart, dataset, published)
@@ -57,7 +58,7 @@ def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
         removals = tuple(_staging(heart, _listing(heart, dataset), kept, ends, set()))
     else:
         removals = ()
-    removals += tuple(left_to_remove(heart, ends, discarded))
+    removals += tuple(left_to_remove(heart, ends, discarded, needed))
     if not dry_run:
         _carry_out(heart, dataset, published, removals)
     return Maintained(

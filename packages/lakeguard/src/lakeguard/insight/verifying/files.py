@@ -10,6 +10,7 @@ from pathlib import Path
 from lakeguard.insight.verifying.moves import Governed, PublishedFile
 from lakeguard.insight.verifying.side_by_side import side_by_side
 from lakeguard_sdk.proof import Finding, FindingKind
+from lakeguard_sdk.quarantine import AsideFile
 from lakeguard_sdk.storage import join, local_path
 
 _SMALL = 1024 * 1024
@@ -23,12 +24,7 @@ def file_findings(location: str, governed: Governed, shown: Container[str]) -> I
     root = Path(local_path(location))
 
     def damage(file: PublishedFile) -> str | None:
-        try:
-            return _damage(f"{root}/{file.path}", file)
-        except FileNotFoundError:
-            return f"expected a file of {file.size:,} bytes, found none"
-        except OSError as error:
-            return f"not readable: {error.strerror}"
+        return content_damage(f"{root}/{file.path}", file)
 
     expected = [f for f in governed.files if f.path in shown or f.path not in governed.removed]
     for file, said in side_by_side(damage, expected):
@@ -37,7 +33,17 @@ def file_findings(location: str, governed: Governed, shown: Container[str]) -> I
             yield Finding(kind=FindingKind.FILE, place=place, message=said)
 
 
-def _damage(path: str, file: PublishedFile) -> str | None:
+def content_damage(path: str, file: PublishedFile | AsideFile) -> str | None:
+    """Why it is not the file that was recorded, or None."""
+    try:
+        return _damage(path, file)
+    except FileNotFoundError:
+        return f"expected a file of {file.size:,} bytes, found none"
+    except OSError as error:
+        return f"not readable: {error.strerror}"
+
+
+def _damage(path: str, file: PublishedFile | AsideFile) -> str | None:
     size = os.stat(path).st_size
     if size != file.size:
         return f"expected {file.size:,} bytes, found {size:,}"

@@ -22,11 +22,13 @@ from lakeguard.insight.verifying.guards import guard_findings
 from lakeguard.insight.verifying.history import history_findings
 from lakeguard.insight.verifying.ledger_health import LedgerReading, beyond, read_side
 from lakeguard.insight.verifying.moves import governed_ids, governed_table
+from lakeguard.insight.verifying.quarantine import quarantine_findings
 from lakeguard.insight.verifying.replays import replay_findings
 from lakeguard.insight.verifying.sides import LedgerSide
 from lakeguard.insight.verifying.tally import Tally
 from lakeguard.insight.verifying.truncation import truncation_findings
 from lakeguard.insight.verifying.waiting import queue_findings, settled_batch
+from lakeguard.lake.kept_tables import DeltaKeptTables, KeptTables
 from lakeguard.lake.port import GovernedTables
 from lakeguard.relay.catalogue import chain_table, derived_tables, fact_tables
 from lakeguard.relay.chain import GENESIS
@@ -51,6 +53,7 @@ def verify(
     replay: bool,
     head: str | None,
     progress: Progress | None,
+    kept: KeptTables | None = None,
 ) -> VerifyReport:
     """``head`` is one that somebody kept: it must be in the chain. The relay was drained before."""
     proof = _Proof(database, lake, org_id, tables, progress or (lambda _: None))
@@ -59,6 +62,7 @@ def verify(
         links = proof.check_ledger(owner)
     proof.tally.add(truncation_findings(links, owner, head))
     proof.check_tables(compare=replay)
+    proof.check_quarantine(kept or DeltaKeptTables())
     proof.check_state(replay=replay)
     return VerifyReport(
         findings=proof.tally.findings(),
@@ -183,6 +187,11 @@ class _Proof:
             datasets = governed_ids(connection, self.org_id)
         for dataset_id in datasets:
             self._check_table(dataset_id, compare)
+
+    def check_quarantine(self, kept: KeptTables) -> None:
+        """Rows that were set aside: HISTORY, FILE and COMMIT."""
+        self.tell("checking rows that were set aside")
+        self.tally.add(quarantine_findings(self.database, self.org_id, self.lake, kept))
 
     def check_state(self, *, replay: bool) -> None:
         """DOCUMENT, HISTORY and, where asked for, REPLAY."""
