@@ -51,10 +51,9 @@ class Webhook:
             raise NotCarried(f"it answered {status}", refused=refused)
 
     def _post(self, message: Message, deadline: float) -> int:
-        connection = self._connection(deadline - time.monotonic())
+        connection = self._connection(deadline)
         with closing(connection):
-            connection.connect()
-            connection.sock.settimeout(max(0.001, deadline - time.monotonic()))
+            connection.sock.settimeout(_left(deadline))
             connection.request("POST", self._target, message.body, self._headers(message))
             timed = _TimedSocket(connection.sock, deadline)
             response = http.client.HTTPResponse(cast(socket.socket, timed), method="POST")
@@ -62,13 +61,23 @@ class Webhook:
                 response.begin()
                 return response.status
 
-    def _connection(self, seconds: float) -> http.client.HTTPConnection:
+    def _connection(self, deadline: float) -> http.client.HTTPConnection:
+        """Connected; with TLS, to whom the address names."""
         parts = urlsplit(self.url)
-        host, port = str(parts.hostname), parts.port
-        if parts.scheme == "https":
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(host, port, timeout=seconds, context=context)
-        return http.client.HTTPConnection(host, port, timeout=seconds)
+        host = str(parts.hostname)
+        if parts.scheme == "http":
+            plain = http.client.HTTPConnection(host, parts.port)
+            plain.sock = _connected(host, plain.port, deadline)
+            return plain
+        secure = http.client.HTTPSConnection(host, parts.port)
+        sock = _connected(host, secure.port, deadline)
+        try:
+            sock.settimeout(_left(deadline))
+            secure.sock = ssl.create_default_context().wrap_socket(sock, server_hostname=host)
+        except BaseException:
+            sock.close()
+            raise
+        return secure
 
     @property
     def _target(self) -> str:
@@ -85,6 +94,29 @@ class Webhook:
             TIMESTAMP: timestamp,
             SIGNATURE: signature(self.secret, timestamp, message.body),
         }
+
+
+def _connected(host: str, port: int, deadline: float) -> socket.socket:
+    """To the first of the host's addresses that answers, all of them within one deadline."""
+    problem: OSError = TimeoutError()
+    for family, kind, protocol, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        sock = socket.socket(family, kind, protocol)
+        try:
+            sock.settimeout(_left(deadline))
+            sock.connect(place)
+        except OSError as error:
+            sock.close()
+            problem = error
+            continue
+        return sock
+    raise problem
+
+
+def _left(deadline: float) -> float:
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
+        raise TimeoutError
+    return seconds
 
 
 class _TimedSocket:
@@ -106,10 +138,9 @@ class _TimedBytes(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        seconds = self.deadline - time.monotonic()
-        if seconds <= 0 or self.left <= 0:
+        if self.left <= 0:
             raise TimeoutError
-        self.sock.settimeout(seconds)
+        self.sock.settimeout(_left(self.deadline))
         count = self.sock.recv_into(memoryview(buffer)[: self.left])
         self.left -= count
         return count

@@ -63,7 +63,7 @@ def _kind(alert: Alert) -> str:
 
 def _told(tellings: Sequence[Telling]) -> str:
     words = (toned(f"{each.channel} {each.outcome}", _TONES[each.outcome]) for each in tellings)
-    return ", ".join(words) or toned("not yet", Tone.QUIET)
+    return ", ".join(words) or toned("-", Tone.QUIET)
 
 
 def _is_dead(telling: Telling) -> bool:
