@@ -17,6 +17,7 @@ from lakeguard_sdk.testing import (
     assert_lineage,
     assert_promoted,
     assert_published,
+    assert_quarantined,
     assert_rows,
     assert_versions,
     assert_warned,
@@ -52,6 +53,13 @@ TRUE: dict[str, Claim] = {
     "blocked by a check": lambda lake: assert_blocked(lake, "silver.orders", check="range.amount"),
     "warned": lambda lake: assert_warned(lake, "silver.orders"),
     "warned by a policy": lambda lake: assert_warned(lake, "silver.orders", policy="described"),
+    "quarantined": lambda lake: assert_quarantined(lake, "silver.kept"),
+    "quarantined by a rule": lambda lake: assert_quarantined(
+        lake, "silver.kept", rule="range.amount", rows=1
+    ),
+    "none quarantined by a rule": lambda lake: assert_quarantined(
+        lake, "silver.kept", rule="unique.id", rows=0
+    ),
     "failed": lambda lake: assert_failed(lake, "silver.numbers"),
     "failed with": lambda lake: assert_failed(lake, "silver.numbers", code="LG-5004"),
     "published": lambda lake: assert_published(lake, "silver.copies", 1),
@@ -130,6 +138,18 @@ FALSE: dict[str, tuple[Claim, list[str]]] = {
     "warned, but all passed": (
         lambda lake: assert_warned(lake, "bronze.orders"),
         ["no check of bronze.orders warned", "the last run promoted v2"],
+    ),
+    "quarantined, but none": (
+        lambda lake: assert_quarantined(lake, "silver.orders"),
+        ["rows of silver.orders set aside were expected; set aside: none", "was BLOCKED"],
+    ),
+    "quarantined, other rows": (
+        lambda lake: assert_quarantined(lake, "silver.kept", rows=2),
+        ["2 rows of silver.kept set aside were expected; set aside: range.amount (1 rows)"],
+    ),
+    "quarantined by another rule": (
+        lambda lake: assert_quarantined(lake, "silver.kept", rule="unique.id"),
+        ["rows of silver.kept set aside under unique.id were expected", "range.amount (1 rows)"],
     ),
     "failed, but promoted": (
         lambda lake: assert_failed(lake, "bronze.orders"),
@@ -221,6 +241,10 @@ MISSPELT: dict[str, tuple[Claim, str]] = {
     "rule of a promoted run": (
         lambda lake: assert_warned(lake, "silver.copies", rule="unique.id"),
         "no such rule 'unique.id'; there is none",
+    ),
+    "rule that sets aside": (
+        lambda lake: assert_quarantined(lake, "silver.kept", rule="range.amuont", rows=0),
+        no_such("rule", "range.amuont", "range.amount"),
     ),
     "policy": (
         lambda lake: assert_blocked(lake, "gold.orders", policy="one_row_in_gould"),

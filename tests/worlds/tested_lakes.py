@@ -70,6 +70,20 @@ build: {sql: sql/orders.sql}
 columns:
   id: {type: long}
 ---
+dataset: silver.kept
+owner: tests
+domain: shop
+description: What is not negative.
+parents: [bronze.orders]
+build: {sql: sql/kept.sql}
+load: {type: APPEND}
+columns:
+  id: {type: long}
+  amount: {type: "decimal(9,2)"}
+rules:
+  - range(amount, min=0) on_fail quarantine
+  - unique(id)
+---
 policy: one_row_in_gold
 applies_to: gold
 type: VOLUME_CAP
@@ -85,6 +99,7 @@ SQL = {
     "orders": "SELECT id, amount, note FROM bronze.orders",
     "numbers": "SELECT CAST(note AS BIGINT) AS number FROM bronze.orders",
     "copies": "SELECT id FROM bronze.orders",
+    "kept": "SELECT id, amount FROM bronze.orders",
     "gold": "SELECT id FROM silver.orders",
 }
 FIRST = [
@@ -101,10 +116,11 @@ def walked_lake(folder: Path) -> Lake:
         lake.write(f"sql/{name}.sql", text)
     lake.apply(DEFINITIONS)
     lake.write("exports/1.csv", FIRST)
-    for name in ("bronze.orders", "silver.orders", "silver.copies", "gold.orders"):
+    for name in ("bronze.orders", "silver.orders", "silver.copies", "silver.kept", "gold.orders"):
         lake.run(name)
     lake.write("exports/2.csv", SECOND)
-    for name in ("bronze.orders", "silver.orders", "silver.copies", "silver.numbers"):
+    for name in ("bronze.orders", "silver.orders", "silver.copies", "silver.kept"):
         lake.run(name)
+    lake.run("silver.numbers")
     lake.rollback("silver.copies", to=1)
     return lake

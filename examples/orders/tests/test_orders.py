@@ -10,6 +10,7 @@ from lakeguard_sdk.testing import (
     assert_lineage,
     assert_promoted,
     assert_published,
+    assert_quarantined,
     assert_rows,
     assert_versions,
     assert_warned,
@@ -75,6 +76,13 @@ def test_a_customer_without_an_address_is_only_a_warning(shop: Lake) -> None:
     tuesday(shop, {"order_id": 4, "customer_email": None})
     assert_promoted(shop, "silver.orders", version=2)
     assert_warned(shop, "silver.orders", rule="not_null.customer_email", failed_rows=1)
+
+
+def test_an_unknown_country_waits_and_the_others_go_on(shop: Lake) -> None:
+    tuesday(shop, {"order_id": 4, "country": "Germany"})
+    assert_promoted(shop, "silver.orders", version=2)
+    assert_quarantined(shop, "silver.orders", rule="regex.country", rows=1)
+    assert_rows(shop, "silver.orders", [{"order_id": 1}, {"order_id": 2}, {"order_id": 3}])
 
 
 def test_no_address_gets_into_gold(shop: Lake) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         assert_blocked,
         assert_failed,
         assert_promoted,
+        assert_quarantined,
         assert_warned,
     )
     from lakeguard_sdk.testing.lake import Lake
@@ -30,6 +31,7 @@ __all__ = [
     "assert_lineage",
     "assert_promoted",
     "assert_published",
+    "assert_quarantined",
     "assert_rows",
     "assert_versions",
     "assert_warned",
@@ -37,7 +39,14 @@ __all__ = [
 
 _HOMES = {
     **dict.fromkeys(
-        ("assert_blocked", "assert_failed", "assert_promoted", "assert_warned"), "assertions"
+        (
+            "assert_blocked",
+            "assert_failed",
+            "assert_promoted",
+            "assert_quarantined",
+            "assert_warned",
+        ),
+        "assertions",
     ),
     **dict.fromkeys(
         ("assert_lineage", "assert_published", "assert_rows", "assert_versions"), "showing"

@@ -80,6 +80,31 @@ def assert_failed(lake: Lake, name: str, code: str | None = None) -> None:
         fail(f"{name} did not fail with {code}\n{found.told()}")
 
 
+def assert_quarantined(
+    lake: Lake, name: str, *, rule: str | None = None, rows: int | None = None
+) -> None:
+    """The last run set rows aside; under that rule, and exactly so many.
+
+    A row is filed under the first rule that it fails, in the order of their ids.
+    """
+    __tracebackhide__ = True
+    found = judged(lake, name)
+    if rule is not None:
+        _named(lake, found, rule, None, None)
+    kept = {
+        item.rule_id: item.rows
+        for item in lake.client.reader.quarantine(found.run.dataset)
+        if item.run_id == found.run.run_id
+    }
+    there = sum(kept.values()) if rule is None else kept.get(rule, 0)
+    if there == rows or (rows is None and there):
+        return
+    under = "" if rule is None else f" under {rule}"
+    wanted = "rows" if rows is None else f"{rows} rows"
+    told = ", ".join(f"{rule_id} ({count} rows)" for rule_id, count in kept.items()) or "none"
+    fail(f"{wanted} of {name} set aside{under} were expected; set aside: {told}\n{found.told()}")
+
+
 def _named(
     lake: Lake, found: Judged, rule: str | None, policy: str | None, check: str | None
 ) -> CheckResult | None:
