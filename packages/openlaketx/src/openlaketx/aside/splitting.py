@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import isnan
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,7 +20,6 @@ from openlaketx.aside.kept_files import ROW_SCHEMA, KeptFiles
 from openlaketx.engine.machine import cores
 from openlaketx.engine.parquet_writing import BATCH_ROWS, ParquetRows
 from openlaketx.stage.candidate import Candidate, collect_folder
-from openlaketx.stage.footer_ranges import column_range
 
 _INEXACT = ("FLOAT", "DOUBLE")
 Rows = Mapping[int, int]
@@ -118,12 +118,20 @@ def _kept_schema(found: pa.Schema, names: Sequence[str]) -> pa.Schema:
 
 
 def _bounded(footer: pq.FileMetaData) -> Iterator[str]:
-    """Columns to write bounds for. Those of a float are wrong where a value is no number: where the
-    file itself has none, nor has what is made of it."""
+    """Columns to write bounds for. Those of a float are wrong where a value is no number: a column
+    gets none unless the bounds that it has tell that every value of it is one."""
     for index in range(len(footer.schema)):
         column = footer.schema.column(index)
         is_plain = column.path == column.name
-        if column.physical_type not in _INEXACT or (
-            is_plain and column_range([footer], index, raw=False).bounded
-        ):
+        if column.physical_type not in _INEXACT or (is_plain and _has_numbers(footer, index)):
             yield column.path
+
+
+def _has_numbers(footer: pq.FileMetaData, index: int) -> bool:
+    """Spark takes NaN for the highest value, or tells no bounds where there is one."""
+    groups = range(footer.num_row_groups)
+    found = (footer.row_group(group).column(index).statistics for group in groups)
+    return all(
+        stats is not None and stats.has_min_max and not isnan(stats.min) and not isnan(stats.max)
+        for stats in found
+    )
