@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from lakeguard_sdk.alerting import Alerts
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
+from lakeguard_sdk.measure import Measure
 from lakeguard_sdk.ports import Ledger, Memory, Operations, Reader, Registry, Runs
 from lakeguard_sdk.profile import Profile
 from lakeguard_sdk.reading import ResolvedDataset
@@ -96,16 +97,23 @@ def local_worker(
     )
 
 
-def look(pattern: str, root: str, *, whole: bool = False) -> SourceSketch:
+def look(
+    pattern: str,
+    root: str,
+    *,
+    whole: bool = False,
+    ask: Callable[[SourceSketch], Sequence[Measure]] | None = None,
+) -> SourceSketch:
     """What the files of a pattern hold, by the data plane that is installed here.
 
     A relative pattern is below ``root``. ``NothingToLookAt`` where no source could be made of it.
-    ``whole`` looks at every row of a Delta table.
+    ``whole`` looks at every row of a Delta table. With ``ask`` the sketch has profiles of its
+    columns, and the answers to what ``ask`` wants to know of the same rows.
     """
     found = _load(INSPECTORS, "openlaketx")
     if found is None:
         raise WorkerMissing()
-    return cast(Callable[..., SourceSketch], found)(pattern, root, whole=whole)
+    return cast(Callable[..., SourceSketch], found)(pattern, root, whole=whole, ask=ask)
 
 
 def profile(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -> Profile:

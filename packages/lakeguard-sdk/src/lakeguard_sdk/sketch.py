@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from lakeguard_sdk.measure import MeasureValue
 from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.profile import ColumnProfile
 from lakeguard_sdk.schema import DataType
 from lakeguard_sdk.words import SourceFormat
 
@@ -19,8 +21,8 @@ class SketchColumn(Noun):
     """The name in the files."""
     nulls: int
     """Rows seen without a value."""
-    values: tuple[str, ...] = ()
-    """Every text in it, in order, where they are few and every row was asked."""
+    profile: ColumnProfile | None = Field(default=None, exclude_if=lambda told: told is None)
+    """What its values look like, where that was asked."""
 
 
 class SourceSketch(Noun):
@@ -38,3 +40,8 @@ class SourceSketch(Noun):
     bytes: int
     whole: bool
     """Whether all rows of all files were seen; otherwise the first of each file."""
+    measured: dict[str, MeasureValue] = Field(
+        default_factory=dict, exclude_if=lambda told: not told
+    )
+    """By the key of the measure: what was asked of the rows seen."""
+    unmeasured: dict[str, str] = Field(default_factory=dict, exclude_if=lambda told: not told)

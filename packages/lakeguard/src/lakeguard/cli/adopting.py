@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lakeguard.cli.mistakes import shown_in_place
+from lakeguard.cli.suggesting import defined
 from lakeguard.gate.grammar import parse_rule
-from lakeguard.gate.literals import Text, literal_text
 from lakeguard.gate.rules import define_rule
 from lakeguard.gate.where_tree import column_text
+from lakeguard.insight.suggesting import Suggestion
 from lakeguard.registry.loading import load_folder
 from lakeguard_sdk.adoption import AdoptableTable
 from lakeguard_sdk.client import Client
@@ -23,7 +24,7 @@ from lakeguard_sdk.definition import (
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.sketch import SourceSketch
-from lakeguard_sdk.words import LoadType, Severity
+from lakeguard_sdk.words import LoadType
 
 
 def definition_of(folder: Path, client: Client, name: DatasetName) -> DatasetDefinition | None:
@@ -45,7 +46,13 @@ def register(folder: Path, client: Client, name: DatasetName) -> None:
 
 
 def proposed_definition(
-    name: DatasetName, table: AdoptableTable, sketch: SourceSketch, *, owner: str, domain: str
+    name: DatasetName,
+    table: AdoptableTable,
+    sketch: SourceSketch,
+    *,
+    owner: str,
+    domain: str,
+    suggested: Sequence[Suggestion] = (),
 ) -> DatasetDefinition:
     """The table's own columns and partitions, and rules that all of its rows keep.
 
@@ -62,25 +69,21 @@ def proposed_definition(
             ColumnDefinition(name=column.name, type=column.type)
             for column in table.table_schema.columns
         ),
-        rules=tuple(_rules(sketch)),
+        rules=(*rules_kept(sketch), *map(defined, suggested)),
     )
 
 
-def _rules(sketch: SourceSketch) -> Iterator[RuleDefinition]:
-    """What may well change, such as a list of values, only warns."""
+def rules_kept(sketch: SourceSketch) -> Iterator[RuleDefinition]:
+    """What needs no profile: columns that always have a value, the key, that there are rows."""
     if not sketch.rows:
         return
     for column in sketch.columns:
-        name = column_text(column.name)
         if not column.nulls:
-            yield _rule(f"not_null({name})")
-        if column.values:
-            values = ", ".join(literal_text(Text(value=text)) for text in column.values)
-            yield _rule(f"in_set({name}, values=[{values}])", Severity.WARN)
+            yield _rule(f"not_null({column_text(column.name)})")
     if sketch.keys:
         yield _rule(f"unique({', '.join(map(column_text, sketch.keys))})")
     yield _rule("row_count(min=1)")
 
 
-def _rule(text: str, severity: Severity | None = None) -> RuleDefinition:
-    return define_rule(parse_rule(text), rule_id=None, severity=severity)
+def _rule(text: str) -> RuleDefinition:
+    return define_rule(parse_rule(text), rule_id=None, severity=None)

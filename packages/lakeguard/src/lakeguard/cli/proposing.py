@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lakeguard.cli.mistakes import shown_in_place
 from lakeguard.cli.patterns import is_pattern
+from lakeguard.cli.reasons import with_reasons
+from lakeguard.cli.suggesting import defined
 from lakeguard.gate.grammar import parse_rule
 from lakeguard.gate.rules import define_rule
 from lakeguard.gate.where_tree import column_text
+from lakeguard.insight.suggesting import Suggestion
 from lakeguard.registry.exporting import definition_files
 from lakeguard.registry.loading import load_folder
 from lakeguard_sdk.definition import (
@@ -25,16 +28,23 @@ from lakeguard_sdk.errors import AlreadyThere
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.sketch import SourceSketch
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.words import LoadType, Severity
 
 
 def propose(
-    dataset: DatasetName, path: str, sketch: SourceSketch, *, owner: str, domain: str
+    dataset: DatasetName,
+    path: str,
+    sketch: SourceSketch,
+    *,
+    owner: str,
+    domain: str,
+    suggested: Sequence[Suggestion] = (),
 ) -> Definitions:
     """A source, and a dataset that keeps what it receives.
 
     Of a pattern each new file is appended; a single file, or a table, is read whole each time. The
-    key is a rule and no key of the load: rows that come again are told, not dropped.
+    key is a rule and no key of the load: rows that come again are told, not dropped. What is
+    suggested besides only warns: rows that are yet to come are kept as they are received.
     """
     source = SourceDefinition(
         source=dataset.name, format=sketch.format, path=path, options=sketch.options, owner=owner
@@ -52,13 +62,17 @@ def propose(
                     ColumnDefinition(name=column.name, type=column.type)
                     for column in sketch.columns
                 ),
-                rules=tuple(_rules(sketch)),
+                rules=(
+                    *rules_of_keys(sketch),
+                    *(defined(item, Severity.WARN) for item in suggested),
+                ),
             ),
         ),
     )
 
 
-def _rules(sketch: SourceSketch) -> list[RuleDefinition]:
+def rules_of_keys(sketch: SourceSketch) -> list[RuleDefinition]:
+    """The key that was found, and that there are rows at all."""
     texts = [f"not_null({column_text(name)})" for name in sketch.keys]
     if sketch.keys:
         texts.append(f"unique({', '.join(map(column_text, sketch.keys))})")
@@ -72,13 +86,18 @@ def write_new(
     definitions: Definitions,
     accept: Callable[[Definitions], object] | None = None,
     instead: str = "source add ANOTHER-NAME PATTERN",
+    suggested: Sequence[Suggestion] = (),
 ) -> list[str]:
     """Their files in the project, none of which was there; all are written, or none.
 
     What could not be applied, or what ``accept`` refuses, is not written: its mistakes are shown
-    at their lines. ``instead`` is the command that would be in nobody's way.
+    at their lines. ``instead`` is the command that would be in nobody's way. Suggested rules
+    stand below the reasons for them.
     """
-    texts = definition_files(definitions)
+    reasons = {item.rule: item.why for item in suggested}
+    texts = {
+        name: with_reasons(text, reasons) for name, text in definition_files(definitions).items()
+    }
     for name in texts:
         if (folder / name).exists():
             raise AlreadyThere(place=name, command=instead)

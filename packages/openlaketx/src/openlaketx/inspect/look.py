@@ -12,12 +12,14 @@ from lakeguard_sdk.sketch import SketchColumn, SourceSketch
 from lakeguard_sdk.storage import local_path
 from lakeguard_sdk.words import SourceFormat
 from openlaketx.extract.manifest import matching
+from openlaketx.inspect.asking import Ask, asked_of_seen
 from openlaketx.inspect.csv_files import look_at_csv
 from openlaketx.inspect.formats import format_of
 from openlaketx.inspect.json_files import look_at_json
 from openlaketx.inspect.keys import KeyColumn, find_keys
 from openlaketx.inspect.limits import LIMITS, Limits
 from openlaketx.inspect.naming import declared_names
+from openlaketx.inspect.seen_columns import SeenColumn
 from openlaketx.inspect.seen_rows import SeenRows, seen_rows
 from openlaketx.inspect.table_files import delta_files, parquet_schema, take_rows
 from openlaketx.inspect.whole_table import look_at_whole
@@ -42,29 +44,39 @@ class Found:
     places: Sequence[int | None]
     whole: bool
     options: dict[str, str] = field(default_factory=dict)
+    null_mark: str | None = None
+    """What stands for NULL in texts, empty where nothing does; None where files have types."""
 
 
-def look(pattern: str, root: str, limits: Limits = LIMITS, *, whole: bool = False) -> SourceSketch:
+def look(
+    pattern: str,
+    root: str,
+    limits: Limits = LIMITS,
+    *,
+    whole: bool = False,
+    ask: Ask | None = None,
+) -> SourceSketch:
     """What the files of the pattern hold, as far as the limits let it be seen.
 
     A relative pattern is below ``root``. ``NothingToLookAt`` names the file that no source of one
-    format could have. ``whole`` looks at every row of a Delta table.
+    format could have. ``whole`` looks at every row of a Delta table. With ``ask`` the columns are
+    profiled too, and what it asks for is measured of the rows seen.
     """
     place = Path(local_path(root), pattern)
     with seen_rows() as rows:
         if whole:
-            return look_at_whole(str(place), rows)
+            return look_at_whole(str(place), rows, ask)
         if (place / "_delta_log").is_dir():
             table = delta_files(str(place))
             chosen = list(table.files[: limits.files])
             files = Files(SourceFormat.DELTA, chosen, len(table.files))
-            return _sketch(files, _typed(files, table.schema, rows, limits), rows)
+            return _sketch(files, _typed(files, table.schema, rows, limits), rows, ask)
         files = _files(pattern, root, limits)
         if files.format is SourceFormat.PARQUET:
             found = _typed(files, parquet_schema(files.chosen), rows, limits)
         else:
             found = _texts(files, rows, limits)
-        return _sketch(files, found, rows)
+        return _sketch(files, found, rows, ask)
 
 
 def _files(pattern: str, root: str, limits: Limits) -> Files:
@@ -96,6 +108,7 @@ def _texts(files: Files, rows: SeenRows, limits: Limits) -> Found:
         places=range(len(table.names)),
         whole=table.whole,
         options=options,
+        null_mark=options.get("null_value", ""),
     )
 
 
@@ -121,7 +134,7 @@ def _nulls(rows: SeenRows, width: int) -> list[int]:
     return [int(count) for count in rows.ask(f"SELECT {asked} FROM seen")[0]]  # noqa: S608
 
 
-def _sketch(files: Files, found: Found, rows: SeenRows) -> SourceSketch:
+def _sketch(files: Files, found: Found, rows: SeenRows, ask: Ask | None) -> SourceSketch:
     names = declared_names(found.names, files.chosen[0] if files.chosen else "the table")
     columns = [
         SketchColumn(name=name, type=data_type, found_as=raw, nulls=nulls)
@@ -134,7 +147,7 @@ def _sketch(files: Files, found: Found, rows: SeenRows) -> SourceSketch:
         for place, column in zip(found.places, columns, strict=True)
         if place is not None and not column.nulls
     ]
-    return SourceSketch(
+    sketch = SourceSketch(
         format=files.format,
         options=found.options,
         columns=tuple(columns),
@@ -145,3 +158,11 @@ def _sketch(files: Files, found: Found, rows: SeenRows) -> SourceSketch:
         bytes=sum(Path(file).stat().st_size for file in files.chosen),
         whole=found.whole and len(files.chosen) == files.there,
     )
+    seen = [
+        SeenColumn(place, column.name, column.type, column.nulls, found.null_mark)
+        for place, column in zip(found.places, columns, strict=True)
+        if place is not None
+    ]
+    if ask is None or not seen or not rows.count:
+        return sketch
+    return asked_of_seen(sketch, rows, seen, ask)

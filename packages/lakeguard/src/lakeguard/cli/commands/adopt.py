@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import getpass
 import shlex
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from lakeguard.cli.adopting import definition_of, proposed_definition, register
+from lakeguard.cli.adopting import definition_of, proposed_definition, register, rules_kept
 from lakeguard.cli.commands.run import EXIT_CODES
 from lakeguard.cli.commands.source import UNASSIGNED
 from lakeguard.cli.opening import person, project_of, writing
@@ -17,9 +18,10 @@ from lakeguard.cli.output import answer
 from lakeguard.cli.progress import working
 from lakeguard.cli.proposing import write_new
 from lakeguard.cli.running import published_version
+from lakeguard.cli.suggesting import look_and_suggest
 from lakeguard.cli.views.adopt import Adopted, adopted_lines
 from lakeguard.settings import load_settings
-from lakeguard_sdk.client import Client, local_worker, look
+from lakeguard_sdk.client import Client, local_worker
 from lakeguard_sdk.command_errors import AlreadyGoverned, OtherTable
 from lakeguard_sdk.definition import Definitions
 from lakeguard_sdk.names import DatasetName
@@ -74,14 +76,24 @@ def _defined(
     if known is not None:
         return Adopted(dataset=name, location=location, commit=table.commit)
     with working(f"looking at {location}"):
-        sketch = look(location, location, whole=True)
-    definition = proposed_definition(name, table, sketch, owner=owner, domain=domain)
+        sketch, found = look_and_suggest(
+            location, location, rules_kept, datetime.now(UTC), whole=True
+        )
+    definition = proposed_definition(
+        name, table, sketch, owner=owner, domain=domain, suggested=found
+    )
     written = write_new(
         folder,
         Definitions(datasets=(definition,)),
         client.registry.plan,
         instead=f"adopt {name.layer}.ANOTHER-NAME {shlex.quote(location)}",
+        suggested=found,
     )
     return Adopted(
-        dataset=name, location=location, commit=table.commit, files=tuple(written), sketch=sketch
+        dataset=name,
+        location=location,
+        commit=table.commit,
+        files=tuple(written),
+        sketch=sketch,
+        suggested=tuple(found),
     )

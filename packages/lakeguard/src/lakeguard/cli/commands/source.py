@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -12,10 +13,10 @@ from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
 from lakeguard.cli.patterns import source_path
 from lakeguard.cli.progress import working
-from lakeguard.cli.proposing import propose, write_new
+from lakeguard.cli.proposing import propose, rules_of_keys, write_new
+from lakeguard.cli.suggesting import look_and_suggest
 from lakeguard.cli.views.source import added_lines, sources_lines
 from lakeguard.settings import load_settings
-from lakeguard_sdk.client import look
 from lakeguard_sdk.definition import FromSource
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.storage import local_path
@@ -38,19 +39,27 @@ def command() -> None:
 def add(call: Call, name: str, pattern: tuple[str, ...], owner: str | None, domain: str) -> None:
     """Look at the files of PATTERN and write the definitions of a source and bronze.NAME.
 
-    CSV, JSON lines, Parquet, or the folder of a Delta table. Nothing is registered yet, and no
-    file is overwritten.
+    CSV, JSON lines, Parquet, or the folder of a Delta table. Rules that the rows seen keep are
+    suggested in the file. Nothing is registered yet, and no file is overwritten.
     """
     dataset = DatasetName(f"{Layer.BRONZE}.{name}")
     folder = project_of(call)
     lake = local_path(load_settings(folder, call.env).lake)
     path = source_path(pattern, Path.cwd(), Path(lake))
     with working(f"looking at {path}"):
-        sketch = look(path, lake)
-    definitions = propose(dataset, path, sketch, owner=owner or getpass.getuser(), domain=domain)
-    written = write_new(folder, definitions)
-    data = {"dataset": dataset, "path": path, "sketch": sketch.to_data(), "files": written}
-    answer(call, data, added_lines(dataset, path, sketch, written))
+        sketch, found = look_and_suggest(path, lake, rules_of_keys, datetime.now(UTC))
+    definitions = propose(
+        dataset, path, sketch, owner=owner or getpass.getuser(), domain=domain, suggested=found
+    )
+    written = write_new(folder, definitions, suggested=found)
+    data = {
+        "dataset": dataset,
+        "path": path,
+        "sketch": sketch.to_data(),
+        "files": written,
+        "suggested": [item.to_data() for item in found],
+    }
+    answer(call, data, added_lines(dataset, path, sketch, written, len(found)))
 
 
 @command.command("list")

@@ -6,7 +6,8 @@ from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import GAP, Tone, indented, plural, strong, toned
 from lakeguard.cli.views.checks import tally
 from lakeguard.cli.views.run import failing_lines
-from lakeguard.cli.views.source import seen_text
+from lakeguard.cli.views.source import seen_text, suggested_lines
+from lakeguard.insight.suggesting import Suggestion
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import RunResult
@@ -23,6 +24,8 @@ class Adopted(Noun):
     files: tuple[str, ...] = ()
     """Definitions that were proposed; none where there was one already."""
     sketch: SourceSketch | None = None
+    suggested: tuple[Suggestion, ...] = ()
+    """Rules in those definitions that the profile of the table speaks for."""
 
 
 def adopted_lines(adopted: Adopted, result: RunResult, published: int | None) -> list[str]:
@@ -36,6 +39,7 @@ def _proposed(adopted: Adopted) -> list[str]:
     return [
         f"{head}{GAP}{inert(adopted.location)}",
         *indented([f"looked at {seen_text(adopted.sketch)}"]),
+        *indented(suggested_lines(len(adopted.suggested), adopted.sketch)),
         *indented([f"wrote {inert(name)}" for name in adopted.files]),
     ]
 

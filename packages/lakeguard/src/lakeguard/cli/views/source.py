@@ -15,15 +15,27 @@ TEXTS = (SourceFormat.CSV, SourceFormat.JSONL)
 
 
 def added_lines(
-    dataset: DatasetName, path: str, sketch: SourceSketch, written: Sequence[str]
+    dataset: DatasetName,
+    path: str,
+    sketch: SourceSketch,
+    written: Sequence[str],
+    suggested: int = 0,
 ) -> list[str]:
     looked = f"looked at {seen_text(sketch)}"
     return [
         f"{toned('✓ proposed', Tone.GOOD)}  {strong(dataset)}   {_how(sketch)}, {inert(path)}",
         *indented([looked, _sure(sketch), *columns(_columns(sketch)), ""]),
+        *indented(suggested_lines(suggested, sketch)),
         *indented([f"wrote {inert(name)}" for name in written]),
         "Next: review them, then: lakeguard plan",
     ]
+
+
+def suggested_lines(count: int, sketch: SourceSketch) -> list[str]:
+    """What the file to review has besides keys and columns; nothing where that is nothing."""
+    if not count:
+        return []
+    return [f"{plural(count, 'rule')} suggested from {plural(sketch.rows, 'row')}"]
 
 
 def seen_text(sketch: SourceSketch) -> str:

@@ -1,0 +1,111 @@
+"""Drafts held against measured rows: what does not compile, or is violated, is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lakeguard.gate.case import History
+from lakeguard.gate.evaluate import Grounds, Unmeasured, evaluate
+from lakeguard.gate.grammar import parse_rule
+from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.rules import CompiledRule, compile_text, define_rule
+from lakeguard.gate.scalars import NotAValue
+from lakeguard.insight.suggesting.suggestion import Draft, Held
+from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.measure import Measure, MeasureValue, measure_key
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.noun import Instant
+from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.words import Outcome
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A draft as a rule over a schema."""
+
+    draft: Draft
+    definition: RuleDefinition
+    compiled: CompiledRule
+
+
+def tried(found: Iterable[Draft], schema: TableSchema) -> list[Trial]:
+    """The drafts that mean something over the schema, and that a value could break."""
+    trials = []
+    for draft in found:
+        try:
+            compiled = compile_text(draft.rule, schema)
+            rule = define_rule(parse_rule(draft.rule), rule_id=None, severity=draft.severity)
+        except GrammarError:
+            continue
+        trials.append(Trial(draft, rule, compiled))
+    return trials
+
+
+def asked_measures(trials: Sequence[Trial]) -> tuple[Measure, ...]:
+    """What all of them ask of the rows, each once."""
+    asked = {measure_key(item): item for trial in trials for item in trial.compiled.measures}
+    return tuple(asked[key] for key in sorted(asked))
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What was measured of a version, and when that was published."""
+
+    version: int
+    schema: TableSchema
+    rows: int
+    values: Mapping[str, MeasureValue]
+    unmeasured: Mapping[str, str]
+    at: Instant
+
+
+def held(trial: Trial, answers: Answers) -> Held:
+    """What the rule comes to on them; ERROR with the reason where it cannot be judged."""
+    try:
+        result = evaluate(trial.definition, trial.compiled, _grounds(answers))
+    except (Unmeasured, NotAValue) as error:
+        return Held(version=answers.version, outcome=Outcome.ERROR, message=str(error))
+    return Held(
+        version=answers.version,
+        outcome=result.outcome,
+        message=result.message,
+        failed_rows=result.failed_rows,
+    )
+
+
+def kept(trials: Sequence[Trial], answers: Answers) -> list[tuple[Trial, Held]]:
+    """Those that hold, each with what was counted. Where a column refers to another dataset, that
+    says all about its values."""
+    found = [(trial, held(trial, answers)) for trial in trials]
+    holding = [(trial, told) for trial, told in found if told.outcome is Outcome.PASS]
+    referring = {
+        trial.compiled.rule.columns
+        for trial, _ in holding
+        if trial.compiled.rule.rule_type == "foreign_key"
+    }
+    return [
+        (trial, told)
+        for trial, told in holding
+        if trial.draft.about != "values" or trial.compiled.rule.columns not in referring
+    ]
+
+
+def _grounds(answers: Answers) -> Grounds:
+    evidence = Evidence(
+        run_id="",
+        dataset=DatasetName("bronze.seen"),
+        table_schema=answers.schema,
+        rows=answers.rows,
+        table_rows=answers.rows,
+        files=(),
+        removes=(),
+        base_commit=None,
+        measures=dict(answers.values),
+        unmeasured=dict(answers.unmeasured),
+        inputs=(),
+        build_hash="",
+        engine="",
+    )
+    return Grounds(evidence, History(), answers.at)

@@ -1,0 +1,98 @@
+"""A suggested rule, the evidence for it, and a change of the data that it would not let pass."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from lakeguard_sdk.measure import MeasureValue
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.profile import ColumnProfile
+from lakeguard_sdk.schema import is_numeric
+from lakeguard_sdk.words import Outcome, Severity
+
+_LONGEST = 40
+
+
+class MutationKind(StrEnum):
+    SET_ONE = "set_one"
+    SET_ALL = "set_all"
+    REPEAT_ONE = "repeat_one"
+    KEEP = "keep"
+
+
+class Mutation(Noun):
+    """A change of the rows on which the rule fails: it shows that the rule can."""
+
+    kind: MutationKind
+    column: str = ""
+    type: str = ""
+    value: MeasureValue = None
+    """What the column is set to, as evidence spells values of its type; None is NULL. Of ``KEEP``,
+    how many rows are left."""
+
+    @property
+    def says(self) -> str:
+        value = "NULL" if self.value is None else self._spelt()
+        match self.kind:
+            case MutationKind.SET_ONE:
+                return f"{self.column} of one row set to {value}"
+            case MutationKind.SET_ALL:
+                return f"{self.column} of every row set to {value}"
+            case MutationKind.REPEAT_ONE:
+                return "one row comes twice"
+            case MutationKind.KEEP:
+                return "no row is left" if not self.value else f"only {value} rows are left"
+
+    def _spelt(self) -> str:
+        text = str(self.value)
+        if len(text) > _LONGEST:
+            return f"a text of {len(text):,} characters"
+        return text if is_numeric(self.type) or not self.type else f"'{text}'"
+
+
+def one_set(column: ColumnProfile, value: MeasureValue) -> Mutation:
+    """One row has this value in the column instead of its own."""
+    kind = MutationKind.SET_ONE
+    return Mutation(kind=kind, column=column.column, type=column.type, value=value)
+
+
+class Held(Noun):
+    """What the rule comes to on one version, measured exactly."""
+
+    version: int
+    outcome: Outcome
+    message: str
+    failed_rows: int | None = None
+    """None where the rule counts no rows, or could not be measured."""
+
+
+class Draft(Noun):
+    """A rule that a profile allows; nothing has been held against it yet."""
+
+    rule: str
+    """Canonical text, column named."""
+    column: str = ""
+    """Where it is about one column, and can stand under it."""
+    about: str
+    """What it says something about: a column needs one rule about each."""
+    severity: Severity = Severity.WARN
+    why: str
+    support: int
+    """Rows that speak for it."""
+    strength: float
+    """How likely such a rule is meant, were there rows without end."""
+    mutation: Mutation
+
+
+class Suggestion(Noun):
+    """A draft that the rows keep, with what earlier versions say of it, the latest first."""
+
+    rule: str
+    column: str
+    about: str
+    severity: Severity
+    why: str
+    support: int
+    confidence: float
+    mutation: Mutation
+    held: tuple[Held, ...] = ()
