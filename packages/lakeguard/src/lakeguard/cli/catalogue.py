@@ -23,6 +23,8 @@ COMMANDS: dict[str, str] = {
     "show": "Everything known of one dataset.",
     "versions": "The versions of a dataset and what they were built from.",
     "profile": "What the values of a version look like, column by column.",
+    "suggest": "Draft rules from what is published, with the evidence for each.",
+    "quarantine": "Rows that rules kept out: list, look, send again, write off.",
     "schema": "What schemas runs found, how they differ, and approving one.",
     "rollback": "Publish an earlier version again.",
     "waive": "Let a failing rule, or an alert, be a warning for a time.",

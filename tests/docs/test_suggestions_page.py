@@ -1,0 +1,78 @@
+"""The rules that the flights suggest: as the page lists them, kept by every flight, and each fails
+on the change that stands beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from deltalake import DeltaTable
+
+from demo.suggested import LOOKED_AT, PAGE, flights_suggestions, flights_table, listed, parts
+from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from lakeguard.insight.suggesting import Suggestion, tried
+from lakeguard.insight.suggesting.suggestion import Draft
+from lakeguard_sdk.sketch import SourceSketch
+from lakeguard_sdk.words import Outcome
+from openlaketx.engine.delta_table import schema_of
+from tests.worlds.suggested_rows import Rows
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return flights_table(tmp_path_factory.mktemp("flights"))
+
+
+@pytest.fixture(scope="module")
+def suggested(place: str) -> tuple[SourceSketch, list[Suggestion]]:
+    return flights_suggestions(place)
+
+
+@pytest.fixture(scope="module")
+def flights(place: str, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    """All flights in one file."""
+    file = tmp_path_factory.mktemp("rows") / "flights.parquet"
+    table = DeltaTable(place)
+    duckdb.execute(f"COPY (FROM read_parquet({table.file_uris()})) TO '{file}' (FORMAT parquet)")
+    return Rows(file, schema_of(table))
+
+
+def trial_drafts(found: list[Suggestion]) -> Iterator[Draft]:
+    for item in found:
+        said = item.model_dump(exclude={"confidence", "held"})
+        yield Draft.model_validate({**said, "strength": item.confidence})
+
+
+def test_the_page_lists_what_the_flights_suggest(
+    suggested: tuple[SourceSketch, list[Suggestion]],
+) -> None:
+    assert parts(PAGE.read_text("utf-8"))[1] == listed(*suggested)
+
+
+def test_every_flight_keeps_every_rule_and_each_change_breaks_its_own(
+    suggested: tuple[SourceSketch, list[Suggestion]], flights: Rows, tmp_path: Path
+) -> None:
+    sketch, found = suggested
+    trials = tried(trial_drafts(found), flights.schema)
+    assert len(trials) == len(found) > 30
+    assert flights.count == sketch.rows == 336_776
+    held = flights.held(trials, LOOKED_AT)
+    assert {told.outcome for told in held} == {Outcome.PASS}
+    for trial in trials:
+        changed = flights.changed(trial.draft.mutation, tmp_path / "changed.parquet")
+        (told,) = changed.held([trial], LOOKED_AT)
+        assert told.outcome in (Outcome.FAIL, Outcome.WARN), (trial.draft.rule, told)
+
+
+def test_every_rule_that_is_ever_drafted_is_explained() -> None:
+    text = PAGE.read_text("utf-8").partition("## What is suggested")[2].partition("\n## ")[0]
+    cells = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
+    named = {name for cell in cells for name in re.findall(r"`(\w+)", cell)}
+    assert named <= {rule.name for rule in RULE_TYPES}
+    assert named == {
+        *("not_null", "unique", "in_set", "range", "gt", "ge", "sql_row", "format", "regex"),
+        *("length", "not_future", "freshness", "foreign_key", "row_count"),
+    }
