@@ -121,11 +121,11 @@ FALSE: dict[str, tuple[Claim, list[str]]] = {
     ),
     "blocked by other rows": (
         lambda lake: assert_blocked(lake, "silver.orders", rule="unique.id", failed_rows=1),
-        ["unique.id: 1 failed rows expected, 2"],
+        ["unique.id was expected to fail for 1 row, it was 2"],
     ),
     "blocked by rows that nobody counts": (
         lambda lake: assert_blocked(lake, "gold.orders", policy="one_row_in_gold", failed_rows=1),
-        ["1 failed rows expected, no rows counted"],
+        ["expected to fail for 1 row, none was counted"],
     ),
     "blocked by a policy of another layer": (
         lambda lake: assert_blocked(lake, "silver.orders", policy="one_row_in_gold"),
@@ -141,15 +141,15 @@ FALSE: dict[str, tuple[Claim, list[str]]] = {
     ),
     "quarantined, but none": (
         lambda lake: assert_quarantined(lake, "silver.orders"),
-        ["rows of silver.orders set aside were expected; set aside: none", "was BLOCKED"],
+        ["silver.orders was expected to set rows aside; set aside: none", "was BLOCKED"],
     ),
     "quarantined, other rows": (
         lambda lake: assert_quarantined(lake, "silver.kept", rows=2),
-        ["2 rows of silver.kept set aside were expected; set aside: range.amount (1 rows)"],
+        ["expected to set 2 rows aside; set aside: range.amount (1 row)"],
     ),
     "quarantined by another rule": (
         lambda lake: assert_quarantined(lake, "silver.kept", rule="unique.id"),
-        ["rows of silver.kept set aside under unique.id were expected", "range.amount (1 rows)"],
+        ["silver.kept was expected to set rows aside under unique.id; set aside: range.amount"],
     ),
     "failed, but promoted": (
         lambda lake: assert_failed(lake, "bronze.orders"),
@@ -161,22 +161,22 @@ FALSE: dict[str, tuple[Claim, list[str]]] = {
     ),
     "published, another": (
         lambda lake: assert_published(lake, "silver.copies", 2),
-        ["v2 is published was expected, but v1 is published"],
+        ["silver.copies was expected to show v2, but v1 is published"],
     ),
     "versions": (
         lambda lake: assert_versions(lake, "silver.copies", 1),
-        ["1 versions were expected, there are 2: v1 (2 rows), v2 (3 rows); v1 is published"],
+        ["expected to have 1 version, it has 2: v1 (2 rows), v2 (3 rows); v1 is published"],
     ),
     "rows": (
         lambda lake: assert_rows(lake, "silver.copies", [{"id": 1}, {"id": 1}, {"id": 3}]),
         [
-            "silver.copies@v1: 3 rows were expected, it has 2",
+            "silver.copies@v1 was expected to show 3 rows, it has 2",
             "  missing: {'id': 1}\n  missing: {'id': 3}\n  not expected: {'id': 2}",
         ],
     ),
     "no rows": (
         lambda lake: assert_rows(lake, "silver.copies", []),
-        ["0 rows were expected, it has 2", "not expected: {'id': 1}"],
+        ["expected to show 0 rows, it has 2", "not expected: {'id': 1}"],
     ),
     "rows of no version": (
         lambda lake: assert_rows(lake, "silver.copies@v3", []),
@@ -234,6 +234,10 @@ MISSPELT: dict[str, tuple[Claim, str]] = {
         lambda lake: assert_lineage(lake, "silver.copies", "bronze.order"),
         no_such("dataset", "bronze.order", "bronze.orders"),
     ),
+    "layer of a parent": (
+        lambda lake: assert_lineage(lake, "silver.copies", "bronse.orders"),
+        no_such("dataset", "bronse.orders", "bronze.orders"),
+    ),
     "rule": (
         lambda lake: assert_blocked(lake, "silver.orders", rule="unique.ids"),
         no_such("rule", "unique.ids", "unique.id") + "not_null.note, range.amount, unique.id",
@@ -273,6 +277,9 @@ SENSELESS: dict[str, Claim] = {
         lake, "silver.orders", rule="unique.id", policy="described"
     ),
     "rows of no rule": lambda lake: assert_blocked(lake, "silver.orders", failed_rows=2),
+    "lineage at a time": lambda lake: assert_lineage(
+        lake, "silver.copies", "bronze.orders@2026-01-31T00:00Z"
+    ),
     "rows with different columns": lambda lake: assert_rows(
         lake, "silver.orders", [{"id": 1}, {"amount": 2}]
     ),

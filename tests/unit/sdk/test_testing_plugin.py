@@ -84,6 +84,14 @@ def test_options(lakeguard_spark):
     ended(pytester, passed=2)
 
 
+def test_an_option_without_a_value_is_told(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nlakeguard_spark = spark.a 1\n")
+    pytester.makepyfile(ASKING)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*lakeguard_spark: write key=value, not 'spark.a 1'"])
+
+
 def test_a_marker_outranks_the_settings(pytester: pytest.Pytester) -> None:
     write_folder(pytester.path / "shop", FILES)
     pytester.makeini("[pytest]\nlakeguard_project = elsewhere\naddopts = --strict-markers\n")

@@ -10,7 +10,15 @@ from collections.abc import Collection
 
 from lakeguard_sdk.call_errors import WrongArgument
 from lakeguard_sdk.decision import CheckResult
-from lakeguard_sdk.testing.judged import Judged, check_line, fail, judged, shown, unknown
+from lakeguard_sdk.testing.judged import (
+    Judged,
+    check_line,
+    counted,
+    fail,
+    judged,
+    shown,
+    unknown,
+)
 from lakeguard_sdk.testing.lake import Lake
 from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
 
@@ -100,9 +108,9 @@ def assert_quarantined(
     if there == rows or (rows is None and there):
         return
     under = "" if rule is None else f" under {rule}"
-    wanted = "rows" if rows is None else f"{rows} rows"
-    told = ", ".join(f"{rule_id} ({count} rows)" for rule_id, count in kept.items()) or "none"
-    fail(f"{wanted} of {name} set aside{under} were expected; set aside: {told}\n{found.told()}")
+    wanted = "rows" if rows is None else counted(rows, "row")
+    told = ", ".join(f"{each} ({counted(rows, 'row')})" for each, rows in kept.items()) or "none"
+    fail(f"{name} was expected to set {wanted} aside{under}; set aside: {told}\n{found.told()}")
 
 
 def _named(
@@ -164,5 +172,6 @@ def _hold(
     if named.outcome not in outcomes:
         fail(f"{named.check_id} did not {verb}\n{check_line(named)}\n{found.told()}")
     if failed_rows is not None and named.failed_rows != failed_rows:
-        counted = "no rows counted" if named.failed_rows is None else f"{named.failed_rows}"
-        fail(f"{named.check_id}: {failed_rows} failed rows expected, {counted}\n{found.told()}")
+        broken = "none was counted" if named.failed_rows is None else f"it was {named.failed_rows}"
+        wanted = counted(failed_rows, "row")
+        fail(f"{named.check_id} was expected to fail for {wanted}, {broken}\n{found.told()}")

@@ -81,6 +81,10 @@ def shown(version: int | None) -> str:
     return "nothing is published" if version is None else f"v{version} is published"
 
 
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def check_line(check: CheckResult) -> str:
     said = f" ({check.expression})" if check.kind is CheckKind.RULE else ""
     return f"  {check.outcome} {check.kind} {check.check_id}{said}: {check.message}"

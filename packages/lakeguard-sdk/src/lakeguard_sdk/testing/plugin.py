@@ -46,6 +46,9 @@ def lakeguard_project(request: pytest.FixtureRequest) -> Path | None:
 def lakeguard_spark(request: pytest.FixtureRequest) -> dict[str, str]:
     """Options of the one Spark of the process; it starts with the first run."""
     lines: list[str] = request.config.getini(SPARK)
+    for line in lines:
+        if not all(part.strip() for part in line.partition("=")):
+            raise pytest.UsageError(f"{SPARK}: write key=value, not {line!r}")
     pairs = [line.partition("=") for line in lines]
     return {key.strip(): value.strip() for key, _, value in pairs}
 

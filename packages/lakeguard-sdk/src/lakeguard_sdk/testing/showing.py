@@ -9,7 +9,14 @@ from typing import Any
 from lakeguard_sdk.call_errors import WrongArgument
 from lakeguard_sdk.errors import UnknownVersion
 from lakeguard_sdk.names import parse_address
-from lakeguard_sdk.testing.judged import fail, known_dataset, published_version, shown, unknown
+from lakeguard_sdk.testing.judged import (
+    counted,
+    fail,
+    known_dataset,
+    published_version,
+    shown,
+    unknown,
+)
 from lakeguard_sdk.testing.lake import Lake
 
 _MOST_TOLD = 5
@@ -21,7 +28,8 @@ def assert_published(lake: Lake, name: str, version: int | None) -> None:
     __tracebackhide__ = True
     found = published_version(lake, known_dataset(lake, name))
     if found != version:
-        fail(f"{name}: {shown(version)} was expected, but {shown(found)}")
+        wanted = "nothing" if version is None else f"v{version}"
+        fail(f"{name} was expected to show {wanted}, but {shown(found)}")
 
 
 def assert_versions(lake: Lake, name: str, count: int) -> None:
@@ -30,9 +38,10 @@ def assert_versions(lake: Lake, name: str, count: int) -> None:
     dataset = known_dataset(lake, name)
     found = lake.versions(dataset)
     if len(found) != count:
-        told = ", ".join(f"v{row.version} ({row.row_count} rows)" for row in found) or "none"
+        told = ", ".join(f"v{row.version} ({counted(row.row_count, 'row')})" for row in found)
         now = shown(published_version(lake, dataset))
-        fail(f"{name}: {count} versions were expected, there are {len(found)}: {told}; {now}")
+        wanted = counted(count, "version")
+        fail(f"{name} was expected to have {wanted}, it has {len(found)}: {told or 'none'}; {now}")
 
 
 def assert_rows(lake: Lake, address: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -59,8 +68,15 @@ def assert_lineage(lake: Lake, child: str, parent: str) -> None:
     """What is published of the child was made of the parent, ``bronze.orders`` or of that version,
     ``bronze.orders@v2``."""
     __tracebackhide__ = True
-    made, wanted = known_dataset(lake, child), parse_address(parent)
-    known_dataset(lake, wanted.dataset)
+    made = known_dataset(lake, child)
+    known_dataset(lake, parent.partition("@")[0])
+    wanted = parse_address(parent)
+    if wanted.at is not None:
+        raise WrongArgument(
+            method="assert_lineage",
+            given=f"a time, {parent}",
+            call=f'assert_lineage(lake, "{child}", "{wanted.dataset}@v1")',
+        )
     version = next((row for row in lake.versions(made) if row.published), None)
     if version is None:
         fail(f"nothing of {child} is published, so it was made of nothing")
@@ -88,7 +104,7 @@ def _compare(address: str, expected: list[dict[str, Any]], found: list[dict[str,
     wanted, there = Counter(map(_key, expected)), Counter(map(_key, found))
     if wanted == there:
         return
-    lines = [f"{address}: {len(expected)} rows were expected, it has {len(found)}"]
+    lines = [f"{address} was expected to show {counted(len(expected), 'row')}, it has {len(found)}"]
     lines += _told("missing", expected, wanted - there)
     lines += _told("not expected", found, there - wanted)
     fail("\n".join(lines))
