@@ -136,6 +136,18 @@ def test_what_is_refused_holds_up_no_other(tmp_path: Path) -> None:
         assert [body["run_id"] for body in hook.bodies] == runs
 
 
+def test_what_is_new_is_tried_though_the_channel_just_failed(tmp_path: Path) -> None:
+    """Nobody may come again soon: a job at night has one chance."""
+    with receiver(500) as hook:
+        client = blocking_world(tmp_path, webhook(hook.url))
+        block(client)
+        drained(client)
+        run = block(client)
+        drained(client)
+        drained(client)
+        assert [body["run_id"] for body in hook.bodies][1:] == [run]
+
+
 def test_after_so_many_attempts_it_is_given_up(tmp_path: Path, turned_clock: Clock) -> None:
     with receiver(500, 500, 500) as hook:
         client = blocking_world(tmp_path, webhook(hook.url, attempts=3))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.alerts.choosing import LONGEST_PAUSE, is_due, pause_after, rests
+from lakeguard.alerts.choosing import LONGEST_PAUSE, due, pause_after
 from lakeguard.alerts.message import message_of, signature
 from lakeguard_sdk.alerting import Alert, AlertKind, Telling, TellingOutcome, alert_key
 from lakeguard_sdk.names import DatasetName
@@ -44,23 +44,33 @@ def test_pauses_grow_and_end_growing() -> None:
     assert pauses[-1] == LONGEST_PAUSE
 
 
+def raised(ago: timedelta) -> Alert:
+    return ALERT.model_copy(update={"raised_at": NOW - ago})
+
+
+def is_due(last: Telling | None) -> bool:
+    return bool(due([(raised(timedelta(days=4)), last)], NOW))
+
+
 @pytest.mark.parametrize("attempts", [1, 2, 5])
 def test_it_is_due_when_its_pause_is_over(attempts: int) -> None:
     pause = pause_after(attempts)
-    assert is_due(None, NOW)
-    assert is_due(tried(attempts, pause), NOW)
-    assert not is_due(tried(attempts, pause - timedelta(seconds=1)), NOW)
+    assert is_due(None)
+    assert is_due(tried(attempts, pause))
+    assert not is_due(tried(attempts, pause - timedelta(seconds=1)))
 
 
 def test_what_was_given_up_is_not_due() -> None:
-    assert not is_due(tried(8, timedelta(days=3), TellingOutcome.DEAD), NOW)
+    assert not is_due(tried(8, timedelta(days=3), TellingOutcome.DEAD))
 
 
-def test_a_channel_rests_after_any_failure() -> None:
-    short, long = timedelta(seconds=29), timedelta(seconds=30)
-    assert rests([None, tried(5, short)], NOW)
-    assert rests([tried(8, short, TellingOutcome.DEAD)], NOW)
-    assert not rests([None, tried(5, long)], NOW)
+@pytest.mark.parametrize("outcome", [TellingOutcome.FAILED, TellingOutcome.DEAD])
+def test_a_channel_rests_after_a_failure_but_for_what_is_new(outcome: TellingOutcome) -> None:
+    second = timedelta(seconds=1)
+    failed = (raised(60 * second), tried(9, 20 * second, outcome))
+    before, after = (raised(30 * second), None), (raised(10 * second), None)
+    assert due([failed, before, after], NOW) == [after]
+    assert due([failed, before, after], NOW + 10 * second) == [before, after]
 
 
 def test_the_same_thing_has_the_same_id_whoever_raises_it() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 
@@ -13,6 +13,9 @@ FIRST_PAUSE = timedelta(seconds=30)
 LONGEST_PAUSE = timedelta(hours=6)
 KEPT = timedelta(days=7)
 """What could not be told for so long is no news any more."""
+
+Waiting = Sequence[tuple[Alert, Telling | None]]
+"""What a channel has not told, each with its last attempt."""
 
 
 def is_for(channel: ChannelSettings, alert: Alert) -> bool:
@@ -32,23 +35,27 @@ def pause_after(attempts: int) -> timedelta:
     return min(FIRST_PAUSE * times, LONGEST_PAUSE)
 
 
-def is_due(last: Telling | None, now: datetime) -> bool:
-    """Whether an alert is to be tried: never before, or its last failure is long enough ago."""
+def due(waiting: Waiting, now: datetime) -> Waiting:
+    """What a channel is to try now.
+
+    After a failure it is left alone for a moment; only what was raised since then is tried all the
+    same, for nobody may come again soon to try it.
+    """
+    troubled = max((last.tried_at for _, last in waiting if last is not None), default=None)
+    resting = troubled is not None and now < troubled + FIRST_PAUSE
+    return [
+        (alert, last)
+        for alert, last in waiting
+        if _is_due(last, now) and not (resting and troubled and alert.raised_at <= troubled)
+    ]
+
+
+def _is_due(last: Telling | None, now: datetime) -> bool:
+    """Never tried before, or its last failure is long enough ago."""
     if last is None:
         return True
-    return last.outcome is TellingOutcome.FAILED and now >= last.tried_at + pause_after(
-        last.attempts
-    )
-
-
-def rests(tried: Iterable[Telling | None], now: datetime) -> bool:
-    """Whether a channel failed a moment ago: it is then left alone, whatever waits for it."""
-    return any(
-        last is not None
-        and last.outcome is not TellingOutcome.SENT
-        and now < last.tried_at + FIRST_PAUSE
-        for last in tried
-    )
+    paused = now < last.tried_at + pause_after(last.attempts)
+    return last.outcome is TellingOutcome.FAILED and not paused
 
 
 def _among(word: str, words: tuple[str, ...]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +12,7 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 
 from lakeguard.alerts.carrying import Carrier, NotCarried, carrier_of
-from lakeguard.alerts.choosing import KEPT, is_due, is_for, rests
+from lakeguard.alerts.choosing import KEPT, Waiting, due, is_for
 from lakeguard.alerts.message import message_of
 from lakeguard.ledger.alerts import known_channels, open_channels, record_telling, untold
 from lakeguard.settings import ChannelSettings
@@ -25,8 +25,6 @@ BESIDE_SECONDS = 10.0
 """How long a command's alerts may take in all, whatever the channels do."""
 ASKED_SECONDS = 60.0
 """And how long where somebody waits for just that."""
-
-Waiting = Sequence[tuple[Alert, Telling | None]]
 
 
 @dataclass(eq=False)
@@ -56,7 +54,7 @@ class Messenger:
 
     def is_idle(self) -> bool:
         """Whether there is nothing that a channel would try now."""
-        return not any(self._due(channel, self.waiting(channel)) for channel in self.channels)
+        return not any(due(self.waiting(channel), self.clock()) for channel in self.channels)
 
     def drain(self, threads: int = 1) -> list[ChannelTurn]:
         """Tell what is due, within a limited time; what is left waits for the next call."""
@@ -72,7 +70,7 @@ class Messenger:
         def chosen(channel: ChannelSettings) -> Waiting:
             waiting = self.waiting(channel)
             if not asked:
-                return self._due(channel, waiting)
+                return due(waiting, self.clock())
             return waiting if again else [item for item in waiting if not _given_up(item[1])]
 
         with self._turn:
@@ -83,12 +81,6 @@ class Messenger:
         with self.database.read() as connection:
             found = untold(connection, self.org_id, channel.name, self.clock() - KEPT)
         return [(alert, last) for alert, last in found if is_for(channel, alert)]
-
-    def _due(self, channel: ChannelSettings, waiting: Waiting) -> Waiting:
-        now = self.clock()
-        if rests((last for _, last in waiting), now):
-            return []
-        return [(alert, last) for alert, last in waiting if is_due(last, now)]
 
     def _turn_of(
         self,
