@@ -120,6 +120,14 @@ class KeptChoice(Noun):
         return (not self.runs or run_id in self.runs) and (not self.rules or rule_id in self.rules)
 
 
+class ReplayOrder(Noun):
+    """What a replay was given."""
+
+    choice: KeptChoice
+    as_newest: bool = False
+    """Whether the rows count as newer than what the table has of their keys."""
+
+
 class KeptListing(Noun):
     """Some of the rows that wait, as text; None is NULL."""
 

@@ -26,4 +26,11 @@ class NotReplayable(Refused):
 
     code = "LG-3201"
     what = "rows of {dataset} that wait are not sent again: {reason}"
-    next_command = "{way}"
+    next_command = "lakeguard quarantine replay {dataset} --as-newest"
+
+
+class ReadsAllAnew(NotReplayable):
+    """Run the dataset: its load reads every row again, those that wait among them."""
+
+    code = "LG-3202"
+    next_command = "lakeguard run {dataset}"

@@ -9,6 +9,7 @@ from pydantic import Field
 from lakeguard_sdk.evidence import Changes, InputVersion
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.quarantine import ReplayOrder
 from lakeguard_sdk.run import SchemaReaction, Window
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.schema_words import Reaction, SchemaChange
@@ -77,6 +78,8 @@ class RunRow(Noun):
     version: int | None
     window: Window | None = Field(default=None, exclude_if=lambda window: window is None)
     """What it was to fill back, where it was to do that."""
+    replay: ReplayOrder | None = Field(default=None, exclude_if=lambda order: order is None)
+    """Which rows it was to send again, where it was to do that."""
 
 
 class VersionRow(Noun):
@@ -96,6 +99,8 @@ class VersionRow(Noun):
     """What the build itself had to say of it."""
     removed: bool = False
     """Whether maintenance removed files of it: it cannot be shown again."""
+    set_aside: int = Field(default=0, exclude_if=lambda rows: not rows)
+    """Rows that rules kept out of it."""
     built_by: BuildKind | None = None
     """What stood behind it; a frame that a program published names no inputs."""
 
@@ -106,6 +111,8 @@ class RunFacts(Noun):
     rows: int
     changes: Changes | None = None
     rejected: int = 0
+    set_aside: int = Field(default=0, exclude_if=lambda rows: not rows)
+    """Rows that rules kept out of the table."""
     notes: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -151,6 +158,9 @@ class DatasetStatus(Noun):
     breaches: tuple[Breach, ...] = ()
     alerts: tuple[Breach, ...] = ()
     """Policies that were broken, and only alert, when what is published was decided."""
+    waiting: int = Field(default=0, exclude_if=lambda rows: not rows)
+    """Rows that rules kept out, and that were neither sent again nor written off."""
+    waiting_since: Instant | None = Field(default=None, exclude_if=lambda since: since is None)
 
 
 class ResolvedDataset(Noun):

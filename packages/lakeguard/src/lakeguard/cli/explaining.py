@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lakeguard.cli.waiver_ways import waiver_ways
-from lakeguard.cli.ways_out import WayOut, schema_ways, ways_out_of
+from lakeguard.cli.ways_out import WayOut, aside_ways, schema_ways, ways_out_of
 from lakeguard_sdk.comparison import CheckTrend, Since
 from lakeguard_sdk.decision import CheckResult, Decision
 from lakeguard_sdk.ports import Reader
@@ -62,6 +62,7 @@ def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
     since = reader.since(run.run_id)
     green, read = _green(reader, run, since), since.read if since else {}
     current = {name: version for name, version in read.items() if published.get(name) == version}
+    facts = reader.facts(run.run_id)
     return Explanation(
         run=run,
         decision=decision,
@@ -71,11 +72,12 @@ def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
         trends=_trends(reader, run, decision),
         samples=reader.samples(run.run_id),
         ways_out=(
+            *aside_ways(run, facts),
             *schema_ways(decision),
             *ways_out_of(run, green, current, reader.definition(run.dataset), decision),
             *waiver_ways(decision, now),
         ),
-        facts=reader.facts(run.run_id),
+        facts=facts,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from lakeguard_sdk.client import Client, Worker
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.quarantine import KeptRows
 from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.words import RunStatus
 
@@ -21,11 +22,13 @@ def run_to_end(
     triggered_by: str,
     *,
     window: Window | None = None,
+    task_id: str | None = None,
     sleep: Callable[[float], object] = time.sleep,
     note: Callable[[str], None] = lambda _: None,
 ) -> RunResult:
-    """Submits a task and runs it; a retryable failure is tried again while attempts are left."""
-    task_id = client.operations.submit(name, triggered_by, window=window)
+    """Submits a task, or takes the one that was, and runs it; a retryable failure is tried again
+    while attempts are left."""
+    task_id = task_id or client.operations.submit(name, triggered_by, window=window)
     pause = FIRST_PAUSE
     while True:
         result = worker.run_task(task_id)
@@ -40,6 +43,14 @@ def run_to_end(
 def _worth_another(result: RunResult) -> bool:
     failed = result.status is RunStatus.FAILED
     return failed and result.error is not None and result.error.retryable
+
+
+def kept_by(client: Client, result: RunResult) -> list[KeptRows]:
+    """What the run kept out of the table, rule by rule; nothing of a run that published nothing."""
+    if result.version is None:
+        return []
+    kept = client.reader.quarantine(result.dataset)
+    return [row for row in kept if row.run_id == result.run_id]
 
 
 def published_version(client: Client, name: DatasetName) -> int | None:

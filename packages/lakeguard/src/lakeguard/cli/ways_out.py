@@ -9,14 +9,15 @@ from collections.abc import Iterator, Mapping
 from lakeguard.cli.error_tree import error_classes
 from lakeguard.cli.failures import with_env
 from lakeguard.cli.options import Call
+from lakeguard.cli.views.quarantine import replay_command
 from lakeguard.cli.windowing import backfill_command
 from lakeguard_sdk.command_errors import BuiltByProgram
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
-from lakeguard_sdk.reading import RunRow, VersionRow
-from lakeguard_sdk.run import Failure, Window
+from lakeguard_sdk.reading import RunFacts, RunRow, VersionRow
+from lakeguard_sdk.run import Failure
 from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
 
 _DEFINED = {
@@ -62,8 +63,8 @@ def ways_out_of(
         return
     if run.status is RunStatus.FAILED:
         failure = Failure(code=run.error_code or "", message=run.error_message or "")
-        program = isinstance(dataset.build, FromFrame)
-        again = backfill_command(run.dataset, run.window) if run.window else ""
+        program = isinstance(dataset.build, FromFrame) and run.replay is None
+        again = _again(run)
         command = (
             way_to_build(dataset) if program else next_for_failure(failure, run.dataset, again)
         )
@@ -76,11 +77,18 @@ def ways_out_of(
                 command=f'lakeguard rollback {item.dataset} --to v{item.version} --reason "…"',
                 when=f"{item.dataset} v{now} is wrong; back to what v{green.version} was built on",
             )
-    build = adopt if to_adopt else way_to_build(dataset, run.window)
+    build = adopt if to_adopt else _again(run) or way_to_build(dataset)
     yield WayOut(command=build, when="The data or the build was corrected")
     for kind, when in _DEFINED.items():
         if _has_failed(decision, kind):
-            yield WayOut(command=_applied(dataset, run.window), when=when)
+            yield WayOut(command=_applied(dataset, run), when=when)
+
+
+def _again(run: RunRow) -> str:
+    """What was typed, where that was no plain run."""
+    if run.replay is not None:
+        return replay_command(run.dataset, run.replay)
+    return backfill_command(run.dataset, run.window) if run.window else ""
 
 
 def _has_failed(decision: Decision | None, kind: CheckKind) -> bool:
@@ -107,21 +115,27 @@ def schema_ways(decision: Decision | None) -> Iterator[WayOut]:
         )
 
 
-def way_to_build(dataset: DatasetDefinition, window: Window | None = None) -> str:
-    """What to type for a next version: a run, the same window, or a program where no run can
-    build it."""
+def aside_ways(run: RunRow, facts: RunFacts | None) -> Iterator[WayOut]:
+    """Where a version was published without rows that rules kept out."""
+    if run.version is not None and facts is not None and facts.set_aside:
+        yield WayOut(
+            command=f"lakeguard quarantine show {run.dataset} --run {run.run_id}",
+            when="To see the rows that were set aside",
+        )
+
+
+def way_to_build(dataset: DatasetDefinition) -> str:
+    """What to type for a next version: a run, or a program where no run can build it."""
     if isinstance(dataset.build, FromFrame):
         return BuiltByProgram.next_command.format(dataset=dataset.dataset)
-    if window is not None:
-        return backfill_command(dataset.dataset, window)
     return f"lakeguard run {dataset.dataset}"
 
 
-def _applied(dataset: DatasetDefinition, window: Window | None) -> str:
+def _applied(dataset: DatasetDefinition, run: RunRow) -> str:
     """What a program publishes it publishes again by itself."""
-    if isinstance(dataset.build, FromFrame):
+    if isinstance(dataset.build, FromFrame) and run.replay is None:
         return "lakeguard apply"
-    return f"lakeguard apply && {way_to_build(dataset, window)}"
+    return f"lakeguard apply && {_again(run) or way_to_build(dataset)}"
 
 
 def next_for_failure(failure: Failure | None, dataset: DatasetName, again: str = "") -> str:

@@ -17,7 +17,7 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.profiling import keep_profile, plan_profile
 from lakeguard.promotion.reaping import reap
 from lakeguard.promotion.removing import maintain
-from lakeguard.promotion.replaying import ReplayOrder, order_replay
+from lakeguard.promotion.replaying import order_replay
 from lakeguard.promotion.rollback import roll_back
 from lakeguard.promotion.waiting_tables import show_all_waiting
 from lakeguard.promotion.waiving import revoke, waive
@@ -30,7 +30,7 @@ from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.maintenance import Maintained
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.profile import Profile, ProfilePlan
-from lakeguard_sdk.quarantine import KeptChoice, KeptRows
+from lakeguard_sdk.quarantine import KeptChoice, KeptRows, ReplayOrder
 from lakeguard_sdk.reading import PointerMove
 from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.secret_values import holds_secret

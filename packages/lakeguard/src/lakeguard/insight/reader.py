@@ -13,7 +13,7 @@ from lakeguard.insight.alerts import alerts_let_through
 from lakeguard.insight.descent import lineage_rows
 from lakeguard.insight.kept_values import listing_order, read_listing
 from lakeguard.insight.promises import broken_promises
-from lakeguard.insight.quarantine import balance_of, kept_rows
+from lakeguard.insight.quarantine import balance_of, kept_rows, rows_set_aside, rows_waiting
 from lakeguard.insight.replaying import replay_decision
 from lakeguard.insight.run_cases import since_green
 from lakeguard.insight.run_facts import build_kinds, facts_of_run
@@ -120,6 +120,7 @@ class StateReader:
             datasets = self._datasets(connection)
             late = broken_promises(connection, self.org_id, datasets, self.clock())
             alerts = alerts_let_through(connection, self.org_id)
+            waiting = rows_waiting(connection, self.org_id)
         return [
             _status(
                 row,
@@ -127,6 +128,7 @@ class StateReader:
                 last_runs.get(row.dataset_id),
                 late.get(row.dataset_id, ()),
                 alerts.get(row.dataset_id, ()),
+                waiting.get(row.dataset_id, (0, None)),
             )
             for row in datasets
         ]
@@ -153,6 +155,7 @@ class StateReader:
             notes = notes_of(connection, dataset_id)
             removed = removed_versions(connection, dataset_id)
             kinds = build_kinds(connection, dataset_id)
+            aside = rows_set_aside(connection, dataset_id)
             return [
                 VersionRow(
                     published=published is not None and published.version == row.version,
@@ -160,6 +163,7 @@ class StateReader:
                     notes=notes.get(row.version, {}),
                     removed=row.version in removed,
                     built_by=kinds.get(row.run_id),
+                    set_aside=aside.get(row.version, 0),
                     **{
                         key: getattr(row, key)
                         for key in VersionRow.model_fields
@@ -293,6 +297,7 @@ def _status(
     last_run: RunRow | None,
     late: tuple[Breach, ...],
     alerts: tuple[Breach, ...],
+    waiting: tuple[int, datetime | None],
 ) -> DatasetStatus:
     if published is None:
         return DatasetStatus(
@@ -312,4 +317,6 @@ def _status(
         rolled_back=published.kind is MoveKind.ROLLBACK,
         breaches=late,
         alerts=alerts,
+        waiting=waiting[0],
+        waiting_since=waiting[1],
     )

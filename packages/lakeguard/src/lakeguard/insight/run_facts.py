@@ -35,6 +35,7 @@ def facts_of_run(connection: Connection, org_id: str, run: RunRow) -> RunFacts |
         rows=evidence.rows,
         changes=evidence.changes,
         rejected=evidence.rejected,
+        set_aside=evidence.aside.rows if evidence.aside else 0,
         notes=evidence.notes,
     )
 

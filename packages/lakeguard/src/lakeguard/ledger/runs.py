@@ -15,6 +15,9 @@ from lakeguard_sdk.reading import RunRow
 from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.words import MoveKind, RunStatus
 
+_TOLD_APART = ("dataset", "window", "replay")
+"""What of a run is in other tables."""
+
 
 def record_run(
     connection: Connection,
@@ -132,10 +135,12 @@ def _select_runs(connection: Connection, org_id: str, condition: Any, limit: int
 
 def _run_row(row: Row[Any]) -> RunRow:
     fields = row._mapping
+    given = json.loads(fields["parameters"])
     return RunRow(
         dataset=fields["dataset_name"],
-        window=json.loads(fields["parameters"]).get("window"),
-        **{key: fields[key] for key in RunRow.model_fields if key not in ("dataset", "window")},
+        window=given.get("window"),
+        replay=given.get("replay"),
+        **{key: fields[key] for key in RunRow.model_fields if key not in _TOLD_APART},
     )
 
 

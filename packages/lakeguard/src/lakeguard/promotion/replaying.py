@@ -16,9 +16,8 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.registry.store import RegisteredDataset, job_id_of_dataset, require_dataset
 from lakeguard_sdk.load import KEYED_LOADS, Load
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.noun import Noun
-from lakeguard_sdk.quarantine import KeptChoice, QuarantineBuild
-from lakeguard_sdk.quarantine_errors import NothingWaits, NotReplayable
+from lakeguard_sdk.quarantine import KeptChoice, QuarantineBuild, ReplayOrder
+from lakeguard_sdk.quarantine_errors import NothingWaits, NotReplayable, ReadsAllAnew
 from lakeguard_sdk.words import HashStrategy, LateRows, LoadType
 
 _ADDS = {
@@ -27,14 +26,6 @@ _ADDS = {
     LoadType.SNAPSHOT: LoadType.INCREMENTAL,
 }
 """What replaces rows by those of a whole batch cannot do so by a few of them."""
-
-
-class ReplayOrder(Noun):
-    """What the task of a replay was given."""
-
-    choice: KeptChoice
-    as_newest: bool = False
-    """Whether the rows count as newer than what the table has of their keys."""
 
 
 def order_replay(
@@ -72,11 +63,10 @@ def require_replayable(dataset: RegisteredDataset, order: ReplayOrder) -> None:
     load, name = dataset.definition.load, dataset.name
     if load.type is LoadType.FULL and load.hash is HashStrategy.KEY_HASH:
         reason = "a FULL load with a key_hash adds no rows; it reads them all again"
-        raise NotReplayable(dataset=name, reason=reason, way=f"lakeguard run {name}")
+        raise ReadsAllAnew(dataset=name, reason=reason)
     problem = None if order.as_newest else _unordered(load)
     if problem is not None:
-        way = f"lakeguard quarantine replay {name} --as-newest"
-        raise NotReplayable(dataset=name, reason=problem, way=way)
+        raise NotReplayable(dataset=name, reason=problem)
 
 
 def chosen_holdings(

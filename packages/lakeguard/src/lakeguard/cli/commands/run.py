@@ -11,8 +11,9 @@ from lakeguard.cli.opening import person, project_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
 from lakeguard.cli.progress import note, working, working_on_many
-from lakeguard.cli.running import published_version, published_versions, run_to_end
+from lakeguard.cli.running import kept_by, published_version, published_versions, run_to_end
 from lakeguard.cli.views.many import ended_line, many_lines
+from lakeguard.cli.views.quarantine import aside_lines
 from lakeguard.cli.views.run import run_lines
 from lakeguard.cli.walking import Ended, Outcome, run_many
 from lakeguard.settings import load_settings
@@ -66,8 +67,10 @@ def _one(call: Call, client: Client, name: DatasetName) -> int:
         worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
         result = run_to_end(client, worker, name, person(), note=note)
     published = published_version(client, name)
-    data = {"run": result.to_data(), "published": published}
-    answer(call, data, run_lines(result, published))
+    kept = kept_by(client, result)
+    data: dict[str, object] = {"run": result.to_data(), "published": published}
+    data |= {"set_aside": [row.to_data() for row in kept]} if kept else {}
+    answer(call, data, [*run_lines(result, published), *aside_lines(kept)])
     return EXIT_CODES[result.status]
 
 

@@ -23,26 +23,27 @@ def example_lines(sample: RowSample | None, screen: Screen, indent: int) -> list
     lines = columns([header, *rows])
     if more:
         lines.append(f"{plural(more, 'more example')} with --json")
-    return [_fitted(line, screen.width - indent) for line in lines]
+    return [fitted(line, screen.width - indent) for line in lines]
 
 
 def _header(name: str, sample: RowSample) -> str:
-    return _short(name) + (" (masked)" if name in sample.masked else "")
+    return short(name) + (" (masked)" if name in sample.masked else "")
 
 
 def _cells(row: tuple[str | None, ...], sample: RowSample) -> list[str]:
     """What is masked is not told, whatever stands in its place."""
     return [
-        MASKED if name in sample.masked else _NULL if value is None else _short(value)
+        MASKED if name in sample.masked else _NULL if value is None else short(value)
         for name, value in zip(sample.columns, row, strict=False)
     ]
 
 
-def _short(text: str) -> str:
-    return _fitted(inert(text), _LONGEST)
+def short(text: str) -> str:
+    """Harmless to a terminal, and not wider than a cell."""
+    return fitted(inert(text), _LONGEST)
 
 
-def _fitted(text: str, most: int) -> str:
+def fitted(text: str, most: int) -> str:
     """Not wider than that on a screen; what was cut ends in a mark that says so."""
     if width(text) <= most:
         return text

@@ -21,6 +21,8 @@ def facts_rows(facts: RunFacts | None) -> list[tuple[str, str]]:
     rows = [("changes", changes_text(facts.changes))] if facts.changes else []
     if facts.rejected:
         rows.append(("kept aside", f"{number(facts.rejected)} malformed lines"))
+    if facts.set_aside:
+        rows.append(("set aside", f"{number(facts.set_aside)} rows that rules kept out"))
     return rows
 
 

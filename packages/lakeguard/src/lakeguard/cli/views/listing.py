@@ -16,6 +16,8 @@ _RUN_MARKS = {
     RunStatus.BLOCKED: ("✗ BLOCKED", Tone.BAD),
     RunStatus.FAILED: ("! FAILED", Tone.BAD),
 }
+_ASIDE = 5
+"""The column with rows that rules kept out, left away where there are none."""
 _WITHOUT_INPUTS = {
     "adoption": "adopted as it was",
     "frame": "published by a program",
@@ -63,14 +65,32 @@ def versions_lines(versions: Sequence[VersionRow]) -> list[str]:
             moment(row.promoted_at),
             number(row.row_count),
             number(row.table_rows),
+            number(row.set_aside) if row.set_aside else "",
             _built_from(row),
             row.run_id,
             inert(row.promoted_by),
         ]
         for row in sorted(versions, key=lambda row: -row.version)
     ]
-    headers = ("VERSION", "", "PROMOTED", "ROWS", "IN TABLE", "BUILT FROM", "RUN", "BY")
-    return table(headers, rows, right=frozenset({3, 4})) if rows else ["no versions yet"]
+    headers = ["VERSION", "", "PROMOTED", "ROWS", "IN TABLE", "ASIDE", "BUILT FROM", "RUN", "BY"]
+    if not any(row.set_aside for row in versions):
+        headers, rows = _without(headers, _ASIDE), [_without(row, _ASIDE) for row in rows]
+    lines = table(headers, rows, right=frozenset({3, 4, _ASIDE})) if rows else ["no versions yet"]
+    return [*lines, *_aside(versions)]
+
+
+def _without(cells: list[str], place: int) -> list[str]:
+    return [*cells[:place], *cells[place + 1 :]]
+
+
+def _aside(versions: Sequence[VersionRow]) -> list[str]:
+    """What to type to see rows that a version's rules kept out."""
+    last = max((row for row in versions if row.set_aside), key=_number, default=None)
+    return [] if last is None else [f"Next: lakeguard why {last.run_id}"]
+
+
+def _number(row: VersionRow) -> int:
+    return row.version
 
 
 def _built_from(row: VersionRow) -> str:

@@ -77,7 +77,7 @@ def status_lines(healths: Sequence[Health], now: datetime) -> list[str]:
         return ["no datasets are registered", "Next: lakeguard apply"]
     rows = [_cells(item, now) for item in worst_first(healths)]
     headers = ("HEALTH", "DATASET", "VERSION", "ROWS", "PUBLISHED", "LAST RUN", "OWNER")
-    broken = [*_late(healths), *_alerts(healths)]
+    broken = [*_late(healths), *_alerts(healths), *_waiting(healths, now)]
     lines = [*table(headers, rows, right=frozenset({3})), ""]
     return [*lines, *broken, *([""] if broken else []), *_summary(healths)]
 
@@ -98,6 +98,16 @@ def _alerts(healths: Sequence[Health]) -> list[str]:
         f"  (policy {alert.policy}: {inert(alert.expression)})"
         for item in worst_first(healths)
         for alert in item.status.alerts
+    ]
+
+
+def _waiting(healths: Sequence[Health], now: datetime) -> list[str]:
+    """Rows that rules kept out of what is published, with what to type to see them."""
+    return [
+        f"quarantine: {item.name}  {plural(item.status.waiting, 'row')}, the oldest from"
+        f" {age(item.status.waiting_since, now)}; lakeguard quarantine list {item.name}"
+        for item in worst_first(healths)
+        if item.status.waiting and item.status.waiting_since is not None
     ]
 
 

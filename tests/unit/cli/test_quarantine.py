@@ -1,0 +1,137 @@
+"""``quarantine``: what is said on the terminal, and what a wrong call gets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard.cli.views.quarantine import balance_line, replay_command
+from lakeguard_sdk.definition import ColumnDefinition
+from lakeguard_sdk.quarantine import KeptChoice, QuarantineBalance, ReplayOrder
+from tests.unit.cli.conftest import Shell
+from tests.worlds.kept_rows import LARGE, NEGATIVE, ByHand
+from tests.worlds.planes import NUMBERS
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> ByHand:
+    made = ByHand.project(tmp_path / "lake")
+    made.run([1, 2, -3, 400])
+    return made
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> tuple[object, ...]:
+    return ("--project", tmp_path / "lake")
+
+
+def test_what_waits_is_listed_with_its_account(
+    shell: Shell, world: ByHand, place: tuple[object, ...]
+) -> None:
+    said = shell("quarantine", "list", *place)
+    assert said.code == 0, said.err
+    run_id = world.client.reader.versions(NUMBERS)[0].run_id
+    first, second = [line.split() for line in said.out.splitlines()[1:3]]
+    assert first[:4] == [NUMBERS, run_id, NEGATIVE, "1"]
+    assert second[:4] == [NUMBERS, run_id, LARGE, "1"]
+    assert "WAITING" in said.out
+    assert "2 rows in quarantine" in said.out
+    assert f"Next: lakeguard quarantine show {NUMBERS}" in said.out
+    account = "4 read = 2 published + 2 waiting + 0 written off + 0 malformed"
+    assert said.out.splitlines()[-1] == f"{NUMBERS} v1: {account}"
+    data = shell("quarantine", "list", NUMBERS, "--json", *place).data
+    assert [(row["rule_id"], row["rows"]) for row in data["quarantine"]] == [
+        (NEGATIVE, 1),
+        (LARGE, 1),
+    ]
+    assert (data["waiting"], data["balances"][0]["adds_up"]) == (2, True)
+
+
+def test_what_does_not_wait_any_more_is_listed_where_asked(
+    shell: Shell, world: ByHand, place: tuple[object, ...]
+) -> None:
+    gone = shell("quarantine", "discard", NUMBERS, "--rule", LARGE, "--reason", "test data", *place)
+    assert gone.code == 0, gone.err
+    assert f"✓ WRITTEN OFF  {NUMBERS}   1 row" in gone.out
+    assert "1 waiting + 1 written off" in gone.out
+    assert LARGE not in shell("quarantine", "list", *place).out
+    listed = shell("quarantine", "list", "--all", *place).out
+    assert "WRITTEN OFF" in listed
+    assert "test data" in listed
+
+
+def test_rows_are_shown(shell: Shell, world: ByHand, place: tuple[object, ...]) -> None:
+    said = shell("quarantine", "show", NUMBERS, "--rule", NEGATIVE, *place)
+    assert said.code == 0, said.err
+    assert said.out.splitlines()[1].startswith("-3 ")
+    assert "400" not in said.out.partition("Next:")[0]
+    data = shell("quarantine", "show", NUMBERS, "--limit", "1", "--json", *place).data
+    assert (len(data["rows"]), data["waiting"]) == (1, 2)
+    none = shell("quarantine", "show", NUMBERS, "--rule", "other", *place)
+    assert none.out.startswith("no such rows wait\nNext: lakeguard quarantine list")
+
+
+def test_a_tagged_value_is_told_nowhere(shell: Shell, tmp_path: Path) -> None:
+    tagged = ColumnDefinition(name="n", type="long", tags=("salary",))
+    ByHand.project(tmp_path / "lake", columns=(tagged,)).run([1, -987654])
+    for form in ((), ("--json",)):
+        said = shell("quarantine", "show", NUMBERS, *form, "--project", tmp_path / "lake")
+        assert (said.code, "***" in said.out, "987654" in said.out) == (0, True, False)
+
+
+def test_other_commands_say_what_was_set_aside(
+    shell: Shell, world: ByHand, place: tuple[object, ...]
+) -> None:
+    run_id = world.client.reader.versions(NUMBERS)[0].run_id
+    status = shell("status", *place).out
+    assert f"quarantine: {NUMBERS}  2 rows, the oldest from" in status
+    assert f"lakeguard quarantine list {NUMBERS}" in status
+    why = shell("why", NUMBERS, *place).out
+    assert "2 rows that rules kept out" in why
+    assert f"quarantine show {NUMBERS} --run {run_id}" in why
+    versions = shell("versions", NUMBERS, *place).out
+    assert "ASIDE" in versions.splitlines()[0]
+    assert f"Next: lakeguard why {run_id}" in versions
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["discard", NUMBERS, "--reason", " "], 2, "it needs a reason"),
+        (["discard", NUMBERS], 2, "--reason"),
+        (["discard", NUMBERS, "--rule", "x", "--reason", "y"], 2, "wait under x"),
+        (["replay", NUMBERS, "--run", "run_x"], 2, "wait of run run_x"),
+        (["list", "bronze.nothing"], 2, "bronze.nothing"),
+        (["show", NUMBERS, "--limit", "0"], 2, "--limit"),
+    ],
+)
+def test_a_wrong_call_says_what_is_wrong(
+    shell: Shell,
+    world: ByHand,
+    place: tuple[object, ...],
+    arguments: list[str],
+    code: int,
+    message: str,
+) -> None:
+    said = shell("quarantine", *arguments, *place)
+    assert (said.code, message in said.err) == (code, True), said.err
+
+
+def test_nothing_waits(shell: Shell, tmp_path: Path) -> None:
+    ByHand.project(tmp_path / "lake").run([1])
+    said = shell("quarantine", "list", "--project", tmp_path / "lake")
+    assert (said.code, said.out) == (0, "nothing waits in quarantine\n")
+
+
+def test_an_account_that_does_not_add_up_says_so() -> None:
+    told = balance_line(QuarantineBalance(dataset=NUMBERS, version=1, read=3, published=1))
+    assert "DOES NOT ADD UP" in told
+    assert told.endswith("next: lakeguard verify")
+
+
+def test_the_same_replay_can_be_typed_again() -> None:
+    order = ReplayOrder(choice=KeptChoice(runs=("run_1",), rules=("a b",)), as_newest=True)
+    assert replay_command(NUMBERS, order) == (
+        f"lakeguard quarantine replay {NUMBERS} --run run_1 --rule 'a b' --as-newest"
+    )
