@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from bench.dirty_orders import DIRTY_RULES, write_dirty_orders
 from bench.figures import SCRATCH, Figure
 from bench.hundred_rules import hundred_rules
 from bench.orders import RULES, write_orders
@@ -26,6 +28,7 @@ WARM_UP = 3
 SIZES = {"0.5 M": 500_000, "2 M": 2_000_000}
 RATIO_BAR = 1.0
 MANY_BAR = 1.3
+DIRTY_BAR = 2.0
 SMALL_ROWS = 10
 SMALL_RUNS = 15
 SMALL_BAR_MS = 300.0
@@ -70,9 +73,17 @@ def run() -> list[Figure]:
             figures += _ratios(f"{label} rows", rows, RULES, RATIO_BAR if rows == most else None)
         many = hundred_rules()
         figures += _ratios(f"2 M rows under {len(many)} rules", most, many, MANY_BAR)
+        figures += dirty()
         return [*figures, *_small()]
     finally:
         shutil.rmtree(SCRATCH, ignore_errors=True)
+
+
+def dirty() -> list[Figure]:
+    """One row in a hundred is set aside by a rule; the other side appends them all."""
+    most = max(SIZES.values())
+    label = "2 M rows, 1 % of them set aside"
+    return _ratios(label, most, DIRTY_RULES, DIRTY_BAR, write_dirty_orders)
 
 
 def _rig(name: str, rules: tuple[str, ...] = RULES) -> Rig:
@@ -83,11 +94,17 @@ def _rig(name: str, rules: tuple[str, ...] = RULES) -> Rig:
     return Rig(folder, client, worker, spark_session({}, delta=True), laps)
 
 
-def _ratios(label: str, rows: int, rules: tuple[str, ...], bar: float | None) -> list[Figure]:
+def _ratios(
+    label: str,
+    rows: int,
+    rules: tuple[str, ...],
+    bar: float | None,
+    write: Callable[[Path, int], None] = write_orders,
+) -> list[Figure]:
     file = SCRATCH / f"{rows}.parquet"
     print(f"{NAME}: writing {label} of orders", flush=True)
-    write_orders(file, rows)
-    rig = _rig(f"ratio-{rows}-{len(rules)}", rules)
+    write(file, rows)
+    rig = _rig(f"ratio-{rows}-{len(rules)}-{write.__name__}", rules)
     pairs = [_pair(rig, file, number, label) for number in range(WARM_UP + PAIRS)][WARM_UP:]
     ratio = statistics.median(guarded / bare for guarded, bare in pairs)
     guarded = statistics.median(pair[0] for pair in pairs)
