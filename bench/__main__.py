@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import deciding, guarded_write, large_ingest, loads, registry
+from bench import deciding, guarded_write, large_ingest, loads, memory, registry
 from bench.figures import Figure, keep, show
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
@@ -13,6 +13,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     guarded_write.NAME: guarded_write.run,
     large_ingest.NAME: large_ingest.run,
     loads.NAME: loads.run,
+    memory.NAME: memory.run,
     registry.NAME: registry.run,
 }
 

@@ -28,7 +28,7 @@ def test_what_the_ports_offer() -> None:
     }
     assert offered == {
         "Ledger": ["sync", "verify"],
-        "Memory": ["backtest", "replay_all", "survey_plan"],
+        "Memory": ["backtest", "rebuild_plan", "replay_all", "survey_plan"],
         "Reader": [
             "column_lineage",
             "dataset",
@@ -38,6 +38,7 @@ def test_what_the_ports_offer() -> None:
             "facts",
             "pointer_moves",
             "policies",
+            "profiles",
             "replay",
             "resolve",
             "rules",
@@ -72,7 +73,9 @@ def test_what_the_ports_offer() -> None:
         "Operations": [
             "examine",
             "maintain",
+            "plan_profile",
             "reap",
+            "record_profile",
             "requeue",
             "revoke_waiver",
             "rollback",

@@ -79,6 +79,9 @@ def unordered_hash(hashes: Iterable[str]) -> str:
 
 
 def _write(value: Any, put: Callable[[str], None]) -> None:
+    if type(value) is str:  # by far the most of what is written
+        put(_quoted(value))
+        return
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, str):
@@ -100,10 +103,10 @@ def _write(value: Any, put: Callable[[str], None]) -> None:
 
 
 def _write_object(value: Mapping[Any, Any], put: Callable[[str], None]) -> None:
-    if any(not isinstance(key, str) for key in value):
+    if not all([isinstance(key, str) for key in value]):  # noqa: C419 - a list is quicker
         raise TypeError("canonical JSON keys are strings")
     separator = "{"
-    for key in sorted(value, key=_utf16_order):
+    for key in _in_order(value):
         put(f"{separator}{_quoted(key)}:")
         _write(value[key], put)
         separator = ","
@@ -117,6 +120,12 @@ def _write_array(value: list[Any] | tuple[Any, ...], put: Callable[[str], None])
         _write(item, put)
         separator = ","
     put("]" if value else "[]")
+
+
+def _in_order(keys: Iterable[str]) -> list[str]:
+    """Plain text has one order, whichever way it is compared."""
+    found = sorted(keys)
+    return found if "".join(found).isascii() else sorted(found, key=_utf16_order)
 
 
 def _utf16_order(text: str) -> bytes:

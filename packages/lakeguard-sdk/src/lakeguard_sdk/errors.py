@@ -57,7 +57,8 @@ LakeGuardError
 │   ├── Interrupted        LG-5011
 │   ├── SparkNotStarted    LG-5012
 │   ├── SparkEnded         LG-5013
-│   └── VersionUnreadable  LG-5020
+│   ├── VersionUnreadable  LG-5020
+│   └── NotRebuildable     LG-5021
 └── StateError             the database is not what this version needs
     ├── StateMissing       LG-6001
     ├── StateMismatch      LG-6002

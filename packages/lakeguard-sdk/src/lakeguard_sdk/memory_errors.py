@@ -27,3 +27,11 @@ class NothingDrafted(UsageError):
     code = "LG-1221"
     what = "{file} defines no dataset"
     next_command = "lakeguard backtest FILE"
+
+
+class NotRebuildable(EngineError):
+    """What the run was made of is not there as it was: replay its recorded decision alone."""
+
+    code = "LG-5021"
+    what = "run {run} cannot be built again: {reason}"
+    next_command = "lakeguard replay {run}"

@@ -44,6 +44,7 @@ from lakeguard_sdk.reading import (
     SchemaRow,
     VersionRow,
 )
+from lakeguard_sdk.rebuild import RebuildPlan
 from lakeguard_sdk.run import (
     Failure,
     Intent,
@@ -137,6 +138,9 @@ class Memory(Protocol):
         progress: Callable[[str], None] | None = None,
     ) -> Replays:
         """Every decision, of one dataset or of all, made again."""
+
+    def rebuild_plan(self, run_id: str) -> RebuildPlan:
+        """``NotRebuildable`` where the ledger knows already that it cannot be done."""
 
 
 class Runs(Protocol):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.rebuild import RebuildPlan, Rebuilt
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.run_errors import Interrupted, SparkEnded
 from lakeguard_sdk.words import RunStatus
@@ -76,6 +77,23 @@ class SparkWorker:
 
         self._sign.check()
         return run_adoption(task_id, self._client, self._progress)
+
+    def rebuild(self, plan: RebuildPlan) -> Rebuilt:
+        """Builds a run of the past again, in a place that nothing shows, and compares its rows."""
+        from openlaketx.engine.runtime import runtime_of
+        from openlaketx.engine.session import lent_session
+        from openlaketx.jobs.rebuilding import rebuild_run
+
+        self._sign.check()
+        spark = self._session()
+        runtime, group = runtime_of(spark), f"rebuild {plan.run.ticket.run_id}"
+        with (
+            noting(),
+            lent_session(spark) as session,
+            runtime.job_group(session, group),
+            self._sign.heeded(lambda: runtime.stop_group(session, group)),
+        ):
+            return rebuild_run(plan, self._client, session, self._progress)
 
     def stop(self) -> None:
         """Runs under way end as if Ctrl-C had reached them, and none starts any more."""

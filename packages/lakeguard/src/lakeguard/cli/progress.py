@@ -22,6 +22,7 @@ STAGES = {
     "decide": "asking the gate",
     "publish": "publishing",
     "compact": "merging small files",
+    "compare": "comparing rows",
     "deliver": "writing its {what}",
 }
 WARNINGS = {

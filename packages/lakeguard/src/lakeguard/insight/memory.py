@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lakeguard.insight.backtesting import backtest
+from lakeguard.insight.rebuilding import rebuild_plan
 from lakeguard.insight.replaying_all import replay_all
 from lakeguard.insight.surveying import survey_plan
+from lakeguard.ledger.runs import run_row
 from lakeguard.state.database import Database
 from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard_sdk.errors import UnknownRun
 from lakeguard_sdk.measure import Measure
 from lakeguard_sdk.memory import Backtest, Replays
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.rebuild import RebuildPlan
 from lakeguard_sdk.survey import Surveyed, SurveyPlan
 
 
@@ -49,3 +53,10 @@ class StateMemory:
         progress: Callable[[str], None] | None = None,
     ) -> Replays:
         return replay_all(self.database, self.org_id, name, since, progress)
+
+    def rebuild_plan(self, run_id: str) -> RebuildPlan:
+        with self.database.read() as connection:
+            run = run_row(connection, self.org_id, run_id)
+            if run is None:
+                raise UnknownRun(run=run_id)
+            return rebuild_plan(connection, self.org_id, run)

@@ -6,8 +6,9 @@ import difflib
 import json
 
 from lakeguard.cli.inert import inert
-from lakeguard.cli.layout import GAP, Tone, indented, strong, toned
+from lakeguard.cli.layout import GAP, Tone, indented, moment, plural, strong, table, toned
 from lakeguard_sdk.canonical import hash_bytes
+from lakeguard_sdk.memory import Replays
 from lakeguard_sdk.reading import ReplayResult
 
 
@@ -33,3 +34,17 @@ def _spread(text: str) -> list[str]:
         return json.dumps(json.loads(text), indent=1, sort_keys=True).splitlines()
     except ValueError:
         return [text]
+
+
+def replays_lines(found: Replays) -> list[str]:
+    """How many, and every one that differs."""
+    count = plural(found.decisions, "decision")
+    if found.identical:
+        return [f"{toned('✓ IDENTICAL', Tone.GOOD)}  {count} made again, each the same"]
+    head = f"{toned('✗ DIFFERS', Tone.BAD)}  {len(found.differences):,} of {count} made again"
+    rows = [
+        [inert(item.run_id), item.dataset, moment(item.decided_at), inert(item.message)]
+        for item in found.differences
+    ]
+    lines = indented(table(("RUN", "DATASET", "DECIDED", "DIFFERENCE"), rows))
+    return [head, *lines, f"Next: lakeguard replay {inert(found.differences[0].run_id)}"]

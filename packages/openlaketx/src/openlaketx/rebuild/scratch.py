@@ -1,0 +1,67 @@
+"""A scratch place: a lake of its own, in which the table is as it was and nothing is ours to keep.
+
+It lies on the lake, because files get second names by hard links, in a hidden folder that no
+source reads. The table's files are seen through links; what is written is written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lakeguard_sdk.commits import STAGING
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.storage import local_path
+
+_OWN = "rebuild"
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """The folder of one rebuild."""
+
+    folder: Path
+
+    @property
+    def lake(self) -> Path:
+        """Where sources and whatever is kept aside lie for the time being."""
+        return self.folder / "lake"
+
+    @property
+    def table(self) -> Path:
+        return self.folder / "table"
+
+    def plan(self, plan: RunPlan) -> RunPlan:
+        """The same work on the table of the scratch place, staged in a folder of its own."""
+        ticket = plan.ticket.model_copy(update={"run_id": f"{plan.ticket.run_id}-{_OWN}"})
+        changed = {
+            "ticket": ticket,
+            "location": str(self.table),
+            "staging": f"{STAGING}/{ticket.run_id}",
+        }
+        return plan.model_copy(update=changed)
+
+
+@contextmanager
+def scratch_place(lake: str, location: str) -> Iterator[Scratch]:
+    """Gone afterwards, however the work ended."""
+    with TemporaryDirectory(prefix=".rebuild-", dir=local_path(lake)) as folder:
+        scratch = Scratch(Path(folder))
+        scratch.lake.mkdir()
+        _look_through(Path(local_path(location)), scratch.table)
+        yield scratch
+
+
+def _look_through(table: Path, place: Path) -> None:
+    """Every entry of the table by a link; the folder of runs by one for each run."""
+    staging = place / STAGING
+    staging.mkdir(parents=True)
+    for entry in table.iterdir() if table.is_dir() else ():
+        if entry.name != STAGING:
+            (place / entry.name).symlink_to(entry)
+    runs = table / STAGING
+    for entry in runs.iterdir() if runs.is_dir() else ():
+        (staging / entry.name).symlink_to(entry)

@@ -1,0 +1,104 @@
+"""The files that a run read of its source, gathered as they were; or why they cannot be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from lakeguard_sdk.evidence import SourceFile, SourcePosition
+from lakeguard_sdk.load import GAINED_ROWS_ONLY
+from lakeguard_sdk.memory_errors import NotRebuildable
+from lakeguard_sdk.rebuild import RebuildPlan
+from lakeguard_sdk.run import SourceBuild
+from lakeguard_sdk.storage import Storage, join, local_path
+from lakeguard_sdk.words import LoadType, SourceFormat
+from openlaketx.extract.landing import run_folder
+
+_UNKEPT = {
+    SourceFormat.JDBC: "a database does not keep the rows that it had then",
+    SourceFormat.DELTA: "the table of its source is not ours, and may have lost what it had then",
+}
+
+
+def gather_source(
+    plan: RebuildPlan, build: SourceBuild, lake: str, place: Path, storage: Storage
+) -> SourceBuild:
+    """A build that reads exactly the files of then, which stand below ``place``.
+
+    ``NotRebuildable`` where one is gone, or is not what it was by its hash.
+    """
+    run_id = plan.run.ticket.run_id
+    if build.format in _UNKEPT:
+        raise NotRebuildable(run=run_id, reason=_UNKEPT[build.format])
+    files = _read_then(plan, build)
+    folder = "" if build.url or not Path(build.path).is_absolute() else "root"
+    for file in files:
+        found = _found(plan, build, file, lake, storage)
+        target = place / folder / file.path.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _put(found, target)
+    pattern = files[0].path if build.url else build.path
+    again = SourcePosition(files=files) if _again(plan) else None
+    changed = {
+        "url": "",
+        "landing": False,
+        "path": str(Path(folder, pattern.lstrip("/"))),
+        "position": again,
+    }
+    return build.model_copy(update=changed)
+
+
+def _again(plan: RebuildPlan) -> bool:
+    """Whether the run was to build rows again that it had read before."""
+    return plan.run.window is not None and plan.run.load.type is LoadType.APPEND
+
+
+def _read_then(plan: RebuildPlan, build: SourceBuild) -> tuple[SourceFile, ...]:
+    """Of a load that reads what is new, the files that its base had not read."""
+    run_id, position = plan.run.ticket.run_id, plan.evidence.position
+    if plan.run.window is not None and not _again(plan):
+        reason = "a back-fill keeps no list of the files that it read"
+        raise NotRebuildable(run=run_id, reason=reason)
+    if position is None or not position.files:
+        raise NotRebuildable(run=run_id, reason="it keeps no list of the files that it read")
+    if build.url:
+        return position.files[-1:]
+    known = {file.path: file for file in build.position.files} if build.position else {}
+    if plan.run.load.type not in GAINED_ROWS_ONLY or _again(plan):
+        return position.files
+    return tuple(file for file in position.files if known.get(file.path) != file)
+
+
+def _found(
+    plan: RebuildPlan, build: SourceBuild, file: SourceFile, lake: str, storage: Storage
+) -> str:
+    """Where the content of then lies: the copy that the run landed, or the file itself."""
+    run_id = plan.run.ticket.run_id
+    landed = run_folder(plan.run, build.source, lake)
+    copies = landed.rglob(Path(file.path).name) if landed.is_dir() else ()
+    origin = file.path if Path(file.path).is_absolute() else join(lake, file.path)
+    places = [*map(str, copies), *([] if build.url else [origin])]
+    there = [place for place in places if storage.exists(place)]
+    if not there:
+        raise NotRebuildable(run=run_id, reason=f"{file.path}, which it read, is gone")
+    for place in there:
+        if _is(file, place, storage):
+            return place
+    raise NotRebuildable(run=run_id, reason=f"{file.path} has changed since it read it")
+
+
+def _is(file: SourceFile, place: str, storage: Storage) -> bool:
+    """By content where its hash was kept, else by size and time."""
+    if file.sha256:
+        return storage.sha256(place) == file.sha256
+    facts = storage.facts(place)
+    return (facts.size, facts.modified_ms) == (file.size, file.modified_ms)
+
+
+def _put(found: str, target: Path) -> None:
+    """The same bytes and time, without a copy where the disk allows it."""
+    try:
+        os.link(local_path(found), target)
+    except OSError:
+        shutil.copy2(local_path(found), target)
