@@ -75,6 +75,10 @@ def _said(definition: RuleDefinition) -> Iterator[tuple[str, tuple[str, ...]]]:
         return
     if rule.rule_type in _TYPES:
         yield _TYPES[rule.rule_type], rule.columns
+    if rule.rule_type == "foreign_key":
+        yield "reference", rule.columns
+        # the other dataset says which values there may be
+        yield "values", rule.columns
 
 
 def _columns(draft: Draft) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ def references(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
         if (other.column, other.type) == (column.column, column.type):
             yield Draft(
                 rule=f"foreign_key({name} -> {other.dataset}({name}))",
-                about=f"reference {column.column} {other.dataset}",
+                about="reference",
                 severity=Severity.FAIL,
                 why=f"{other.dataset} has each of {values:,} values as a key",
                 support=values,
