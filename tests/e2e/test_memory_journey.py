@@ -1,0 +1,219 @@
+"""A dirty file, and all that the lake remembers of it: one person's day, typed line by line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.worlds.definition_folders import write_folder
+from tests.worlds.terminal import Terminal
+
+pytestmark = pytest.mark.spark
+
+SILVER = """\
+dataset: silver.orders
+owner: shop-team
+domain: sales
+parents: [bronze.orders]
+build: {sql: sql/orders.sql}
+load: {type: APPEND}
+columns:
+  order_id: {type: long, required: true}
+  email:    {type: string, tags: [pii]}
+  country:  {type: string, rules: ["in_set(values=['DE', 'FR']) on_fail quarantine"]}
+  amount:   {type: "decimal(12,2)", rules: ["range(min=0) on_fail quarantine"]}
+rules:
+  - unique(order_id)
+"""
+FILES: dict[str, str | bytes] = {
+    "definitions/sources/orders.yaml": "source: orders\nformat: csv\npath: exports/*.csv\n",
+    "definitions/bronze/orders.yaml": """\
+dataset: bronze.orders
+owner: shop-team
+domain: sales
+source: orders
+load: {type: APPEND}
+columns:
+  order_id: {type: long}
+  email:    {type: string, tags: [pii]}
+  country:  {type: string}
+  amount:   {type: "decimal(12,2)"}
+""",
+    "definitions/silver/orders.yaml": SILVER,
+    "sql/orders.sql": "SELECT order_id, email, country, amount FROM bronze.orders\n",
+}
+HEADER = "order_id,email,country,amount\n"
+MONDAY = HEADER + "1,ada@example.com,DE,129.90\n2,ben@example.com,FR,15.00\n"
+TUESDAY = (
+    HEADER
+    + "3,cleo@example.com,DE,20.00\n4,dirk@example.com,NL,48.50\n"
+    + "5,eva@example.com,FR,-5.00\n6,fay@example.com,NL,310.00\n"
+)
+BLOCKED = 3
+WITH_NL = SILVER.replace("['DE', 'FR']", "['DE', 'FR', 'NL']")
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    """Monday went well."""
+    terminal = Terminal(tmp_path_factory.mktemp("journey"))
+    done(terminal, "lakeguard init shop")
+    terminal.type("cd shop")
+    write_folder(terminal.folder, {**FILES, "exports/monday.csv": MONDAY})
+    done(terminal, "lakeguard apply")
+    done(terminal, "lakeguard run --all")
+    return terminal
+
+
+def done(shop: Terminal, line: str, code: int = 0) -> str:
+    """What the line printed; it ended as it should."""
+    said = shop.type(line)
+    assert said.code == code, said
+    return said.out
+
+
+def told(shop: Terminal, line: str, code: int = 0) -> Any:
+    said = shop.type(f"{line} --json")
+    assert said.code == code, said
+    return said.data
+
+
+def balance(shop: Terminal) -> dict[str, Any]:
+    (found,) = told(shop, "lakeguard quarantine list silver.orders")["balances"]
+    assert found["adds_up"]
+    names = ("read", "published", "waiting", "written_off", "malformed")
+    return {name: found[name] for name in names}
+
+
+def backtested(shop: Terminal, draft: str, code: int = 0) -> list[dict[str, Any]]:
+    """What the draft would have made of past runs; with the exit code of a check."""
+    write_folder(shop.folder, {"drafts/orders.yaml": draft})
+    found: list[dict[str, Any]] = told(
+        shop, "lakeguard backtest drafts/orders.yaml --scan --check", code
+    )["backtests"]
+    return found
+
+
+def last_runs(shop: Terminal) -> list[str]:
+    """Of silver.orders, the newest first."""
+    return [run["run_id"] for run in told(shop, "lakeguard runs silver.orders")["runs"]]
+
+
+def test_rows_that_fail_wait_and_the_others_are_published(shop: Terminal) -> None:
+    (shop.folder / "exports" / "tuesday.csv").write_text(TUESDAY, "utf-8")
+    done(shop, "lakeguard run bronze.orders")
+    ran = done(shop, "lakeguard run silver.orders")
+    assert ran.startswith("✓ PROMOTED  silver.orders v2")
+    assert balance(shop) == {
+        "read": 6,
+        "published": 3,
+        "waiting": 3,
+        "written_off": 0,
+        "malformed": 0,
+    }
+
+
+def test_it_is_told_why_they_wait(shop: Terminal) -> None:
+    why = done(shop, "lakeguard why silver.orders")
+    assert "in_set" in why
+    assert "lakeguard quarantine show silver.orders" in why
+    kept = told(shop, "lakeguard quarantine list silver.orders")["quarantine"]
+    assert {item["rule_id"]: (item["rows"], item["state"]) for item in kept} == {
+        "in_set.country": (2, "WAITING"),
+        "range.amount": (1, "WAITING"),
+    }
+    shown = told(shop, "lakeguard quarantine show silver.orders --rule in_set.country")
+    place = shown["columns"].index
+    assert sorted(row[place("order_id")] for row in shown["rows"]) == ["4", "6"]
+    assert {row[place("country")] for row in shown["rows"]} == {"NL"}
+    assert shown["masked"] == ["email"]
+    assert "dirk@example.com" not in done(shop, "lakeguard quarantine show silver.orders")
+
+
+def test_the_new_rule_is_held_against_the_past_before_it_is_applied(shop: Terminal) -> None:
+    (test,) = backtested(shop, WITH_NL)
+    assert (test["dataset"], test["blocks"]) == ("silver.orders", [])
+    dear = WITH_NL.replace("  - unique(order_id)", "  - unique(order_id)\n  - max(amount, max=100)")
+    (test,) = backtested(shop, dear, code=BLOCKED)
+    assert test["blocks"] == last_runs(shop)[-1:]
+
+
+def test_after_the_rule_is_mended_the_rows_are_sent_again(shop: Terminal) -> None:
+    write_folder(shop.folder, {"definitions/silver/orders.yaml": WITH_NL})
+    done(shop, "lakeguard apply")
+    sent = done(shop, "lakeguard quarantine replay silver.orders --rule in_set.country")
+    assert sent.startswith("✓ PROMOTED  silver.orders v3   2 rows")
+    assert balance(shop) == {
+        "read": 6,
+        "published": 5,
+        "waiting": 1,
+        "written_off": 0,
+        "malformed": 0,
+    }
+
+
+def test_what_is_given_up_is_written_off_with_a_reason(shop: Terminal) -> None:
+    done(shop, "lakeguard quarantine discard silver.orders --rule range.amount", code=2)
+    done(shop, 'lakeguard quarantine discard silver.orders --rule range.amount --reason "a test"')
+    assert balance(shop) == {
+        "read": 6,
+        "published": 5,
+        "waiting": 0,
+        "written_off": 1,
+        "malformed": 0,
+    }
+    kept = told(shop, "lakeguard quarantine list silver.orders --all")["quarantine"]
+    assert {item["rule_id"]: item["state"] for item in kept} == {
+        "in_set.country": "SENT_AGAIN",
+        "range.amount": "WRITTEN_OFF",
+    }
+    assert "WAITING" not in done(shop, "lakeguard quarantine list")
+
+
+def test_a_profile_shows_what_is_published_and_no_address(shop: Terminal) -> None:
+    text = done(shop, "lakeguard profile silver.orders")
+    assert text.startswith("silver.orders@v3   5 rows, 4 columns")
+    found = told(shop, "lakeguard profile silver.orders")
+    columns = {column["column"]: column for column in found["columns"]}
+    countries = {item["value"]: item["rows"] for item in columns["country"]["top"]}
+    assert countries == {"DE": 2, "FR": 1, "NL": 2}
+    assert (columns["amount"]["least"], columns["amount"]["greatest"]) == ("15.00", "310.00")
+    assert columns["email"]["masked"]
+    assert "example.com" not in text + str(found)
+    earlier = told(shop, "lakeguard profile silver.orders@v1")
+    assert (earlier["version"], earlier["rows"]) == (1, 2)
+
+
+def test_what_is_suggested_would_have_blocked_nothing(shop: Terminal) -> None:
+    done(shop, "lakeguard suggest silver.orders --all --out drafts/suggested.yaml")
+    text = (shop.folder / "drafts" / "suggested.yaml").read_text("utf-8")
+    assert "example.com" not in text
+    pasted = "  - row_count(min=1)\n"
+    assert pasted in text
+    (test,) = backtested(shop, WITH_NL + pasted)
+    assert test["blocks"] == []
+    write_folder(shop.folder, {"definitions/silver/orders.yaml": WITH_NL + pasted})
+    done(shop, "lakeguard apply")
+
+
+def test_the_past_is_decided_as_it_was_and_built_as_it_was(shop: Terminal) -> None:
+    """Though a rule was mended since, and another added."""
+    text = done(shop, "lakeguard replay --all")
+    assert text.startswith("✓ IDENTICAL  5 decisions made again")
+    silver = told(shop, "lakeguard replay --all --dataset silver.orders")["replays"]
+    assert (silver["decisions"], silver["differences"]) == (3, [])
+    sent_again, dirty, first = last_runs(shop)
+    for run in (sent_again, dirty, first):
+        assert told(shop, f"lakeguard replay {run}")["replay"]["identical"]
+    assert told(shop, f"lakeguard replay {first} --rebuild")["rebuild"]["same"]
+
+
+def test_all_of_it_is_proven_and_outlives_the_database(shop: Terminal) -> None:
+    done(shop, "lakeguard verify")
+    before = told(shop, "lakeguard quarantine list --all")
+    done(shop, "rm .lakeguard/state.db")
+    done(shop, "lakeguard rebuild")
+    assert told(shop, "lakeguard quarantine list --all") == before
+    done(shop, "lakeguard verify")
+    done(shop, "lakeguard replay --all")
