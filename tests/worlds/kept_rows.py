@@ -134,14 +134,15 @@ class ByHand:
     def evidence(self, plan: RunPlan, numbers: Sequence[int]) -> Evidence:
         """Of what is left, with what was set aside beside it."""
         rest = [number for number in numbers if not failing(number)]
-        full = plan.load.type is LoadType.FULL
+        full = plan.load.type is LoadType.FULL and plan.window is None
         had = [] if full or plan.base is None else self._had(plan)
         path = f"{plan.staging}/part.parquet"
         files = (self.lake.stage(plan.location, path, rest),) if rest else ()
         partition = dict.fromkeys(plan.partition_by, "1")
         files = tuple(file.model_copy(update={"partition": partition}) for file in files)
         live = self.lake.files(plan.location, plan.base.commit) if plan.base else ()
-        by_key = plan.load.type not in (LoadType.FULL, LoadType.APPEND)
+        plain = (LoadType.FULL, LoadType.APPEND)
+        by_key = plan.window is not None or plan.load.type not in plain
         return Evidence(
             run_id=plan.ticket.run_id,
             dataset=plan.dataset,

@@ -1,0 +1,218 @@
+"""Histories of a dataset that sets rows aside, against a book of every row."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from dataclasses import fields, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from lakeguard.embedded.operations import EmbeddedOperations
+from lakeguard.insight.reader import StateReader
+from lakeguard.insight.verifying.quarantine import quarantine_findings
+from lakeguard.promotion.runs import PromotionRuns
+from lakeguard.promotion.waiting_tables import show_all_waiting
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.errors import AlreadyPublished
+from lakeguard_sdk.evidence import Changes
+from lakeguard_sdk.load import Load
+from lakeguard_sdk.quarantine import KeptChoice, KeptState, QuarantineBuild
+from lakeguard_sdk.quarantine_errors import NothingWaits
+from lakeguard_sdk.run import RunPlan, Window
+from lakeguard_sdk.words import Deletes, LoadType, RunStatus
+from tests.property.move.machine import FAST
+from tests.property.quarantine.model import Filed, Model
+from tests.worlds.deaths import dying_at
+from tests.worlds.kept_rows import ByHand, definitions, failing
+from tests.worlds.lakes import MemoryLake
+from tests.worlds.planes import NUMBERS, Clock, make_heart
+from tests.worlds.shown_in_memory import MemoryKeptTables
+
+KEYED = {"keys": ("n",), "order_by": ("n",)}
+LOADS = (
+    Load(type=LoadType.FULL),
+    Load(type=LoadType.APPEND),
+    Load(type=LoadType.INCREMENTAL, **KEYED),
+    Load(type=LoadType.SNAPSHOT, deletes=Deletes.HARD, **KEYED),
+    Load(type=LoadType.CDC, operation="op", **KEYED),
+    Load(type=LoadType.SCD2, **KEYED),
+)
+ANEW = (LoadType.FULL, LoadType.SNAPSHOT)
+FEW = st.integers(0, 3)
+ENDS = st.sampled_from(["publish"] * 5 + ["block", "fail", "die"])
+CHOICES = st.sampled_from(["all", "all", "run", "rule", "other"])
+
+
+class QuarantineMachine(RuleBasedStateMachine):
+    @initialize(load=st.sampled_from(LOADS))
+    def begin_world(self, load: Load) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="quarantine-", dir=FAST))
+        lake, clock = MemoryLake(), Clock()
+        heart = make_heart(self.folder, lake.tables, clock, definitions(load))
+        self.kept = MemoryKeptTables()
+        self.heart = replace(heart, kept=self.kept)
+        used: dict[str, Any] = {
+            "reader": StateReader(heart.database, "default", str(self.folder), clock),
+            "runs": PromotionRuns(self.heart),
+            "operations": EmbeddedOperations(self.heart),
+            "lake": str(self.folder),
+        }
+        client = Client(**{**dict.fromkeys(port.name for port in fields(Client)), **used})
+        self.world = ByHand(client, lake, clock)
+        self.load, self.model, self.numbers = load, Model(), count(1)
+
+    # -- what happens --------------------------------------------------------------------------
+
+    @rule(good=FEW, small=FEW, large=FEW, malformed=FEW, end=ENDS, data=st.data())
+    def run(
+        self, good: int, small: int, large: int, malformed: int, end: str, data: st.DataObject
+    ) -> None:
+        window = None
+        if self.model.shown is not None and data.draw(st.integers(0, 5), label="fill back") == 5:
+            window = Window(column="n", start="0", end="9")
+        task = self.world.client.operations.submit(NUMBERS, "machine", window=window)
+        plan = self.world.opened(task)
+        batch = [next(self.numbers) % 100 for _ in range(good)]
+        batch += [-next(self.numbers) for _ in range(small)]
+        batch += [100 + next(self.numbers) for _ in range(large)]
+        changed: dict[str, Any] = {"rejected": malformed}
+        published = good
+        if plan.load.type not in (LoadType.FULL, LoadType.APPEND) and window is None:
+            said, published = self._changes(plan, good, data)
+            changed |= said
+        if self._ends(plan, batch, end, changed):
+            aside = self._filed(plan, batch)
+            renews = self.load.type in ANEW and window is None
+            version = self._last_version()
+            self.model.publish(version, published, aside, malformed, renews=renews)
+
+    run_more = run
+
+    @rule(choice=CHOICES, mends=st.sampled_from([0, 1, 2]), end=ENDS, data=st.data())
+    @precondition(lambda self: self.model.waiting() or self.model.shown is not None)
+    def replay(self, choice: str, mends: int, end: str, data: st.DataObject) -> None:
+        chosen = self._choice(choice, data)
+        taken = [key for key in self.model.waiting() if chosen.takes(*key)]
+        submit = self.world.client.operations.submit_replay
+        try:
+            task = submit(NUMBERS, "machine", chosen, as_newest=True)
+        except NothingWaits:
+            assert not taken
+            return
+        plan = self.world.opened(task)
+        assert isinstance(plan.build, QuarantineBuild)
+        assert {(file.run_id, file.rule_id) for file in plan.build.files} == set(taken)
+        batch = [
+            abs(number) % 100 if index % 3 < mends else number
+            for index, number in enumerate(self.world.waiting_in(plan))
+        ]
+        if self._ends(plan, batch, end, {}):
+            self.model.replay(self._last_version(), taken, self._filed(plan, batch))
+
+    replay_more = replay
+
+    @rule(choice=CHOICES, data=st.data(), dies=st.sampled_from([False] * 5 + [True]))
+    def discard(self, choice: str, data: st.DataObject, dies: bool) -> None:
+        chosen = self._choice(choice, data)
+        gone = {key for key in self.model.waiting() if chosen.takes(*key)}
+        try:
+            with dying_at("quarantine.written_off" if dies else None):
+                self.world.client.operations.discard(NUMBERS, chosen, "because")
+        except NothingWaits:
+            assert not gone
+            return
+        self.model.written_off |= gone
+
+    @rule(choice=st.integers(0, 9))
+    @precondition(lambda self: self.model.books)
+    def roll_back(self, choice: int) -> None:
+        versions = sorted(self.model.books)
+        target = versions[choice % len(versions)]
+        try:
+            self.world.client.operations.rollback(NUMBERS, target, "because")
+        except AlreadyPublished:
+            return
+        self.model.roll_back(target)
+
+    roll_back_more = roll_back
+
+    # -- what must hold ------------------------------------------------------------------------
+
+    @invariant()
+    def every_row_is_accounted_for(self) -> None:
+        if not hasattr(self, "model"):
+            return
+        reader = self.world.client.reader
+        told = reader.quarantine_balance(NUMBERS)
+        found = told.read, told.published, told.waiting, told.written_off, told.malformed
+        assert told.adds_up
+        assert (told.version, found) == (self.model.shown, self.model.balance())
+        waiting = [row for row in reader.quarantine(NUMBERS) if row.state is KeptState.WAITING]
+        assert {(r.run_id, r.rule_id): r.rows for r in waiting} == dict(self.model.waiting())
+
+    def teardown(self) -> None:
+        if not hasattr(self, "model"):
+            return
+        show_all_waiting(self.heart)
+        heart = self.heart
+        found = quarantine_findings(heart.database, "default", str(self.folder), self.kept)
+        assert list(found) == []
+        assert self.kept.files == len(self.model.waiting())
+        heart.database.close()
+        shutil.rmtree(self.folder)
+
+    # -- the machine's own hands ---------------------------------------------------------------
+
+    def _changes(self, plan: RunPlan, good: int, data: st.DataObject) -> tuple[dict[str, Any], int]:
+        """Good rows are inserted; beside them come others of every kind, and a file may go. Only
+        rows of a change feed that delete are rows of the batch."""
+        others = {kind: data.draw(FEW, label=kind) for kind in ("unchanged", "late", "duplicates")}
+        published = good + sum(others.values())
+        changes = Changes(inserted=good, **others)
+        live = self.world.lake.files(plan.location, plan.base.commit) if plan.base else ()
+        deletes = plan.load.type in (LoadType.SNAPSHOT, LoadType.CDC)
+        if not (live and plan.base and deletes and data.draw(st.booleans(), label="deletes")):
+            return {"changes": changes}, published
+        gone = len(self.world.lake.contents(plan.location, live[0]))
+        had = self.world.lake.numbers(plan.location, plan.base.commit).total()
+        published += gone if plan.load.type is LoadType.CDC else 0
+        changed = {"removes": live[:1], "table_rows": had + good - gone}
+        return {"changes": changes.model_copy(update={"deleted": gone}), **changed}, published
+
+    def _ends(self, plan: RunPlan, batch: list[int], end: str, changed: dict[str, Any]) -> bool:
+        """Whether it was published; what is blocked, fails or dies before leaves nothing."""
+        if end == "block":
+            decision = self.world.decide(plan, batch, **{**changed, "table_rows": 999_999})
+            assert not decision.allowed
+            return False
+        decision = self.world.decide(plan, batch, **changed)
+        assert decision.allowed, decision.ruling.reasons
+        if end == "fail":
+            assert self.world.fail(plan).status is RunStatus.FAILED
+            return False
+        with dying_at("complete.recorded" if end == "die" else None):
+            self.world.publish(plan)
+        return True
+
+    def _filed(self, plan: RunPlan, batch: list[int]) -> Counter[Filed]:
+        run_id = plan.ticket.run_id
+        return Counter((run_id, rules[0]) for number in batch if (rules := failing(number)))
+
+    def _choice(self, choice: str, data: st.DataObject) -> KeptChoice:
+        """Of what waits where something does."""
+        waiting = sorted(self.model.waiting())
+        if choice == "other":
+            return KeptChoice(runs=("run_of_nobody",))
+        if choice == "all" or not waiting:
+            return KeptChoice()
+        run_id, rule_id = data.draw(st.sampled_from(waiting), label="chosen")
+        return KeptChoice(runs=(run_id,)) if choice == "run" else KeptChoice(rules=(rule_id,))
+
+    def _last_version(self) -> int:
+        return max(row.version for row in self.world.client.reader.versions(NUMBERS))

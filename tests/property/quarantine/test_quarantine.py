@@ -1,0 +1,28 @@
+"""Every row that was ever read is published, waits, is written off or was malformed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.property.quarantine.machine import QuarantineMachine
+
+
+def _settings(examples: int, steps: int) -> settings:
+    return settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        print_blob=True,
+    )
+
+
+def test_every_row_is_published_waits_or_is_written_off() -> None:
+    run_state_machine_as_test(QuarantineMachine, settings=_settings(30, 15))
+
+
+@pytest.mark.soak
+def test_every_row_is_published_waits_or_is_written_off_for_long() -> None:
+    run_state_machine_as_test(QuarantineMachine, settings=_settings(150, 40))
