@@ -8,6 +8,7 @@ from lakeguard_sdk import Client
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition, Definitions
 from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import LoadType
@@ -55,10 +56,10 @@ def measured(lake: DeltaLake, plan: RunPlan, numbers: list[int]) -> Evidence:
     return told.model_copy(update={"measures": {**found.values, **told.measures}})
 
 
-def past_run(client: Client, numbers: list[int]) -> Decision:
+def past_run(client: Client, numbers: list[int], name: DatasetName = NUMBERS) -> Decision:
     """One run from its opening to its end: published, or blocked."""
     lake = DeltaLake()
-    task_id = client.operations.submit(NUMBERS, "by hand")
+    task_id = client.operations.submit(name, "by hand")
     plan = client.runs.open_run(task_id, this_process("by hand"))
     assert isinstance(plan, RunPlan), plan
     client.runs.submit_schema(plan.ticket, plan.declared)

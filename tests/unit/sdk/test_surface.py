@@ -28,7 +28,7 @@ def test_what_the_ports_offer() -> None:
     }
     assert offered == {
         "Ledger": ["sync", "verify"],
-        "Memory": ["backtest", "rebuild_plan", "replay_all", "survey_plan"],
+        "Memory": ["backtest", "rebuild_plan", "replay_all", "side_by_side", "survey_plan"],
         "Reader": [
             "column_lineage",
             "dataset",

@@ -6,10 +6,11 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from lakeguard_sdk.decision import CheckResult
 from lakeguard_sdk.measure import MeasureValue
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
-from lakeguard_sdk.words import CheckKind, Outcome
+from lakeguard_sdk.words import CheckKind, Outcome, RunStatus, Verdict
 
 
 class CheckPoint(Noun):
@@ -44,6 +45,7 @@ class Subject(StrEnum):
     SOURCE = "source"
     SETTING = "setting"
     ENGINE = "engine"
+    FIGURE = "figure"
 
 
 class Difference(Noun):
@@ -61,6 +63,54 @@ class NamedFiles(Noun):
     count: int
     names: tuple[str, ...]
     bytes: int
+
+
+class RunSide(Noun):
+    """One of two runs, as far as it came."""
+
+    run_id: str
+    status: RunStatus
+    ended_at: Instant
+    version: int | None = None
+    verdict: Verdict | None = None
+    """None where the gate was never asked."""
+
+
+class CheckPair(Noun):
+    """One check in two runs; None where a run did not have it."""
+
+    kind: CheckKind
+    check_id: str
+    before: CheckResult | None
+    after: CheckResult | None
+
+    @property
+    def same(self) -> bool:
+        """Whether it came to the same, number by number."""
+        if self.before is None or self.after is None:
+            return False
+        return _came_to(self.before) == _came_to(self.after)
+
+
+class SideBySide(Noun):
+    """All that the ledger knows of two runs of one dataset, one beside the other."""
+
+    dataset: DatasetName
+    before: RunSide
+    after: RunSide
+    figures: tuple[Difference, ...] = ()
+    """Numbers of rows and the like; those that are the same too."""
+    differences: tuple[Difference, ...] = ()
+    """Only what is not the same: columns, rules, policies, inputs, build, settings."""
+    new_files: NamedFiles | None = None
+    changed_files: NamedFiles | None = None
+    gone_files: NamedFiles | None = None
+    checks: tuple[CheckPair, ...] = ()
+    """Those that differ first."""
+
+
+def _came_to(check: CheckResult) -> tuple[object, ...]:
+    return check.outcome, check.failed_rows, check.scope_rows, check.observed, check.limit
 
 
 class Since(Noun):

@@ -14,8 +14,11 @@ LakeGuardError
 │   ├── AlreadyPublished   LG-1010
 │   ├── ReasonNeeded       LG-1011
 │   ├── SecretReason       LG-1012
+│   ├── NothingWaits       LG-1501
+│   ├── WriteOffInvalid    LG-1502
 │   ├── NotInDraft         LG-1220
 │   ├── NothingDrafted     LG-1221
+│   ├── NotComparable      LG-1222
 │   ├── InvalidDefinitions LG-2000, carries all of the next
 │   ├── DefinitionError    LG-20xx, one code per kind of mistake, with file, line, column
 │   ├── RegistryMoved      LG-2100
@@ -32,7 +35,8 @@ LakeGuardError
 │   ├── SampleNotMasked    LG-3009
 │   ├── PromotionRefused   LG-3010
 │   ├── ProfileRefused     LG-3015
-│   └── ProfileNotMasked   LG-3016
+│   ├── ProfileNotMasked   LG-3016
+│   └── NotReplayable      LG-3201, ReadsAllAnew LG-3202
 ├── MoveError              a move did not happen
 │   ├── TableBusy          LG-4001, retryable
 │   ├── BaseMoved          LG-4002, retryable

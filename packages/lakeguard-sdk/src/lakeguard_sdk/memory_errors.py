@@ -29,6 +29,14 @@ class NothingDrafted(UsageError):
     next_command = "lakeguard backtest FILE"
 
 
+class NotComparable(UsageError):
+    """Name two runs of one dataset."""
+
+    code = "LG-1222"
+    what = "run {before} is of {dataset}, and run {after} of {other}: they have nothing in common"
+    next_command = "lakeguard runs {dataset}"
+
+
 class NotRebuildable(EngineError):
     """What the run was made of is not there as it was: replay its recorded decision alone."""
 

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from lakeguard_sdk.adoption import AdoptableTable, AdoptionPlan
 from lakeguard_sdk.compaction import Compacted, CompactionPlan
-from lakeguard_sdk.comparison import CheckTrend, Since
+from lakeguard_sdk.comparison import CheckTrend, SideBySide, Since
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
 from lakeguard_sdk.evidence import Evidence
@@ -138,6 +138,9 @@ class Memory(Protocol):
         progress: Callable[[str], None] | None = None,
     ) -> Replays:
         """Every decision, of one dataset or of all, made again."""
+
+    def side_by_side(self, before: str, after: str) -> SideBySide:
+        """Two runs by their ids; ``NotComparable`` where they are of two datasets."""
 
     def rebuild_plan(self, run_id: str) -> RebuildPlan:
         """``NotRebuildable`` where the ledger knows already that it cannot be done."""

@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "waivers": "What is waived, by whom and until when; or take one back.",
     "alerts": "What somebody should hear of; sending it, and trying a channel.",
     "replay": "Decide a run again from what was recorded, or all; or build it again.",
+    "diff": "Two runs, or two versions, side by side.",
     "backtest": "What a draft of rules would have made of past runs.",
     "maintain": "Merge small files, and remove those that nothing needs.",
     "verify": "Prove that database, ledger and tables agree.",

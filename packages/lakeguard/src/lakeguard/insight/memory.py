@@ -6,17 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from sqlalchemy import Connection
+
 from lakeguard.insight.backtesting import backtest
 from lakeguard.insight.rebuilding import rebuild_plan
 from lakeguard.insight.replaying_all import replay_all
+from lakeguard.insight.side_by_side import side_by_side
 from lakeguard.insight.surveying import survey_plan
 from lakeguard.ledger.runs import run_row
 from lakeguard.state.database import Database
+from lakeguard_sdk.comparison import SideBySide
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.errors import UnknownRun
 from lakeguard_sdk.measure import Measure
 from lakeguard_sdk.memory import Backtest, Replays
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.reading import RunRow
 from lakeguard_sdk.rebuild import RebuildPlan
 from lakeguard_sdk.survey import Surveyed, SurveyPlan
 
@@ -56,7 +61,15 @@ class StateMemory:
 
     def rebuild_plan(self, run_id: str) -> RebuildPlan:
         with self.database.read() as connection:
-            run = run_row(connection, self.org_id, run_id)
-            if run is None:
-                raise UnknownRun(run=run_id)
-            return rebuild_plan(connection, self.org_id, run)
+            return rebuild_plan(connection, self.org_id, self._run(connection, run_id))
+
+    def side_by_side(self, before: str, after: str) -> SideBySide:
+        with self.database.read() as connection:
+            runs = self._run(connection, before), self._run(connection, after)
+            return side_by_side(connection, self.org_id, *runs)
+
+    def _run(self, connection: Connection, run_id: str) -> RunRow:
+        run = run_row(connection, self.org_id, run_id)
+        if run is None:
+            raise UnknownRun(run=run_id)
+        return run

@@ -58,9 +58,9 @@ def _compared(connection: Connection, org_id: str, run: RunRow, green: StoredVer
         raise UnknownRun(run=green.run_id)
     read = inputs_of(connection, run.dataset_id, green.version)
     known: Inputs = {item.dataset_id: (item.dataset, item.version) for item in read}
-    before = _case(connection, org_id, then, known)
-    before = replace(before, definition=_brought(connection, org_id, then, before.definition))
-    after = _case(connection, org_id, run, None, known)
+    before = run_case(connection, org_id, then, known)
+    before = replace(before, definition=brought(connection, org_id, then, before.definition))
+    after = run_case(connection, org_id, run, None, known)
     files = file_changes(before.evidence, after.evidence)
     return Since(
         version=green.version,
@@ -83,11 +83,11 @@ def _last_green(connection: Connection, run: RunRow) -> StoredVersion | None:
     return max(earlier, key=lambda version: version.version, default=None)
 
 
-def _case(
+def run_case(
     connection: Connection,
     org_id: str,
     run: RunRow,
-    inputs: Inputs | None,
+    inputs: Inputs | None = None,
     expected: Inputs | None = None,
 ) -> RunCase:
     """``inputs`` where they are known; else what the run read, or would have read."""
@@ -127,7 +127,7 @@ def _definition(connection: Connection, org_id: str, run: RunRow) -> DatasetDefi
     return found or dataset_by_id(connection, org_id, run.dataset_id).definition
 
 
-def _brought(
+def brought(
     connection: Connection, org_id: str, run: RunRow, opened: DatasetDefinition
 ) -> DatasetDefinition:
     """The definition as a promoted run left it: with what it accepted of the data's columns."""

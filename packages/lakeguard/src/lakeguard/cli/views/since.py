@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import columns, number, plural
-from lakeguard_sdk.comparison import Difference, NamedFiles, Since, Subject
+from lakeguard_sdk.comparison import Difference, NamedFiles, SideBySide, Since, Subject
 
 _LONGEST = 160
 _SAID = {
@@ -18,10 +18,11 @@ _SAID = {
     Subject.SOURCE: "source, {name}",
     Subject.SETTING: "setting {name}",
     Subject.ENGINE: "{name}",
+    Subject.FIGURE: "{name}",
 }
 
 
-def since_lines(since: Since) -> list[str]:
+def since_lines(since: Since | SideBySide) -> list[str]:
     """Files first: what arrived is most often what is wrong."""
     files = [
         *_files("new {}", since.new_files),
