@@ -121,7 +121,7 @@ def test_a_channel_is_tried(shell: Shell, tmp_path: Path) -> None:
         assert hook.deliveries[0] in said.out
         said = shell("alerts", "test", "webhook", "--json", "--project", tmp_path)
         assert said.code == 1
-        assert said.data["error"]["code"] == "LG-7001"
+        assert said.data["error"]["code"] == "LG-5201"
         assert hook.url not in said.out
 
 

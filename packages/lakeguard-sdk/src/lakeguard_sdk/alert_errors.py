@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.errors import LakeGuardError, UsageError
+from lakeguard_sdk.errors import EngineError, UsageError
 
 
 class UnknownChannel(UsageError):
@@ -13,9 +13,9 @@ class UnknownChannel(UsageError):
     next_command = "lakeguard doctor"
 
 
-class AlertNotSent(LakeGuardError):
+class AlertNotSent(EngineError):
     """The channel did not take the alert; what waits for it is kept and tried again."""
 
-    code = "LG-7001"
+    code = "LG-5201"
     what = "channel {channel} did not take the alert: {reason}"
     next_command = "look at the channel in lakeguard.toml, then: lakeguard alerts test {channel}"
