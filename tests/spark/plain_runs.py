@@ -55,6 +55,7 @@ class PlainRuns:
     format: TargetFormat = TargetFormat.DELTA
     window: Window | None = None
     references: tuple[InputPin, ...] = ()
+    unstated: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
     base: TableBase | None = None
     count: int = 0
@@ -95,6 +96,7 @@ class PlainRuns:
             format=self.format,
             window=self.window,
             references=self.references,
+            unstated=self.unstated,
             settings=self.settings,
             as_of=_now(),
         )

@@ -32,7 +32,7 @@ class NotFound(Exception):
 
 
 def failing_rows(
-    rules: Mapping[int, AnyMeasure], subject: Subject, how: How, session: SparkSession
+    rules: Mapping[int, AnyMeasure], subject: Subject, how: How, session: SparkSession | None
 ) -> Failing:
     """Every row of the batch that one of the measures counts; ``NotFound`` where an engine could
     not tell. Rules are known by their number."""

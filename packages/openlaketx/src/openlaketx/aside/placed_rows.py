@@ -75,12 +75,13 @@ def placing_engine(
     subject: Subject,
     how: How,
     measures: Sequence[AnyMeasure],
-    session: SparkSession,
+    session: SparkSession | None,
     watch: Watch,
 ) -> Iterator[PlacingEngine]:
-    """The engine that measures those; DuckDB has no room for a column by the name of its own."""
+    """The engine that measures those, DuckDB without a session; it has no room for a column by the
+    name of its own."""
     taken = _NUMBER in (name.casefold() for name in subject.schema.names)
-    if taken or how.with_spark(measures, subject):
+    if session is not None and (taken or how.with_spark(measures, subject)):
         spark = _Spark(subject, session)
         with spark.opened(), watch.running(spark.stop):
             yield spark

@@ -41,7 +41,9 @@ class Sieve:
     ``unmeasured`` has the measures by which no row could be told, with the reason.
     """
 
-    def __init__(self, plan: RunPlan, lake: str, storage: Storage, session: SparkSession) -> None:
+    def __init__(
+        self, plan: RunPlan, lake: str, storage: Storage, session: SparkSession | None
+    ) -> None:
         self._plan = plan
         self._lake = lake
         self._storage = storage
