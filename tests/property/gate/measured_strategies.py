@@ -140,6 +140,11 @@ def measured_makers(
             fixed({"scope": _SCOPES}),
             st.just({"parameters": _parameter("new", Number(value=Decimal(0)))}),
         ),
+        "psi": _joined(
+            fixed({"scope": _SCOPES}),
+            st.just({"parameters": _parameter("max", Number(value=Decimal("0.2")))}),
+        ),
+        "null_drift": st.just({"parameters": _parameter("max", Percent(value=Decimal(5)))}),
         "column_exists": fixed({"columns": several}),
         "column_type": st.just({"parameters": _parameter("type", Text(value="long"))}),
         "column_count": shape,

@@ -20,6 +20,7 @@ from lakeguard_sdk.measure import (
     ComparedRows,
     DistinctCount,
     DistinctValues,
+    Distribution,
     GroupBreach,
     GroupPart,
     IntervalFault,
@@ -31,7 +32,7 @@ from lakeguard_sdk.measure import (
     SequenceGaps,
     UnmatchedRows,
 )
-from tests.property.measure import json_oracle
+from tests.property.measure import distribution_oracle, json_oracle
 
 Row = dict[str, Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -77,6 +78,8 @@ def count(question: Any, rows: Sequence[Row], others: Sequence[Row] = ()) -> Mea
             return max(found.values(), default=0)
         case DistinctValues(column=column, most=most):
             return _digests([row for row in rows if row[column.name] is not None], column, most)
+        case Distribution(column=column):
+            return distribution_oracle.spread(question, [row[column.name] for row in rows])
         case UnmatchedRows(columns=columns, to=to, found=found):
             known = {tuple(in_order(place(row[name])) for name in to) for row in others}
             keys = [

@@ -10,6 +10,7 @@ from pydantic import Field
 from lakeguard_sdk.expression import ColumnRef, Condition, Operand
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.plain_types import TIMES, is_numeric
 from lakeguard_sdk.total_condition import TotalCondition
 from lakeguard_sdk.words import Scope
 
@@ -103,6 +104,26 @@ class DistinctValues(Noun):
     most: int
     scope: Scope = Scope.TABLE
     where: Condition | None = None
+
+
+class Distribution(Noun):
+    """How the values of a column are spread, as canonical JSON: ``rows`` that have one, and beside
+    them what its type allows. NaN is no value here.
+
+    Of numbers and times ``places``: the least value, and each at which another of ``most`` equal
+    steps of the rows is reached, with the rows below it and those up to it. Of others ``values``:
+    digests of the ``most`` most frequent, with their rows; no value leaves the data plane.
+    """
+
+    measure: Literal["distribution"] = "distribution"
+    column: ColumnRef
+    most: int = 50
+    scope: Scope = Scope.TABLE
+    where: Condition | None = None
+
+    @property
+    def placed(self) -> bool:
+        return is_numeric(self.column.type) or self.column.type in TIMES
 
 
 class UnmatchedRows(Noun):
@@ -267,6 +288,7 @@ AnyMeasure = (
     | DistinctCount
     | MostCommonRows
     | DistinctValues
+    | Distribution
     | UnmatchedRows
     | ComparedRows
     | JsonFaults

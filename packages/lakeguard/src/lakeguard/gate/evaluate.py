@@ -5,6 +5,7 @@ from __future__ import annotations
 from lakeguard.gate.grounds import Grounds, Unmeasured
 from lakeguard.gate.judged_aside import judge_aside
 from lakeguard.gate.judged_common import judge_common
+from lakeguard.gate.judged_drift import judge_growth, judge_spread
 from lakeguard.gate.judged_formula import judge_formula
 from lakeguard.gate.judged_rows import judge_groups, judge_rows
 from lakeguard.gate.judged_shares import (
@@ -22,9 +23,11 @@ from lakeguard.gate.judgement import (
     FilesJudged,
     FormulaJudged,
     GroupsJudged,
+    GrowthJudged,
     RowsJudged,
     Settled,
     ShareJudged,
+    SpreadJudged,
     ValueJudged,
 )
 from lakeguard.gate.rules import CompiledRule
@@ -66,6 +69,10 @@ def _judged(definition: RuleDefinition, compiled: CompiledRule, grounds: Grounds
             return judge_age(definition, rule, judged, grounds)
         case DriftJudged():
             return judge_drift(definition, rule, judged, grounds)
+        case SpreadJudged():
+            return judge_spread(definition, rule, judged, grounds)
+        case GrowthJudged():
+            return judge_growth(definition, rule, judged, grounds)
         case FilesJudged():
             return judge_files(definition, rule, judged, grounds)
         case Settled():

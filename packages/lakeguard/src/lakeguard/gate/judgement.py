@@ -169,6 +169,34 @@ class DriftJudged:
 
 
 @dataclass(frozen=True)
+class SpreadJudged:
+    """How far the spread of values is from that of the last published version."""
+
+    subject: str
+    spread: Asked
+    data_type: str
+    most: Decimal
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        return (self.spread,)
+
+
+@dataclass(frozen=True)
+class GrowthJudged:
+    """By how much, in points of a per cent, a share is above that of the last version."""
+
+    subject: str
+    part: Asked
+    whole: Asked
+    most: Decimal
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        return (self.part, self.whole)
+
+
+@dataclass(frozen=True)
 class FilesJudged:
     """The files that a run brings: their number, or whether one is of a partition."""
 
@@ -212,6 +240,8 @@ Judgement = (
     | GroupsJudged
     | AgeJudged
     | DriftJudged
+    | SpreadJudged
+    | GrowthJudged
     | FilesJudged
     | Settled
 )
@@ -224,6 +254,6 @@ def looks_back(judgement: Judgement) -> int:
             return over
         case CommonJudged(share=share):
             return looks_back(share)
-        case DriftJudged():
+        case DriftJudged() | SpreadJudged() | GrowthJudged():
             return 1
     return 0

@@ -254,8 +254,8 @@ Some things cannot be hidden; do not ask for them where values must not be known
 - A column that partitions a table has its values in the table's log and in evidence.
 - The watermark of a load is kept with each version.
 - Rules whose own value is the statement record it: `max`, `min`, `mean`, `sum`, `quantile`,
-  `freshness`, `sql_agg`. `set_drift` keeps digests without a salt: who can guess a value can find
-  it.
+  `freshness`, `sql_agg`; `psi` of numbers and times records some fifty of them. `set_drift`, and
+  `psi` of others, keep digests without a salt: who can guess a value can find it.
 - Statistics that were written before a column was tagged, or by others before a table was adopted,
   stay as they are until the files are rewritten, and in the evidence of then for good.
 - Parquet files hold the rows, and so their least and greatest values, for readers of the table.

@@ -13,6 +13,7 @@ from lakeguard_sdk.measure import (
     CountIf,
     DistinctCount,
     DistinctValues,
+    Distribution,
     DuplicateRows,
     GroupBreach,
     GroupFaults,
@@ -33,6 +34,7 @@ from lakeguard_sdk.words import Scope
 from openlaketx.measure.compared_rows import compared_query
 from openlaketx.measure.condition_sql import ConditionSql
 from openlaketx.measure.distinct_values import digests, values_query
+from openlaketx.measure.distributions import distribution, distribution_query
 from openlaketx.measure.forms import Forms
 from openlaketx.measure.group_conditions import rows_of_faults, terms_query
 from openlaketx.measure.group_values import breach, groups_query, parts
@@ -204,6 +206,9 @@ class Measuring:
             case DistinctValues():
                 query, tell = values_query(measure, sql, forms, origin.text)
                 return digests(measure, tell, self._rows(query, sql, origin))
+            case Distribution():
+                query, tell = distribution_query(measure, sql, forms, origin.text)
+                return distribution(measure, tell, self._rows(query, sql, origin))
         raise ValueError(f"no engine takes {measure.measure}")
 
     def _groups(self, measure: GroupBreach, wanted: Sequence[GroupBreach]) -> None:

@@ -15,7 +15,7 @@ from lakeguard_sdk.profile import ColumnProfile, Frequent, Profile
 _WIDEST = 24
 _NAMED = 3
 _BARS = 8
-_HEADERS = ("column", "type", "empty", "distinct", "least", "middle", "greatest", "", "")
+_HEADERS = ("COLUMN", "TYPE", "EMPTY", "DISTINCT", "LEAST", "MIDDLE", "GREATEST", "", "")
 
 
 def profile_lines(profile: Profile, screen: Screen) -> list[str]:
@@ -49,11 +49,12 @@ def share_words(part: int, rows: int) -> str:
 
 
 def chart(column: ColumnProfile, screen: Screen) -> str:
-    """Of numbers and times how densely they lie from least to greatest; else how many rows have
-    each of the most frequent values."""
+    """Of many numbers and times how densely they lie from least to greatest; else how many rows
+    have each of the most frequent values."""
     places = [_place(value) for value in column.quantiles.values()]
     known = [place for place in places if place is not None]
-    if len(known) > 1 and known[0] < known[-1]:
+    many = (column.distinct or 0) > _BARS
+    if many and len(known) > 1 and known[0] < known[-1]:
         return _density([float(share) for share in column.quantiles], known, screen)
     return _bars([each.rows for each in column.top[:_BARS]], screen)
 
@@ -111,7 +112,7 @@ def _number(text: str) -> float | None:
 def _told(column: ColumnProfile, rows: int) -> str:
     """What else there is to say in a line: what is most frequent, else how texts are written."""
     nans = f"{share_words(column.nans, rows)} NaN" if column.nans else ""
-    listed = column.top or column.patterns
+    listed = [each for each in column.top if each.rows > 1] or column.patterns
     named = ", ".join(_frequent(each, rows) for each in listed[:_NAMED])
     return ", ".join(part for part in (nans, named) if part)
 
@@ -122,5 +123,5 @@ def _frequent(each: Frequent, rows: int) -> str:
 
 def short(value: MeasureValue) -> str:
     """A value that does not fill the screen."""
-    text = "" if value is None else number(value)
+    text = "" if value is None else number(value).replace(".000000", "")
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"

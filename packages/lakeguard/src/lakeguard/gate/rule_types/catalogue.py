@@ -15,6 +15,7 @@ from lakeguard.gate.rule_types.arrays import ArrayElements, ArraySize
 from lakeguard.gate.rule_types.column_order import ColumnOrder
 from lakeguard.gate.rule_types.comparisons import COMPARISONS
 from lakeguard.gate.rule_types.dataset_equal import DatasetEqual
+from lakeguard.gate.rule_types.drift import NullDrift, Stability
 from lakeguard.gate.rule_types.freshness import Freshness, NotFuture, NotOlderThan
 from lakeguard.gate.rule_types.json_texts import JsonKeys, JsonSchema, JsonValid
 from lakeguard.gate.rule_types.maps import MapKeys
@@ -105,6 +106,8 @@ RULE_TYPES = RuleTypes(
         NoOverlap(),
         NoIntervalGap(),
         SetDrift(),
+        Stability(),
+        NullDrift(),
         *TABLE_RULES,
     )
 )
