@@ -298,6 +298,39 @@ def test_a_run_with_nothing_new_promotes_nothing(walked: Lake) -> None:
         assert_promoted(walked, "bronze.orders")
 
 
+KEPT = """
+source: orders
+format: csv
+path: exports/*.csv
+---
+dataset: bronze.orders
+owner: tests
+domain: shop
+source: orders
+load: {type: APPEND}
+columns:
+  id: {type: long}
+rules:
+  - range(id, max=9) on_fail quarantine
+"""
+
+
+def test_rows_that_wait_are_sent_again(spark: SparkSession, tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    lake.apply(KEPT)
+    lake.write("exports/1.csv", [{"id": 9}, {"id": 10}])
+    lake.run("bronze.orders")
+    assert_quarantined(lake, "bronze.orders", rule="range.id", rows=1)
+    lake.send_again("bronze.orders")
+    assert_quarantined(lake, "bronze.orders", rule="range.id", rows=1)
+    assert_rows(lake, "bronze.orders", [{"id": 9}])
+
+    lake.apply(KEPT.replace("max=9", "max=10"))
+    lake.send_again("bronze.orders", rule="range.id")
+    assert_quarantined(lake, "bronze.orders", rows=0)
+    assert_rows(lake, "bronze.orders", [{"id": 9}, {"id": 10}])
+
+
 def test_a_frame_is_published_and_read_without_spark(spark: SparkSession, tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     frame = lake.spark.createDataFrame(

@@ -12,6 +12,7 @@ from lakeguard_sdk.client import Client, Worker, connect, local_worker
 from lakeguard_sdk.definition_errors import InvalidDefinitions
 from lakeguard_sdk.names import DatasetName, parse_address
 from lakeguard_sdk.planning import Applied
+from lakeguard_sdk.quarantine import KeptChoice
 from lakeguard_sdk.reading import PointerMove, VersionRow
 from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.testing.planes import Bench, local_bench, read_folder
@@ -89,6 +90,12 @@ class Lake:
     def run(self, name: str) -> RunResult:
         """One attempt, to its end. A block or a failure is a result, and raises nothing."""
         return self._worker.run_task(self.client.operations.submit(DatasetName(name), WHO))
+
+    def send_again(self, name: str, rule: str | None = None) -> RunResult:
+        """Rows that wait, of one rule or of all, are judged anew; what fails waits again."""
+        choice = KeptChoice(rules=() if rule is None else (rule,))
+        operations = self.client.operations
+        return self._worker.run_task(operations.submit_replay(DatasetName(name), WHO, choice))
 
     def publish(self, name: str, frame: Any) -> RunResult:
         """A frame of ``spark`` for a dataset that says ``build: frame``, or that is not there."""
