@@ -263,9 +263,9 @@ VALUES: dict[str, Case] = {
     "set_drift": case(
         "set_drift(carrier, new=0, gone=0)", None, carrier=(TEXT, list("aabb"), list("abca"))
     ),
-    "psi": case("psi(weight, max=0.2)", None, weight=(DOUBLE, [1.0, 2.0, 3.0, 4.0], [9.0] * 4)),
+    "psi": case("psi(thrust, max=0.2)", None, thrust=(DOUBLE, [1.0, 2.0, 3.0, 4.0], [9.0] * 4)),
     "null_drift": case(
-        "null_drift(gate, max=5%)", None, gate=(TEXT, list("abcd"), ["a", None, "c", "d"])
+        "null_drift(stand, max=5%)", None, stand=(TEXT, list("abcd"), ["a", None, "c", "d"])
     ),
 }
 """What fails is a value of all rows; drift needs an earlier version."""

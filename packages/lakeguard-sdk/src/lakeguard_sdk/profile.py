@@ -74,3 +74,26 @@ class Profile(Noun):
     columns: tuple[ColumnProfile, ...]
     engine: str
     taken_at: Instant
+
+
+class ColumnChange(Noun):
+    """A column in two versions; what it is in each, their profiles say."""
+
+    column: str
+    psi: float | None = None
+    """The population stability index; None where one of them has no values that may be told."""
+    new_values: tuple[str, ...] = ()
+    gone_values: tuple[str, ...] = ()
+    """Frequent values that the other version, of which all are listed, does not have."""
+    much: tuple[str, ...] = ()
+    """In words, what differs much."""
+
+
+class ProfileDiff(Noun):
+    """Two profiles side by side; their sketches are left out."""
+
+    before: Profile
+    after: Profile
+    columns: tuple[ColumnChange, ...]
+    much: bool
+    """Whether the numbers of rows differ much."""

@@ -42,7 +42,9 @@ def read_spread(value: MeasureValue, data_type: str) -> Spread:
     """What evidence holds of a distribution; NotAValue where it is none."""
     try:
         told = json.loads(value) if isinstance(value, str) else {}
-        places = tuple(Place(_number(at, data_type), *rows) for at, *rows in told.get("places", ()))
+        places = tuple(
+            Place(place_of(at, data_type), *rows) for at, *rows in told.get("places", ())
+        )
         values = tuple((digest, int(rows)) for digest, rows in told.get("values", ()))
         return Spread(int(told["rows"]), places, values)
     except (ValueError, TypeError, KeyError, AttributeError):
@@ -139,8 +141,9 @@ def _share(rows: int, spread: Spread) -> Decimal:
     return _EXACT.divide(Decimal(rows), Decimal(spread.rows))
 
 
-def _number(value: MeasureValue, data_type: str) -> Decimal:
-    """Dates as days, times as microseconds."""
+def place_of(value: MeasureValue, data_type: str) -> Decimal:
+    """A value as evidence spells it on the line of numbers: dates as days, times as microseconds.
+    NotAValue where it has no place."""
     scalar: Scalar | None = as_scalar(value, data_type)
     match scalar:
         case Decimal() if not scalar.is_nan():

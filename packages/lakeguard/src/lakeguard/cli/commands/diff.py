@@ -1,33 +1,50 @@
-"""``lakeguard diff``: two runs side by side."""
+"""``lakeguard diff``: two runs side by side, or two versions."""
 
 from __future__ import annotations
 
 import click
 
-from lakeguard.cli.opening import client_of
+from lakeguard.cli.opening import client_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
+from lakeguard.cli.profiling import profile_of
+from lakeguard.cli.views.profile_diff import profile_diff_lines
 from lakeguard.cli.views.side_by_side import side_by_side_lines
+from lakeguard.insight.profiles import compare_profiles
+from lakeguard_sdk.names import parse_address
 
 _RUN = "run_"
 
 
 @click.command("diff")
-@click.argument("before", metavar="RUN")
-@click.argument("after", metavar="RUN")
+@click.argument("before", metavar="RUN|DATASET@vN")
+@click.argument("after", metavar="RUN|DATASET@vN")
 @click.option("--all", "every", is_flag=True, help="List what is the same, too.")
 @shared_options
 def command(call: Call, before: str, after: str, every: bool) -> None:
-    """Show two runs of a dataset side by side, differences first.
+    """Show two runs of a dataset side by side, differences first, or the profiles of two versions.
 
-    Rows, checks with both values, rules, policies, inputs, columns, build and verdict.
+    Of runs: rows, checks with both values, rules, policies, inputs, columns, build and verdict. Of
+    versions: rows and what the values of each column look like; a profile that is missing is taken.
     """
     if before.startswith(_RUN) and after.startswith(_RUN):
         _runs(call, before, after, every=every)
         return
-    raise click.UsageError("name two runs, as lakeguard runs lists them")
+    if "@" in before and "@" in after:
+        _versions(call, before, after, every=every)
+        return
+    raise click.UsageError(
+        "name two runs, as lakeguard runs lists them, or two versions as DATASET@v3 DATASET@v7"
+    )
 
 
 def _runs(call: Call, before: str, after: str, *, every: bool) -> None:
     found = client_of(call).memory.side_by_side(before, after)
     answer(call, {"diff": found.to_data()}, side_by_side_lines(found, every=every))
+
+
+def _versions(call: Call, before: str, after: str, *, every: bool) -> None:
+    with writing(call) as client:
+        profiles = [profile_of(client, parse_address(text)) for text in (before, after)]
+    found = compare_profiles(*profiles)
+    answer(call, {"diff": found.to_data()}, profile_diff_lines(found, every=every))
