@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard.alerts.carrying import carrier_of
 from lakeguard.plane import rebuild_embedded
 from lakeguard.relay import background
 from lakeguard_sdk import Client, connect
@@ -270,6 +271,44 @@ def test_what_was_told_is_in_the_ledger(tmp_path: Path) -> None:
     assert not background._behind
     assert client.ledger.sync().rows == 0
     assert client.ledger.verify().findings == ()
+
+
+def test_what_another_marked_is_not_logged_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A process lost its session, and with it the channel, while it went on."""
+    client = blocking_world(tmp_path, entry(type="log"))
+    block(client)
+    sender, (channel,) = messenger(client), messenger(client).channels
+    ((alert, last),) = sender.waiting(channel)
+    drained(client)
+    sender._try(channel, carrier_of(channel), alert, last, time.monotonic() + 5)
+    assert len(caplog.records) == 1
+    assert outcomes(client) == ["sent"]
+
+
+def test_one_deliverer_that_fails_stops_no_other(tmp_path: Path) -> None:
+    client = blocking_world(tmp_path, file_channel())
+    block(client)
+    database = messenger(client).database
+
+    class Broken:
+        def __init__(self) -> None:
+            self.database = database
+
+        def is_idle(self) -> bool:
+            return False
+
+        def drain(self, threads: int = 1) -> None:
+            raise RuntimeError("broken")
+
+    waiting = dict(background._behind)
+    background._behind.clear()
+    background._behind.update({Broken(): None, **waiting})
+    with pytest.raises(RuntimeError, match="broken"):
+        background.deliver_all()
+    assert len(lines_of(tmp_path / "alerts.jsonl")) == 1
+    assert client.ledger.sync().rows <= 1, "all but that it was sent, which the next one tells"
 
 
 def test_a_rebuilt_state_tells_nothing_again(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -124,8 +123,8 @@ class Messenger:
         attempt = 1 if last is None else last.attempts + 1
         message = message_of(alert, channel.name)
         if carrier.marked_first:
-            self._mark(channel, alert, attempt, None)
-            carrier.carry(message, deadline - time.monotonic())
+            if self._mark(channel, alert, attempt, None):
+                carrier.carry(message, deadline - time.monotonic())
             reached("alert.carried")
             return None
         failure = None
@@ -139,7 +138,9 @@ class Messenger:
 
     def _mark(
         self, channel: ChannelSettings, alert: Alert, attempt: int, failure: NotCarried | None
-    ) -> None:
+    ) -> bool:
+        """Whether it is this attempt that counts: who lost the channel without knowing it finds
+        his attempt recorded by another."""
         outcome = TellingOutcome.SENT
         if failure is not None:
             spent = attempt >= channel.attempts
@@ -151,10 +152,13 @@ class Messenger:
             tried_at=self.clock(),
             error=None if failure is None else str(failure),
         )
-        # Who lost the channel without knowing it finds his attempt recorded by another.
-        with suppress(IntegrityError), self.database.write() as connection:
-            record_telling(connection, self.org_id, alert.alert_id, telling)
+        try:
+            with self.database.write() as connection:
+                record_telling(connection, self.org_id, alert.alert_id, telling)
+        except IntegrityError:
+            return False
         reached("alert.marked")
+        return True
 
 
 def _given_up(last: Telling | None) -> bool:

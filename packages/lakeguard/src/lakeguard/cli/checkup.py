@@ -128,7 +128,8 @@ def _channels(settings: Settings) -> Iterator[Finding]:
             if not health.problem:
                 yield Finding(name=name, ok=True, detail=detail)
                 continue
-            fix = "lakeguard alerts send --again" if health.dead else "lakeguard alerts send"
+            again = "send --again" if health.dead else f"test {channel.name}"
+            fix = f"lakeguard alerts {again}"
             yield Finding(name=name, ok=False, detail=f"{detail}: {health.problem}", fix=fix)
     except LakeGuardError:  # told of the database already
         return

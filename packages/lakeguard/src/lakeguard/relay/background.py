@@ -10,7 +10,7 @@ import atexit
 import concurrent.futures.thread  # noqa: F401 - cannot be loaded any more when the process ends
 import threading
 import weakref
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -61,8 +61,9 @@ def _load() -> None:
 def deliver_all(threads: int | None = None) -> None:
     """What this process committed and the ledger has not yet."""
     for _ in range(ROUNDS):
-        for relay in list(_behind):
-            _deliver(relay, threads)
+        with ExitStack() as all_of_them:  # what fails is told after the others had their turn
+            for relay in reversed(list(_behind)):
+                all_of_them.callback(_deliver, relay, threads)
 
 
 def _committed(seen: weakref.ref[Deliverer], connection: Connection) -> None:
