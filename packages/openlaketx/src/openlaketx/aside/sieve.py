@@ -86,7 +86,7 @@ class Sieve:
             kept = self._split(kept, failing, schema, again=again)
         if carries_time(self._plan):
             every: Failing = {file.path: {} for file in kept.files}
-            kept = self._split(kept, every, _without_time(schema))
+            kept = self._split(kept, every, _without_time(schema), again=again)
         return Sifted(kept, tuple(join(self._lake, file.path) for file in self._files[known:]))
 
     def sift_loaded(self, loaded: Loaded, subject: Subject, measured: Measured) -> Loaded | None:

@@ -11,7 +11,7 @@ from openlaketx.extract.batch import Batch
 from openlaketx.extract.frame_build import read_frame
 from openlaketx.extract.python_build import read_python
 from openlaketx.extract.quarantine_build import read_kept
-from openlaketx.extract.source_build import read_source
+from openlaketx.extract.source_build import asks_for_order, read_source
 from openlaketx.extract.sql_build import read_sql
 
 
@@ -36,5 +36,6 @@ def extract(
         place = project or local_path(lake)
         return read_python(session, plan.build, plan.dataset, place, plan.load.type)
     if isinstance(plan.build, QuarantineBuild):
-        return read_kept(session, plan.build, plan.dataset, lake, storage)
+        ordered = len(plan.build.files) > 1 and asks_for_order(plan)
+        return read_kept(session, plan.build, plan.dataset, lake, storage, ordered=ordered)
     return read_frame(session, frame, plan.dataset)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import unquote
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lakeguard_sdk.storage import local_path
@@ -46,7 +46,12 @@ def with_row_file(frame: DataFrame, selection: Selection) -> DataFrame:
     """A frame as it was read from files, with ``ROW_FILE`` where the selection has an order."""
     if not selection.ordered:
         return frame
-    return frame.withColumn(ROW_FILE, F.regexp_replace(F.col("_metadata.file_path"), _SCHEME, ""))
+    return frame.withColumn(ROW_FILE, row_file())
+
+
+def row_file() -> Column:
+    """The file of a row, of a frame as it was read."""
+    return F.regexp_replace(F.col("_metadata.file_path"), _SCHEME, "")
 
 
 def with_places(frame: DataFrame, order: Sequence[str]) -> DataFrame:

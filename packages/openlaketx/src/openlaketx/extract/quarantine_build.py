@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
 import pyarrow as pa
@@ -18,15 +18,25 @@ from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_errors import reason
 from openlaketx.engine.spark_types import quoted_name, spark_schema
 from openlaketx.extract.batch import Batch
+from openlaketx.extract.file_order import ROW_FILE, row_file
 
 _APART = "send the rows of one run at a time: lakeguard quarantine replay {dataset} --run {run}"
 
 
 def read_kept(
-    session: SparkSession, build: QuarantineBuild, dataset: str, lake: str, storage: Storage
+    session: SparkSession,
+    build: QuarantineBuild,
+    dataset: str,
+    lake: str,
+    storage: Storage,
+    *,
+    ordered: bool = False,
 ) -> Batch:
     """Their columns as they were then; the frame has one more, which says when each row was first
-    set aside. A file that is not the one that was recorded fails the run."""
+    set aside. A file that is not the one that was recorded fails the run.
+
+    Where it is ``ordered``, rows of a later run count more than those of an earlier one.
+    """
     schemas: dict[TableSchema, list[KeptFile]] = {}
     for file in build.files:
         found = _checked(file, dataset, lake, storage)
@@ -34,7 +44,8 @@ def read_kept(
     live = _joint(schemas, dataset)
     parts = [_read(session, schema, files, lake) for schema, files in schemas.items()]
     frame = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
-    names = [*map(quoted_name, live.names), FIRST_SEEN]
+    order = _order(build.files, lake) if ordered else ()
+    names = [*map(quoted_name, live.names), *([ROW_FILE] if order else []), FIRST_SEEN]
     return Batch(
         frame=frame.select(*names),
         live=live,
@@ -42,7 +53,15 @@ def read_kept(
         position=None,
         explain=lambda error: BuildFailed(dataset=dataset, reason=reason(error)),
         confirm=lambda: None,
+        order=order,
     )
+
+
+def _order(files: Sequence[KeptFile], lake: str) -> tuple[str, ...]:
+    """The files from the first run to the last; none where a run has several, of whose rows nobody
+    knows any more which came later."""
+    several = len({file.run_id for file in files}) < len(files)
+    return () if several else tuple(local_path(join(lake, file.path)) for file in files)
 
 
 def _checked(file: KeptFile, dataset: str, lake: str, storage: Storage) -> TableSchema:
@@ -83,4 +102,5 @@ def _read(
 ) -> DataFrame:
     places = [spark_read_path(join(lake, file.path)) for file in files]
     frame = session.read.schema(spark_schema(schema)).parquet(*places)
+    frame = frame.withColumn(ROW_FILE, row_file())
     return frame.drop(*(name for name in KEPT_COLUMNS if name != FIRST_SEEN))

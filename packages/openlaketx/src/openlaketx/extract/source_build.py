@@ -45,7 +45,7 @@ def read_source(
     selection = _selected(plan, build, lake, storage)
     if selection is None:
         return None
-    selection = replace(selection, ordered=len(selection.files) > 1 and _asks_for_order(plan))
+    selection = replace(selection, ordered=len(selection.files) > 1 and asks_for_order(plan))
     folder = run_folder(plan, build.source, lake)
     if build.format is SourceFormat.CSV:
         batch = read_csv(session, build, selection, storage, folder, Declared.of(plan))
@@ -56,7 +56,7 @@ def read_source(
     return with_clean_names(batch, build, plan.batch_schema, plan.dataset)
 
 
-def _asks_for_order(plan: RunPlan) -> bool:
+def asks_for_order(plan: RunPlan) -> bool:
     """Whether one row of each key counts, and a later file may tell which.
 
     A snapshot is one state of everything, whose files are of one time.

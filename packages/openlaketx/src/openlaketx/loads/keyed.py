@@ -102,11 +102,14 @@ def _staged_with_places(
     frame: DataFrame, batch: Batch, plan: RunPlan, existing: Existing, storage: Storage, sift: Sift
 ) -> DataFrame:
     """The files once more: only where rows of a key contradict each other is it worth it."""
-    told = (*incoming_schema(plan).columns, Column(name=PLACE, type="long"))
-    schema = TableSchema(columns=told)
+    place = Column(name=PLACE, type="long")
+    told, kept = (
+        TableSchema(columns=(*schema.columns, place))
+        for schema in (with_time(incoming_schema(plan), plan), incoming_schema(plan))
+    )
     rows = with_places(frame, files_in_turn(batch, plan))
-    staged = stage(rows, batch, plan, storage, schema=schema, folder=PLACED)
-    return read_staged(frame.sparkSession, sift(staged, schema, existing).kept, schema)
+    staged = stage(rows, batch, plan, storage, schema=told, folder=PLACED)
+    return read_staged(frame.sparkSession, sift(staged, told, existing).kept, kept)
 
 
 def merge_keys(plan: RunPlan) -> tuple[str, ...]:
@@ -156,7 +159,8 @@ def _changed(
             rows = rows.join(alone, keys, "left_anti").select(*map(quoted_name, rows.columns))
         return changed_rows(incoming, rows, plan)
     paths = files_with_keys(existing, staged, plan.declared, plan.load.keys)
-    if not paths and plan.load.type in (LoadType.APPEND, LoadType.INCREMENTAL):
+    adds_no_column = plan.load.deletes is Deletes.HARD
+    if not paths and adds_no_column and plan.load.type in (LoadType.APPEND, LoadType.INCREMENTAL):
         return None
     rows = read_existing(session, plan, existing, paths)
     rows = near_keys(rows, existing, paths, staged, plan)
