@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import openlaketx
-from lakeguard.cli.adopting import proposed_definition
+from lakeguard.cli.adopting import proposed_definition, rules_kept
+from lakeguard.cli.suggesting import look_and_suggest
 from lakeguard_sdk import Client
-from lakeguard_sdk.client import look
 from lakeguard_sdk.command_errors import NotAdoptable
 from lakeguard_sdk.definition import DatasetDefinition, Definitions, FromSql
 from lakeguard_sdk.load import Load
@@ -76,8 +76,11 @@ def _append(session: SparkSession, place: Path, sql: str) -> None:
 def client(tmp_path: Path, location: str) -> Client:
     made = make_project(tmp_path / "lake", Definitions())
     table = made.operations.examine(location)
-    sketch = look(location, location, whole=True)
-    proposed = proposed_definition(CUSTOMERS, table, sketch, owner="ann", domain="sales")
+    now = datetime.now(UTC)
+    sketch, found = look_and_suggest(location, location, rules_kept, now, whole=True)
+    proposed = proposed_definition(
+        CUSTOMERS, table, sketch, owner="ann", domain="sales", suggested=found
+    )
     register(made, proposed)
     return made
 

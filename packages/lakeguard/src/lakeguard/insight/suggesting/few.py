@@ -13,16 +13,17 @@ from lakeguard_sdk.schema import INTEGERS
 _MOST = 12
 """Different values that a column may have to be told as a list."""
 _OFTEN = 20
-"""How often each of them must come on average: in few rows everything is few."""
+"""So many times as many rows there must be: in few rows everything is few."""
 _SHORT = 40
 NO_SUCH = "no such value"
 
 
 def few_values(column: ColumnProfile, values: int) -> Draft | None:
-    """``in_set``, where the values are few, short, and each comes often; more than one of them."""
+    """``in_set``, where the values are few and short in many rows; more than one of them."""
     found = [item.value for item in column.top if item.value is not None]
     told = sum(item.rows for item in column.top if item.value is not None)
-    if not 1 < len(found) <= _MOST or told != values or len(found) * _OFTEN > values:
+    rare = len(found) * _OFTEN > values + column.nulls
+    if not 1 < len(found) <= _MOST or told != values or rare:
         return None
     literals = _literals(sorted(found), column.type)
     if literals is None:
@@ -34,7 +35,7 @@ def few_values(column: ColumnProfile, values: int) -> Draft | None:
         why=f"{values:,} values are {len(found)} different ones, each about"
         f" {values // len(found):,} times",
         support=values,
-        strength=0.85,
+        strength=0.9,
         mutation=one_set(column, _another(literals)),
     )
 
