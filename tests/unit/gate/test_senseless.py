@@ -134,6 +134,9 @@ def test_refused_inside_of_nested_values_and_aggregates(text: str, told: str) ->
         "completeness(n, min=0%, max=99%)",
         "completeness(n, min=0%, band='mad')",
         "completeness(n, max=0%)",
+        "distinct(n, min=0, max=5)",
+        "range(n, min=-2147483647)",
+        "range(n, max=2147483646)",
         "most_common(n, value=1, max=100%)",
     ],
 )
@@ -149,6 +152,9 @@ def test_bounds_that_say_something_are_taken(text: str) -> None:
         "sql_agg(count(*), min=0)",
         "completeness(name, min=0%)",
         "sql_query(count(*) in (0)) by name",
+        "range(count, max=2147483647)",
+        "range(amount, min=-9999999.99, max=9999999.99)",
+        "distinct(name, min=0)",
     ],
 )
 def test_what_is_stored_keeps_its_meaning(text: str) -> None:

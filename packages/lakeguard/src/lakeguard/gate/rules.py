@@ -16,6 +16,7 @@ from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
 from lakeguard.gate.rule import Rule, Threshold, given_texts, rule_text
 from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from lakeguard.gate.senseless import settled
 from lakeguard_sdk.definition import RuleDefinition
 from lakeguard_sdk.measure import (
     CountIf,
@@ -180,7 +181,16 @@ def compile_read(read: ReadRule, schema: TableSchema) -> CompiledRule:
     if read.fresh and read.rule.on_fail == "quarantine" and not points_at_rows(judgement):
         message = f"{rule_type.name} points at no single rows to set aside: it blocks"
         raise read.error("on_fail", message)
+    if read.fresh and _never_fails(judgement):
+        raise read.error(
+            "type", "every value that its column can have passes, so that it says nothing"
+        )
     return CompiledRule(read.rule, judgement)
+
+
+def _never_fails(judgement: Judgement) -> bool:
+    failed = judgement.failed.measure if isinstance(judgement, RowsJudged) else None
+    return isinstance(failed, CountIf) and settled(failed.condition) is False
 
 
 def _severity(read: ReadRule, given: Severity | None) -> Severity:

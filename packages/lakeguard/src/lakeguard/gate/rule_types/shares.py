@@ -11,6 +11,7 @@ from lakeguard.gate.rule_types.value_limits import (
     PAST,
     PERCENTS,
     check_limits,
+    has_past,
     past_of,
     percent_bounds,
     refuse_idle_share,
@@ -74,6 +75,10 @@ class Distinct(RuleType):
             low.value if isinstance(low, Number) else None,
             high.value if isinstance(high, Number) else None,
         )
+        if read.fresh and bounds.high is None and bounds.low == 0 and not has_past(read.rule):
+            raise read.error(
+                "parameter min", "there are always 0 keys or more, so that it says nothing"
+            )
         measure = _keys(read, columns)
         named = ", ".join(read.rule.columns)
         return ValueJudged(f"number of distinct {named}", ask(measure), bounds, past_of(read.rule))
