@@ -50,6 +50,7 @@ TUESDAY = (
     + "3,cleo@example.com,DE,20.00\n4,dirk@example.com,NL,48.50\n"
     + "5,eva@example.com,FR,-5.00\n6,fay@example.com,NL,310.00\n"
 )
+WEDNESDAY = HEADER + "7,gus@example.com,NL,9.99\n"
 BLOCKED = 3
 WITH_NL = SILVER.replace("['DE', 'FR']", "['DE', 'FR', 'NL']")
 
@@ -197,16 +198,50 @@ def test_what_is_suggested_would_have_blocked_nothing(shop: Terminal) -> None:
     done(shop, "lakeguard apply")
 
 
+def test_two_runs_side_by_side(shop: Terminal) -> None:
+    sent_again, dirty, first = last_runs(shop)
+    text = done(shop, f"lakeguard diff {first} {dirty}")
+    assert "input bronze.orders   v1 → v2" in text
+    found = told(shop, f"lakeguard diff {first} {dirty}")["diff"]
+    figures = {item["name"]: (item["before"], item["after"]) for item in found["figures"]}
+    assert (figures["table rows"], figures["set aside"]) == (("2", "3"), (None, "3"))
+    checks = {item["check_id"]: item for item in found["checks"]}
+    country = checks["in_set.country"]
+    assert (country["before"]["outcome"], country["after"]["outcome"]) == ("PASS", "WARN")
+    mended = told(shop, f"lakeguard diff {dirty} {sent_again}")["diff"]["differences"]
+    rules = [item for item in mended if item["subject"] == "rule"]
+    assert [item["name"] for item in rules] == ["in_set.country"]
+    assert "'NL'" in rules[0]["after"]
+    same = told(shop, f"lakeguard diff {first} {first}")["diff"]
+    assert (same["differences"], same["before"]) == ([], same["after"])
+
+
+def test_the_next_day_goes_on_where_the_source_was_left(shop: Terminal) -> None:
+    """Rows that were sent again moved nothing: neither are others read twice, nor left out."""
+    (shop.folder / "exports" / "wednesday.csv").write_text(WEDNESDAY, "utf-8")
+    done(shop, "lakeguard run bronze.orders")
+    ran = done(shop, "lakeguard run silver.orders")
+    assert ran.startswith("✓ PROMOTED  silver.orders v4   1 row")
+    assert balance(shop) == {
+        "read": 7,
+        "published": 6,
+        "waiting": 0,
+        "written_off": 1,
+        "malformed": 0,
+    }
+
+
 def test_the_past_is_decided_as_it_was_and_built_as_it_was(shop: Terminal) -> None:
     """Though a rule was mended since, and another added."""
     text = done(shop, "lakeguard replay --all")
-    assert text.startswith("✓ IDENTICAL  5 decisions made again")
+    assert text.startswith("✓ IDENTICAL  7 decisions made again")
     silver = told(shop, "lakeguard replay --all --dataset silver.orders")["replays"]
-    assert (silver["decisions"], silver["differences"]) == (3, [])
-    sent_again, dirty, first = last_runs(shop)
-    for run in (sent_again, dirty, first):
+    assert (silver["decisions"], silver["differences"]) == (4, [])
+    wednesday, sent_again, dirty, first = last_runs(shop)
+    for run in (wednesday, sent_again, dirty, first):
         assert told(shop, f"lakeguard replay {run}")["replay"]["identical"]
-    assert told(shop, f"lakeguard replay {first} --rebuild")["rebuild"]["same"]
+    for run in (sent_again, first):
+        assert told(shop, f"lakeguard replay {run} --rebuild")["rebuild"]["same"]
 
 
 def test_all_of_it_is_proven_and_outlives_the_database(shop: Terminal) -> None:
