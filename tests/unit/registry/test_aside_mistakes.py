@@ -1,0 +1,41 @@
+"""Rules that are to set rows aside and cannot: each is refused where it says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.worlds.definition_folders import SHOP, SILVER, mistakes
+from tests.worlds.marked_mistakes import Case, check
+
+FILE = "definitions/silver/orders.yaml"
+HASHED = SILVER.replace(
+    "columns:", "load: {type: INCREMENTAL, keys: [order_id], hash: ROW_HASH}\ncolumns:", 1
+)
+
+
+def case(name: str, said: str, says: str) -> Case:
+    """``said`` is a rule, with marks around what is wrong."""
+    return Case(name, HASHED, "rules:\n", f'rules:\n  - "{said}"\n', "LG-2015", says)
+
+
+CASES = [
+    case("a column that the load writes", "regex(«row_hash», pattern='x') on_fail quarantine",
+         "row_hash is written by the load"),
+    case("such a column in a condition",
+         "not_null(amount) where «row_hash» <> 'x' on_fail quarantine", "is written by the load"),
+    case("a sequence", "increasing(amount, order_id) «on_fail quarantine»", "points at no single"),
+    case("a value", "row_count(min=1) on_fail «quarantine»", "has no rows to set aside"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_place_is_told(case: Case, tmp_path: Path) -> None:
+    check(case, FILE, tmp_path)
+
+
+def test_what_can_set_aside_is_accepted(tmp_path: Path) -> None:
+    said = 'rules:\n  - "ge(amount, value=0) on_fail quarantine"\n'
+    text = HASHED.replace("rules:\n", said, 1)
+    assert mistakes(tmp_path, {**SHOP, FILE: text}) == ()
