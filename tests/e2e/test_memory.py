@@ -44,7 +44,7 @@ def test_the_rules_as_they_are_change_nothing(shop: Terminal) -> None:
 
 
 def test_a_stricter_rule_is_scanned_told_and_checked(shop: Terminal) -> None:
-    file = draft(shop, "row_count(max=1)", "max(amount, max=1)")
+    file = draft(shop, "row_count(max=1)", "mean(amount, max=1)", without="row_count(min=1)")
     plain = shop.type(f"lakeguard backtest {file} --since 7d")
     assert plain.code == 0
     assert "would have blocked 1 of the last 2 runs" in plain.out
