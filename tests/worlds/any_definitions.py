@@ -258,6 +258,7 @@ def _datasets(
                 load=load,
                 profile=draw(st.sampled_from(known)),
                 leave_out=tuple(draw(st.lists(st.sampled_from(LEFT_OUT), unique=True))),
+                profile_every=draw(st.sampled_from(("", "version", "7d"))),
                 target=draw(st.sampled_from((None, *fitting))),
                 columns=columns,
                 rules=_rules(draw, columns),

@@ -190,6 +190,9 @@ class FromFrame(Noun):
     build: Literal["frame"] = "frame"
 
 
+PROFILE_EVERY = r"^(version|[1-9][0-9]{0,5}[smhdw])?$"
+
+
 class DatasetDefinition(Noun):
     kind: Literal["dataset"] = "dataset"
     dataset: DatasetName
@@ -204,6 +207,8 @@ class DatasetDefinition(Noun):
     profile: Word = "default"
     leave_out: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Columns of the source that never get into the table, whatever the profile says."""
+    profile_every: str = Field(default="", pattern=PROFILE_EVERY, exclude_if=lambda said: not said)
+    """When a profile of what is published is taken: ``version``, or a length of time; or never."""
     target: Word | None = None
     columns: tuple[ColumnDefinition, ...]
     rules: tuple[RuleDefinition, ...] = ()

@@ -124,6 +124,7 @@ class SparkWorker:
         from openlaketx.jobs.compaction import compact_if_needed
         from openlaketx.jobs.delivery import deliver_or_tell
         from openlaketx.jobs.lease import keeping_lease
+        from openlaketx.jobs.profiling import profile_if_due
         from openlaketx.jobs.run_dataset import run_dataset
 
         def stop_spark() -> None:
@@ -147,6 +148,7 @@ class SparkWorker:
                 raise
         deliver_or_tell(plan, self._client.reader, self._progress)
         compact_if_needed(plan, self._client, self._progress)
+        profile_if_due(plan, self._client, self._progress)
         return result
 
     def _fail(self, plan: RunPlan, error: Exception) -> RunResult:

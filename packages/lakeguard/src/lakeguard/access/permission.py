@@ -12,6 +12,7 @@ from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.errors import NotPermitted
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.ports import Runs
+from lakeguard_sdk.profile import Profile, ProfilePlan
 from lakeguard_sdk.run import (
     Failure,
     Intent,
@@ -81,6 +82,12 @@ class OwnRun:
 
     def submit_compaction(self, ticket: RunTicket, compacted: Compacted) -> Intent:
         return self.runs.submit_compaction(self._checked(ticket, "submit_compaction"), compacted)
+
+    def due_profile(self, ticket: RunTicket) -> ProfilePlan | None:
+        return self.runs.due_profile(self._checked(ticket, "due_profile"))
+
+    def submit_profile(self, ticket: RunTicket, profile: Profile) -> None:
+        self.runs.submit_profile(self._checked(ticket, "submit_profile"), profile)
 
     def open_adoption(self, task_id: str, worker: WorkerIdentity) -> AdoptionPlan | RunResult:
         raise NotPermitted(holder=f"run {self.own.run_id}", method="runs.open_adoption")

@@ -22,12 +22,14 @@ STAGES = {
     "decide": "asking the gate",
     "publish": "publishing",
     "compact": "merging small files",
+    "profile": "taking its profile",
     "compare": "comparing rows",
     "deliver": "writing its {what}",
 }
 WARNINGS = {
     "undelivered": "published, but not delivered as its {what}: {reason}",
     "uncompacted": "published, but its small files were not merged: {reason}",
+    "unprofiled": "no profile of it was taken: {reason}",
 }
 """Stages that stay on the screen: what went wrong without stopping the run."""
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, select
 
 from lakeguard.ledger.versions import StoredVersion
 from lakeguard.state import facts
@@ -68,18 +68,21 @@ def profiles_of(
     return tuple(sorted(found, key=lambda each: each.taken_at, reverse=True))
 
 
-def last_profiled(connection: Connection, dataset_id: str) -> tuple[datetime, int] | None:
-    """When a version of the dataset was profiled last, and which; None where none was."""
+def last_profiled(connection: Connection, dataset_id: str) -> datetime | None:
+    """When a profile of the dataset was kept last."""
     kept = data_profiling_results.c
-    of_dataset = kept.source_object_id == dataset_id
-    latest = select(func.max(kept.profiled_at)).where(of_dataset).scalar_subquery()
-    row = connection.execute(
-        select(kept.profiled_at, kept.version)
-        .where(of_dataset, kept.profiled_at == latest)
-        .order_by(kept.version.desc())
+    return connection.scalar(
+        select(kept.profiled_at)
+        .where(kept.source_object_id == dataset_id)
+        .order_by(kept.profiled_at.desc())
         .limit(1)
-    ).first()
-    return None if row is None else (row.profiled_at, int(row.version))
+    )
+
+
+def profiled_versions(connection: Connection, dataset_id: str) -> frozenset[int]:
+    kept = data_profiling_results.c
+    found = select(kept.version).where(kept.source_object_id == dataset_id).distinct()
+    return frozenset(connection.scalars(found))
 
 
 def _metrics(column: ColumnProfile, params: dict[str, Any]) -> Iterator[dict[str, Any]]:

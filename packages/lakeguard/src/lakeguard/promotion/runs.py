@@ -21,6 +21,7 @@ from lakeguard.promotion.heart import Heart, load_open_run
 from lakeguard.promotion.judging import submit_evidence, submit_schema
 from lakeguard.promotion.moving import begin_publish
 from lakeguard.promotion.opening import open_run
+from lakeguard.promotion.profile_cadence import due_profile, submit_profile
 from lakeguard.promotion.reaping import fail_run
 from lakeguard.promotion.sampling import submit_samples
 from lakeguard_sdk.adoption import AdoptionPlan
@@ -28,6 +29,7 @@ from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.profile import Profile, ProfilePlan
 from lakeguard_sdk.run import (
     Failure,
     Intent,
@@ -98,6 +100,12 @@ class PromotionRuns:
 
     def submit_compaction(self, ticket: RunTicket, compacted: Compacted) -> Intent:
         return submit_compaction(self.heart, ticket, compacted)
+
+    def due_profile(self, ticket: RunTicket) -> ProfilePlan | None:
+        return due_profile(self.heart, ticket)
+
+    def submit_profile(self, ticket: RunTicket, profile: Profile) -> None:
+        submit_profile(self.heart, ticket, profile)
 
     def open_adoption(self, task_id: str, worker: WorkerIdentity) -> AdoptionPlan | RunResult:
         return open_adoption(self.heart, task_id, worker)

@@ -112,6 +112,7 @@ def _dataset_words(dataset: DatasetDefinition) -> dict[str, str]:
         **_load_words(dataset.load),
         "schema profile": dataset.profile,
         **({"schema leave_out": ", ".join(dataset.leave_out)} if dataset.leave_out else {}),
+        **({"profile every": dataset.profile_every} if dataset.profile_every else {}),
         "target": dataset.target or "",
         "location": dataset.location,
         "external_id": dataset.external_id,

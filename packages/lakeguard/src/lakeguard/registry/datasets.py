@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from lakeguard.registry.builds import read_build
 from lakeguard.registry.columns import ColumnsRead, read_columns
 from lakeguard.registry.details import read_details
@@ -15,7 +17,7 @@ from lakeguard.registry.nodes import Document, Scalar
 from lakeguard.registry.project_files import ProjectFiles
 from lakeguard.registry.rules import read_rules
 from lakeguard.registry.table_places import LONGEST_PLACE
-from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard_sdk.definition import PROFILE_EVERY, DatasetDefinition
 from lakeguard_sdk.definition_errors import BadWord
 from lakeguard_sdk.errors import BadName
 from lakeguard_sdk.names import DatasetName, check_word
@@ -24,10 +26,12 @@ from lakeguard_sdk.schema import Column, TableSchema
 KEYS = (
     "dataset", "renamed_from", "owner", "domain", "description", "active", "parents", "source",
     "build", "load", "schema", "target", "columns", "rules", "external_id", "details",
-    "location",
+    "location", "profile",
 )  # fmt: skip
 DEFAULT_PROFILE = "default"
 SCHEMA_KEYS = ("profile", "leave_out")
+PROFILE_KEYS = ("every",)
+EVERY = "write version, or a length of time such as 1d"
 
 
 def read_dataset(
@@ -44,6 +48,7 @@ def read_dataset(
     parents = _parents(fields)
     build = read_build(fields, files)
     said, (profile, leave_out) = read_load(fields), _schema(fields)
+    every = _profile_every(fields)
     target = fields.word("target", "")
     location = fields.text("location", limit=LONGEST_PLACE) or ""
     details, external_id = read_details(fields, "details"), fields.text("external_id") or ""
@@ -65,6 +70,7 @@ def read_dataset(
         load=load,
         profile=profile,
         leave_out=leave_out,
+        profile_every=every,
         target=target or None,
         location=location,
         external_id=external_id,
@@ -110,6 +116,19 @@ def _schema(fields: Fields) -> tuple[str, tuple[str, ...]]:
         else:
             said.wrong(node, "leave_out", "name columns")
     return _profile(said), tuple(names)
+
+
+def _profile_every(fields: Fields) -> str:
+    """When profiles are taken; empty where that is not said."""
+    block = fields.block_at("profile", "{every: version}")
+    if block is None:
+        return ""
+    said = Fields(fields.document, block, fields.findings, PROFILE_KEYS)
+    scalar = said.scalar("every", required=True)
+    if scalar is None or re.fullmatch(PROFILE_EVERY, scalar.value):
+        return scalar.value if scalar is not None else ""
+    said.wrong(scalar, "every", EVERY)
+    return ""
 
 
 def _profile(said: Fields) -> str:

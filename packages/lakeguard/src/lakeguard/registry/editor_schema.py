@@ -28,6 +28,7 @@ from lakeguard.registry import (
     sources,
     targets,
 )
+from lakeguard_sdk.definition import PROFILE_EVERY
 from lakeguard_sdk.schema import TYPE_WORDS
 from lakeguard_sdk.schema_words import ColumnOrigin
 from lakeguard_sdk.words import (
@@ -64,6 +65,7 @@ _SECRETS: Schema = {
     "additionalProperties": {"type": "string", "pattern": "^(env|file):"},
 }
 _PROFILE: Schema = {"type": "string", "examples": list(BUILT_IN_PROFILES)}
+_EVERY: Schema = {"type": "string", "pattern": PROFILE_EVERY, "examples": ["version", "1d"]}
 
 
 def editor_schema() -> str:
@@ -127,6 +129,7 @@ def _dataset() -> Schema:
         "schema": _mapping(
             datasets.SCHEMA_KEYS, ["profile"], {"profile": _PROFILE, "leave_out": _COLUMN_NAMES}
         ),
+        "profile": _mapping(datasets.PROFILE_KEYS, ["every"], {"every": _EVERY}),
         "target": _WORD,
         "columns": {"type": "object", "minProperties": 1, "additionalProperties": _column()},
         "rules": _rules(),

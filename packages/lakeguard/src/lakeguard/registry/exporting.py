@@ -118,6 +118,7 @@ def _dataset(dataset: DatasetDefinition, sql: _SqlFiles) -> dict[str, Any]:
             **_build(dataset, sql),
             "load": _load(dataset.load),
             "schema": _schema(dataset),
+            "profile": _profile(dataset),
             "target": dataset.target,
             "location": dataset.location,
             "external_id": dataset.external_id,
@@ -143,6 +144,10 @@ def _build(dataset: DatasetDefinition, sql: _SqlFiles) -> dict[str, Any]:
             return {"build": _Flow(python=f"{file}:{function}")}
         case FromFrame():
             return {"build": "frame"}
+
+
+def _profile(dataset: DatasetDefinition) -> dict[str, Any] | None:
+    return _Flow(every=dataset.profile_every) if dataset.profile_every else None
 
 
 def _schema(dataset: DatasetDefinition) -> dict[str, Any] | None:

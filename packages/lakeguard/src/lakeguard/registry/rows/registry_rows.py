@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from lakeguard.gate.grammar import read_rule
@@ -9,6 +10,7 @@ from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.policies import parse_policy, policy_text
 from lakeguard.gate.rules import default_rule_id, define_rule
 from lakeguard.gate.where_tree import column_text
+from lakeguard.registry.datasets import EVERY
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.code_columns import say_build
 from lakeguard.registry.rows.dataset_names import dataset_of, written_dataset
@@ -26,7 +28,7 @@ from lakeguard.registry.rows.vendor_types import column_type
 from lakeguard.registry.rows.wording import shown
 from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard.registry.rules import RULE_ID, grammar_hint, rule_error
-from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.definition import PROFILE_EVERY, RuleDefinition
 from lakeguard_sdk.definition_errors import (
     DuplicateDefinition,
     PolicySyntax,
@@ -59,6 +61,7 @@ def read_registry(sheet: Worksheet) -> None:
         sheet.say(draft, cells, ("renamed_from",), "renamed_from", before if renamed else None)
         sheet.say(draft, cells, ("parents",), "parents", cells.names("parents"))
         sheet.say(draft, cells, ("leave_out",), "leave_out", cells.names("leave_out"))
+        sheet.say(draft, cells, ("profile_every",), "profile_every", _profile_every(cells))
         say_build(sheet, draft, cells)
         say_load_words(sheet, draft, cells)
         say_load_settings(sheet, draft, cells)
@@ -66,6 +69,14 @@ def read_registry(sheet: Worksheet) -> None:
             sheet.say(draft, cells, ("details", key), "details", value)
         if cells.has("columns"):
             _say_columns(sheet, draft, cells)
+
+
+def _profile_every(cells: Cells) -> str | None:
+    said = cells.text("profile_every")
+    if said is None or re.fullmatch(PROFILE_EVERY, said):
+        return said
+    cells.wrong("profile_every", EVERY)
+    return None
 
 
 def read_registry_arrows(sheet: Worksheet) -> None:

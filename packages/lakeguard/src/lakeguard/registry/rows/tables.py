@@ -19,6 +19,7 @@ TABLES: dict[str, tuple[str, ...]] = {
         "python_file", "python_function", "python_sha256", "load_type", "hash_strategy",
         "business_keys", "watermark_column", "partition_by", "load_settings",
         "schema_compat_profile", "target_id", "columns", "details", "leave_out",
+        "profile_every",
     ),
     "quality_rules": (
         "rule_id", "dataset_id", "layer", "rule_type", "rule_expression", "severity", "active",

@@ -235,6 +235,7 @@ def _registry_row(item: DatasetDefinition) -> Written:
         "details": json.dumps(item.details, ensure_ascii=False) if item.details else None,
         "load_settings": load_settings_text(item.load),
         "leave_out": _list(item.leave_out) if item.leave_out else None,
+        "profile_every": item.profile_every or None,
         **_load_words(item),
         **code_row(item),
     }
