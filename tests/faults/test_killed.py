@@ -26,11 +26,12 @@ FENCE = ("reap.judged", "fence.before_commit", "fence.committed")
 RESTORE = ("restore.before_commit", "restore.committed")
 MAINTENANCE = ("maintain.told", "maintain.removed")
 ELSEWHERE = (
-    "apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.", "adopt.",
-    "alert.",
+    "apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.", "adopt.", "aside.",
+    "alert.", "quarantine.",
 )  # fmt: skip
 """No steps of these moves: ``test_killed_apply``, ``test_killed_relay``, ``test_killed_adoption``,
-``test_killed_alerts``, ``tests/unit/openlaketx``."""
+``test_killed_aside``, ``test_killed_alerts``, ``tests/contract/test_quarantine_kept``,
+``tests/unit/openlaketx``."""
 COMPACTION = (
     "run.opened",
     "compact.written",
