@@ -57,21 +57,10 @@ def rules_for(
     definition = client.reader.definition(profile.dataset)
     versions = _last(client.reader.versions(profile.dataset), profile.version, count)
     surveyor = Surveyor(client, definition.dataset)
-    columns = _declared(profile, definition)
     tell("draft")
-    seen = Seen(
-        table_schema=definition.table_schema,
-        rows=profile.rows,
-        columns=columns,
-        at=versions[0].promoted_at,
-        keys=(definition.load.keys,) if definition.load.keys else (),
-        rules=definition.rules,
-        others=tuple(other_keys(client, definition)),
-        versions=tuple(surveyor.earlier(row, columns) for row in versions),
-    )
-    trials = tried(drafts(seen), seen.table_schema)
+    seen = _seen(surveyor, definition, profile, versions)
     tell(f"survey v{versions[0].version}")
-    found = list(surveyor.kept(trials, versions[0]))
+    found = list(surveyor.kept(tried(drafts(seen), seen.table_schema), versions[0]))
     past = []
     for row in versions[1:]:
         tell(f"survey v{row.version}")
@@ -85,6 +74,25 @@ def rules_for(
             suggestion(trial.draft, [told, *(each[at] for each in past)])
             for at, (trial, told) in enumerate(found)
         ),
+    )
+
+
+def _seen(
+    surveyor: Surveyor,
+    definition: DatasetDefinition,
+    profile: Profile,
+    versions: Sequence[VersionRow],
+) -> Seen:
+    columns = _declared(profile, definition)
+    return Seen(
+        table_schema=definition.table_schema,
+        rows=profile.rows,
+        columns=columns,
+        at=versions[0].promoted_at,
+        keys=(definition.load.keys,) if definition.load.keys else (),
+        rules=definition.rules,
+        others=tuple(other_keys(surveyor.client, definition)),
+        versions=tuple(surveyor.earlier(row, columns) for row in versions),
     )
 
 
