@@ -30,7 +30,7 @@ ELSEWHERE = (
     "alert.", "quarantine.",
 )  # fmt: skip
 """No steps of these moves: ``test_killed_apply``, ``test_killed_relay``, ``test_killed_adoption``,
-``test_killed_aside``, ``test_killed_alerts``, ``tests/contract/test_quarantine_kept``,
+``tests/spark``, ``test_killed_alerts``, ``tests/contract/test_quarantine_kept``,
 ``tests/unit/openlaketx``."""
 COMPACTION = (
     "run.opened",
