@@ -74,5 +74,5 @@ def test_every_rule_that_is_ever_drafted_is_explained() -> None:
     assert named <= {rule.name for rule in RULE_TYPES}
     assert named == {
         *("not_null", "unique", "in_set", "range", "gt", "ge", "sql_row", "format", "regex"),
-        *("length", "not_future", "freshness", "foreign_key", "row_count"),
+        *("length", "not_future", "freshness", "foreign_key", "row_count", "null_drift"),
     }

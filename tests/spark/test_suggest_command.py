@@ -34,6 +34,7 @@ columns:
   grade: {type: integer}
   seen_at: {type: timestamp}
   note: {type: string}
+  extra: {type: integer}
 rules:
   - range(qty, min=0)
 """
@@ -50,13 +51,14 @@ FILES: dict[str, str | bytes] = {
 Say = Callable[..., tuple[int, str]]
 
 
-def orders(rows: int, *, without_note: int = 0, code: str = "C1") -> str:
+def orders(rows: int, *, without_note: int = 0) -> str:
     at = datetime.now(UTC) - timedelta(hours=2)
-    lines = ["order_id,code,mail,qty,grade,seen_at,note"]
+    lines = ["order_id,code,mail,qty,grade,seen_at,note,extra"]
     for n in range(rows):
         note = "" if n < without_note else "kept"
-        told = code if n == 0 else f"C{n % 40}"
-        lines.append(f"{n},{told},u{n}@example.org,{n % 90},{n % 4},{at:%Y-%m-%dT%H:%M:%SZ},{note}")
+        extra = "" if n % 3 else n
+        seen_at = f"{at:%Y-%m-%dT%H:%M:%SZ}"
+        lines.append(f"{n},C{n % 40},u{n}@example.org,{n % 90},{n % 4},{seen_at},{note},{extra}")
     return "\n".join(lines) + "\n"
 
 
@@ -100,6 +102,7 @@ def test_every_suggestion_has_its_evidence(lake: Path, say: Say) -> None:
         *("not_null(order_id)", "unique(order_id)", "not_null(mail)", "range(grade, min=0, max=3)"),
         "foreign_key(code -> bronze.codes(code))",
         "row_count(min=200)",
+        "null_drift(extra, max=5%)",
         "not_future(seen_at)",
     } <= set(found)
     assert any(rule.startswith("freshness(seen_at, max='") for rule in found)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from lakeguard.gate.case import EarlierVersion, History
 from lakeguard.insight.suggesting import (
     Answers,
     Held,
@@ -77,9 +78,13 @@ class Rows:
         found = column_profiles(columns, self.subject)
         return tuple(found[name] for name in self.schema.names)
 
-    def held(self, trials: Sequence[Trial], at: datetime) -> list[Held]:
-        """What each comes to, by the engine that measures runs."""
+    def held(self, trials: Sequence[Trial], at: datetime, before: Rows | None = None) -> list[Held]:
+        """What each comes to, by the engine that measures runs; ``before`` was published last."""
         measured = take_measures(asked_measures(trials), self.subject)
+        history = History()
+        if before is not None:
+            told = take_measures(asked_measures(trials), before.subject).values
+            history = History(versions=(EarlierVersion(version=1, at=at, values=told),))
         answers = Answers(
             version=1,
             schema=self.schema,
@@ -87,6 +92,7 @@ class Rows:
             values=measured.values,
             unmeasured=measured.unmeasured,
             at=at,
+            history=history,
         )
         return [held(trial, answers) for trial in trials]
 

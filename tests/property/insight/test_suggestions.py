@@ -110,13 +110,13 @@ def check(pool: dict[str, list[Any]], size: int) -> set[str]:
         trials = tried(drafts(seen), TABLE)
         kept = [
             trial
-            for trial, told in zip(trials, rows.held(trials, NOW), strict=True)
+            for trial, told in zip(trials, rows.held(trials, NOW, rows), strict=True)
             if told.outcome is Outcome.PASS
         ]
         for at, trial in enumerate(kept):
             compile_text(trial.draft.rule, TABLE)
             changed = rows.changed(trial.draft.mutation, Path(folder, f"{at}.parquet"))
-            (told,) = changed.held([trial], NOW)
+            (told,) = changed.held([trial], NOW, rows)
             assert told.outcome in (Outcome.FAIL, Outcome.WARN), (trial.draft, told)
         texts = [item.rule for item in ranked(suggestion(trial.draft) for trial in kept)]
         assert len(texts) == len(set(texts))
@@ -143,12 +143,12 @@ def test_usual_rows_suggest_rules_of_every_type() -> None:
         "s": ["red", "green"],
         "code": [f"AB-{n}" for n in range(100, 130)],
         "mail": [f"u{n}@example.org" for n in range(20)],
-        "number": [n * n for n in range(40)],
+        "number": [*(n * n for n in range(40)), None],
         "month": [1, 2, 3, 4],
         "ratio": [0.5],
         "seen_at": [_micros(NOW - timedelta(hours=3))],
     }
     assert check(pool, 250) == {
         *("not_null", "unique", "row_count", "in_set", "regex", "format", "range", "ge", "gt"),
-        *("sql_row", "not_future", "freshness", "foreign_key"),
+        *("sql_row", "not_future", "freshness", "foreign_key", "null_drift"),
     }

@@ -186,6 +186,16 @@ def test_the_number_of_rows_comes_from_several_versions() -> None:
     assert drafts(seen(rows=0)) == []
 
 
+def test_gaps_come_from_several_versions() -> None:
+    note = column("note", "boolean", nulls=300)
+    assert rules(note, versions=versions(1, 1, 1)) == ["null_drift(note, max=5%)"]
+    assert rules(note, versions=versions(1, 1)) == []
+    full = note.model_copy(update={"nulls": 950})
+    assert rules(full, versions=versions(1, 1, 1)) == []
+    known = define_rule(parse_rule("completeness(note, min=5%)"), rule_id=None, severity=None)
+    assert rules(note, versions=versions(1, 1, 1), rules=(known,)) == []
+
+
 def test_keys() -> None:
     number = column("order_id", "long", nulls=0, distinct=990, least=1, greatest=1000)
     assert rules(number) == ["not_null(order_id)", "gt(order_id, value=0)", "unique(order_id)"]

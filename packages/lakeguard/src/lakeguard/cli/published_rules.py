@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from lakeguard.cli.other_keys import other_keys
 from lakeguard.cli.profiling import profile_of
+from lakeguard.gate.case import EarlierVersion, History
+from lakeguard.gate.judgement import looks_back
 from lakeguard.insight.suggesting import (
     Answers,
     Earlier,
@@ -34,7 +36,7 @@ from lakeguard_sdk.schema import TIMES, TableSchema
 from lakeguard_sdk.survey import Surveyed
 from lakeguard_sdk.words import Outcome
 
-OF_A_RUN = ("rows", "age")
+OF_A_RUN = ("rows", "age", "gaps")
 """What rules say of the rows that a run brings; all others must hold for every row there is."""
 
 
@@ -60,11 +62,12 @@ def rules_for(
     tell("draft")
     seen = _seen(surveyor, definition, profile, versions)
     tell(f"survey v{versions[0].version}")
-    found = list(surveyor.kept(tried(drafts(seen), seen.table_schema), versions[0]))
+    trials = tried(drafts(seen), seen.table_schema)
+    found = list(surveyor.kept(trials, *versions[:2]))
     past = []
-    for row in versions[1:]:
-        tell(f"survey v{row.version}")
-        past.append(surveyor.held([trial for trial, _ in found], row))
+    for at in range(1, len(versions)):
+        tell(f"survey v{versions[at].version}")
+        past.append(surveyor.held([trial for trial, _ in found], *versions[at : at + 2]))
     return Suggested(
         dataset=definition.dataset,
         version=profile.version,
@@ -115,17 +118,21 @@ class Surveyor:
     client: Client
     dataset: DatasetName
 
-    def kept(self, trials: Sequence[Trial], row: VersionRow) -> Iterator[tuple[Trial, Held]]:
+    def kept(
+        self, trials: Sequence[Trial], row: VersionRow, before: VersionRow | None = None
+    ) -> Iterator[tuple[Trial, Held]]:
         """Those that hold, in their order."""
-        for part, answers in self._parts(trials, row):
+        for part, answers in self._parts(trials, row, before):
             yield from kept(part, answers)
 
-    def held(self, trials: Sequence[Trial], row: VersionRow) -> list[Held]:
+    def held(
+        self, trials: Sequence[Trial], row: VersionRow, before: VersionRow | None = None
+    ) -> list[Held]:
         """What each comes to on an earlier version; one that is gone says so."""
         try:
             found = {
                 trial.draft.rule: held(trial, answers)
-                for part, answers in self._parts(trials, row)
+                for part, answers in self._parts(trials, row, before)
                 for trial in part
             }
         except VersionUnreadable as error:
@@ -151,14 +158,16 @@ class Surveyor:
         return Earlier(version=row.version, at=row.promoted_at, rows=row.row_count, greatest=newest)
 
     def _parts(
-        self, trials: Sequence[Trial], row: VersionRow
+        self, trials: Sequence[Trial], row: VersionRow, before: VersionRow | None
     ) -> Iterator[tuple[list[Trial], Answers]]:
         for whole in (True, False):
             part = [trial for trial in trials if (trial.draft.about not in OF_A_RUN) is whole]
             if part:
-                yield part, self._answers(part, row, whole=whole)
+                yield part, self._answers(part, row, before, whole=whole)
 
-    def _answers(self, trials: Sequence[Trial], row: VersionRow, *, whole: bool) -> Answers:
+    def _answers(
+        self, trials: Sequence[Trial], row: VersionRow, before: VersionRow | None, *, whole: bool
+    ) -> Answers:
         found, schema = self._survey(row, asked_measures(trials), whole=whole)
         return Answers(
             version=row.version,
@@ -167,7 +176,20 @@ class Surveyor:
             values=found.values,
             unmeasured=found.unmeasured,
             at=row.promoted_at,
+            history=self._history(trials, before),
         )
+
+    def _history(self, trials: Sequence[Trial], before: VersionRow | None) -> History:
+        """What rules that look back compare with; nothing where that is gone."""
+        looking = [trial for trial in trials if looks_back(trial.compiled.judgement)]
+        if before is None or not looking:
+            return History()
+        try:
+            found, _ = self._survey(before, asked_measures(looking), whole=False)
+        except VersionUnreadable:
+            return History()
+        earlier = EarlierVersion(version=before.version, at=before.promoted_at, values=found.values)
+        return History(versions=(earlier,))
 
     def _survey(
         self, row: VersionRow, measures: Sequence[Measure], *, whole: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lakeguard.gate.case import History
 from lakeguard.gate.evaluate import Grounds, Unmeasured, evaluate
@@ -59,6 +59,8 @@ class Answers:
     values: Mapping[str, MeasureValue]
     unmeasured: Mapping[str, str]
     at: Instant
+    history: History = field(default_factory=History)
+    """What was measured of the version before, where a rule looks back."""
 
 
 def held(trial: Trial, answers: Answers) -> Held:
@@ -108,4 +110,4 @@ def _grounds(answers: Answers) -> Grounds:
         build_hash="",
         engine="",
     )
-    return Grounds(evidence, History(), answers.at)
+    return Grounds(evidence, answers.history, answers.at)

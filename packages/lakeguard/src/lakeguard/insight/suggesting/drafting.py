@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lakeguard.gate.grammar import read_rule
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.insight.suggesting.numbers import numbers
-from lakeguard.insight.suggesting.presence import filled, keys, row_counts
+from lakeguard.insight.suggesting.presence import filled, gaps, keys, row_counts
 from lakeguard.insight.suggesting.references import references
 from lakeguard.insight.suggesting.seen import Seen
 from lakeguard.insight.suggesting.suggestion import Draft
@@ -27,8 +27,8 @@ _ABOUT = {
     "rows": ("row_count",),
     "age": ("freshness", "not_older_than"),
     "future": ("not_future",),
+    "gaps": ("null_drift", "completeness"),
 }
-_TYPES = {rule_type: about for about, listed in _ABOUT.items() for rule_type in listed}
 
 
 def drafts(seen: Seen) -> list[Draft]:
@@ -49,6 +49,7 @@ def _all(seen: Seen) -> Iterator[Draft]:
     single = {draft.column for draft in unique if draft.column}
     for column in seen.columns:
         yield from filled(column, seen)
+        yield from gaps(column, seen)
         if not is_nested(column.type):
             yield from references(column, seen) if column.column not in single else ()
             yield from _values(column, seen, column.column in single)
@@ -73,8 +74,9 @@ def _said(definition: RuleDefinition) -> Iterator[tuple[str, tuple[str, ...]]]:
         rule = read_rule(definition.expression).rule
     except GrammarError:
         return
-    if rule.rule_type in _TYPES:
-        yield _TYPES[rule.rule_type], rule.columns
+    for about, types in _ABOUT.items():
+        if rule.rule_type in types:
+            yield about, rule.columns
     if rule.rule_type == "foreign_key":
         yield "reference", rule.columns
         # the other dataset says which values there may be

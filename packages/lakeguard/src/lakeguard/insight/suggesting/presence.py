@@ -19,6 +19,9 @@ _NEARLY = 0.9
 _MANY = 1_000
 """Rows from which on a column may be a key though its name does not sound like one."""
 _ENOUGH_VERSIONS = 3
+_POINTS = 5
+_MOSTLY = 0.9
+"""With fewer values than the rest, hardly any could be lost."""
 
 
 def filled(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
@@ -34,6 +37,22 @@ def filled(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
             strength=0.95,
             mutation=one_set(column, None),
         )
+
+
+def gaps(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
+    """``null_drift`` of a column that has a value in some rows, over several versions."""
+    if len(seen.versions) < _ENOUGH_VERSIONS or not 0 < column.nulls <= _MOSTLY * seen.rows:
+        return
+    yield Draft(
+        rule=call("null_drift", column.column, max=f"{_POINTS}%"),
+        column=column.column,
+        about="gaps",
+        why=f"{column.nulls:,} of {seen.rows:,} rows have no value, and {_POINTS} points more than"
+        " in the version before are allowed",
+        support=seen.rows,
+        strength=0.8,
+        mutation=Mutation(kind=MutationKind.SET_ALL, column=column.column, type=column.type),
+    )
 
 
 def keys(seen: Seen) -> Iterator[Draft]:
