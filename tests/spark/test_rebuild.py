@@ -161,3 +161,40 @@ def test_a_build_by_chance_differs_and_says_where(tmp_path: Path) -> None:
     assert not found.same
     assert (found.rows, found.rows_now, found.missing, found.extra) == (2, 2, 2, 2)
     assert found.columns == ("amount",)
+
+
+def test_a_landed_copy_is_enough(tmp_path: Path) -> None:
+    source = "source: orders\nformat: csv\npath: in/*.csv\nlanding: true\n"
+    client = applied(tmp_path, {**FILES, "definitions/sources/orders.yaml": source})
+    write_files(tmp_path, a="id,amount\n1,2.5\n2,3\n")
+    result = run(client, "bronze.orders")
+    assert result.version == 1, result
+    (tmp_path / "in" / "a.csv").unlink()
+    assert rebuilt(client, result.run_id).same
+    (copy,) = (tmp_path / "landing").rglob("a.csv")
+    copy.write_text("id,amount\n1,2.5\n2,4\n")
+    with pytest.raises(NotRebuildable, match=r"in/a\.csv has changed since it read it"):
+        rebuilt(client, result.run_id)
+
+
+def test_python_and_rows_that_were_set_aside(tmp_path: Path) -> None:
+    """The rows that rules keep out are kept out again; code that is another is told."""
+    code = "def totals(spark, inputs):\n    return inputs['bronze.orders']\n"
+    totals = str(FILES["definitions/silver/totals.yaml"]).replace(
+        "{sql: sql/totals.sql}", "{python: 'builds/totals.py:totals'}"
+    )
+    totals += "rules: ['range(amount, max=10) on_fail quarantine']\n"
+    files = {**FILES, "definitions/silver/totals.yaml": totals, "builds/totals.py": code}
+    files.pop("sql/totals.sql")
+    client = applied(tmp_path, files)
+    write_files(tmp_path, a="id,amount\n1,2.5\n2,30\n")
+    assert run(client, "bronze.orders").version == 1
+    result = run(client, "silver.totals")
+    assert (result.version, result.rows) == (1, 1), result
+    before = everything(tmp_path)
+    found = rebuilt(client, result.run_id)
+    assert (found.same, found.rows) == (True, 1)
+    assert everything(tmp_path) - before <= {"builds/__pycache__"}
+    (tmp_path / "builds" / "totals.py").write_text(code + "# another\n")
+    with pytest.raises(NotRebuildable, match="cannot be built again"):
+        rebuilt(client, result.run_id)

@@ -17,7 +17,9 @@ from openlaketx.aside import Sieve
 from openlaketx.conform import as_accepted, conform, telling_misfits
 from openlaketx.engine.shown_values import keeping_private
 from openlaketx.extract import extract, transform
+from openlaketx.jobs.run_dataset import subject_of
 from openlaketx.loads import Loaded, apply_load
+from openlaketx.measure import how_to_measure, take_measures
 from openlaketx.rebuild import Scratch, check_inputs, compare, gather_source, scratch_place
 
 
@@ -80,4 +82,18 @@ def _loaded(
         batch = telling_misfits(batch, under.batch_schema)
         frame = conform(batch.frame, batch.live, under.batch_schema, under.dataset)
         sieve = Sieve(under, lake, storage, session)
-        return apply_load(frame, batch, under, storage, sieve.sift)
+        loaded = apply_load(frame, batch, under, storage, sieve.sift)
+        return _sifted(under, loaded, sieve, session)
+
+
+def _sifted(run: RunPlan, loaded: Loaded, sieve: Sieve, session: SparkSession) -> Loaded:
+    """Without the rows that fail a rule which sets them aside, as the run left them out."""
+    asked = [measure for rule in run.aside for measure in (rule.failed, rule.scope)]
+    while asked:
+        subject = subject_of(run, loaded)
+        measured = take_measures(asked, subject, how_to_measure(run), session)
+        left = sieve.sift_loaded(loaded, subject, measured)
+        if left is None:
+            break
+        loaded = left
+    return loaded

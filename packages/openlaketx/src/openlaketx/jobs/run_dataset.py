@@ -88,7 +88,7 @@ def _load_accepted(
     lease.check()
     evidence = _evidence(plan, batch, loaded, measured, sieve.set_aside)
     decision = runs.submit_evidence(plan.ticket, evidence)
-    tell_failing_rows(plan, decision, lambda: _subject(plan, loaded), session, runs)
+    tell_failing_rows(plan, decision, lambda: subject_of(plan, loaded), session, runs)
     if decision.ruling.discard:
         tell("discard", {"files": discard_staged(plan, storage, client.lake)})
     if not decision.allowed:
@@ -133,7 +133,7 @@ def _measured(
     how, session = how_to_measure(plan), batch.frame.sparkSession
     while True:
         sealing = seal(loaded.candidate, plan, storage)
-        subject = _subject(plan, loaded)
+        subject = subject_of(plan, loaded)
         measured = take_measures(plan.measures, subject, how, session)
         sealed = loaded.with_files(sealing.result())
         sifted = sieve.sift_loaded(loaded, subject, measured)
@@ -151,7 +151,8 @@ def _published(plan: RunPlan, runs: Runs, lease: Lease, storage: Storage) -> Run
     return runs.complete_move(plan.ticket, commit)
 
 
-def _subject(plan: RunPlan, loaded: Loaded) -> Subject:
+def subject_of(plan: RunPlan, loaded: Loaded) -> Subject:
+    """What is measured of a load: its new rows, and the table as it would be."""
     shown = [file.path for file in loaded.candidate.files] + [file.path for file in loaded.stays]
     return Subject(
         loaded.arrived,

@@ -76,7 +76,8 @@ def _found(
     """Where the content of then lies: the copy that the run landed, or the file itself."""
     run_id = plan.run.ticket.run_id
     landed = run_folder(plan.run, build.source, lake)
-    copies = landed.rglob(Path(file.path).name) if landed.is_dir() else ()
+    name = Path(file.path).name
+    copies = [copy for copy in landed.rglob("*") if copy.name == name] if landed.is_dir() else []
     origin = file.path if Path(file.path).is_absolute() else join(lake, file.path)
     places = [*map(str, copies), *([] if build.url else [origin])]
     there = [place for place in places if storage.exists(place)]

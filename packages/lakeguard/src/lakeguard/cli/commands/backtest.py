@@ -92,6 +92,7 @@ def _tell(found: list[Backtest], form: str) -> None:
 def _data(test: Backtest) -> dict[str, object]:
     return {
         **test.to_data(),
+        "rules": [{**rule.to_data(), "share": rule.share} for rule in test.rules],
         "blocks": [run.run_id for run in test.blocks],
         "lets_through": [run.run_id for run in test.lets_through],
         "misses": [run.run_id for run in test.misses],
