@@ -60,6 +60,8 @@ def duckdb_reader() -> Iterator[DuckdbReader]:
         )
         try:
             connection.execute("SET TimeZone = 'UTC'")
+            # it would stand on standard output, among the answers
+            connection.execute("SET enable_progress_bar_print = false")
             # it takes isnan() for FALSE where statistics, which know nothing of NaN, tell a range
             connection.execute("SET disabled_optimizers = 'statistics_propagation'")
             connection.execute("SET ieee_floating_point_ops = false")
