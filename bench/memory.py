@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 from random import Random
 from shutil import rmtree
 
 from sqlalchemy import select
 
+from bench import profiling
 from bench.figures import SCRATCH, Figure
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import TaskKind
@@ -58,9 +58,7 @@ _ODD = 0.001
 
 def run() -> list[Figure]:
     figures = remembered()
-    profiling = import_module("bench.profiling")
-    found: list[Figure] = profiling.run()
-    return [*figures, *found]
+    return [*figures, *profiling.run()]
 
 
 def remembered() -> list[Figure]:

@@ -26,7 +26,7 @@ from lakeguard_sdk.measure import MeasureValue
 from lakeguard_sdk.memory import Backtest, BacktestedRun
 from lakeguard_sdk.memory_errors import VersionUnreadable
 from lakeguard_sdk.survey import Surveyed, SurveyPlan
-from lakeguard_sdk.words import CheckKind, Verdict
+from lakeguard_sdk.words import CheckKind, Outcome, Verdict
 
 Survey = Callable[[SurveyPlan], Surveyed]
 Progress = Callable[[str], None]
@@ -55,7 +55,7 @@ def backtest(
     )
     tally = Tally(draft.rules)
     for made, run in enumerate(test.runs(since), 1):
-        tally.add(run.told, run.unmeasured)
+        tally.add(run.told, run.outcomes, run.unmeasured)
         if progress and made % _TOLD_EVERY == 0:
             progress(f"{made:,} runs decided again")
     return tally.answer(dataset.definition, since, scanned=survey is not None)
@@ -63,6 +63,8 @@ def backtest(
 
 class _Told(NamedTuple):
     told: BacktestedRun
+    outcomes: list[tuple[str, Outcome]]
+    """Of every rule that was asked."""
     unmeasured: dict[str, str]
 
 
@@ -118,11 +120,16 @@ class _Backtest:
             recorded=Verdict(row.verdict),
             drafted=ruling.verdict,
             rolled_back=version in self.past.rolled_back,
-            findings=tuple(self.draft.finding(check, case.facts) for check in checks),
+            findings=tuple(
+                self.draft.finding(check, case.facts)
+                for check in checks
+                if check.outcome in BLOCKING
+            ),
             lifted=_lifted(row, {c.check_id for c in ruling.checks if c.outcome in BLOCKING}),
             unmeasured=tuple(sorted(unmeasured)),
         )
-        return _Told(told, unmeasured)
+        outcomes = [(check.check_id, check.outcome) for check in checks]
+        return _Told(told, outcomes, unmeasured)
 
     def _surveyed(
         self, case: RecordedCase, version: int | None, rules: dict[str, str]

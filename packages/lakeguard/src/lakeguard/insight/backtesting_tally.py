@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -31,19 +31,23 @@ class Tally:
         self._told: list[BacktestedRun] = []
         self._runs = 0
 
-    def add(self, run: BacktestedRun, unmeasured: Mapping[str, str]) -> None:
-        """``run`` with what every rule of the draft came to in it."""
+    def add(
+        self,
+        run: BacktestedRun,
+        outcomes: Iterable[tuple[str, Outcome]],
+        unmeasured: Mapping[str, str],
+    ) -> None:
+        """One run, with what each rule of the draft came to in it, or why it was not asked."""
         self._runs += 1
-        for finding in run.findings:
-            counted = self._counted[finding.rule_id]
-            counted.outcomes[finding.outcome] += 1
-            if finding.outcome in _FAILS:
+        for rule_id, outcome in outcomes:
+            counted = self._counted[rule_id]
+            counted.outcomes[outcome] += 1
+            if outcome in _FAILS:
                 counted.failing.append(run)
         for rule_id, reason in unmeasured.items():
             self._counted[rule_id].unmeasured[reason] += 1
         if run.blocks or run.lets_through or run.rolled_back:
-            failing = tuple(item for item in run.findings if item.outcome in _FAILS)
-            self._told.append(run.model_copy(update={"findings": failing}))
+            self._told.append(run)
 
     def answer(self, registered: DatasetDefinition, since: datetime, *, scanned: bool) -> Backtest:
         now, then = set(self._rules), set(registered.rules)

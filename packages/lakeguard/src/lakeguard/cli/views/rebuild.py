@@ -10,11 +10,12 @@ from lakeguard_sdk.rebuild import Rebuilt
 from lakeguard_sdk.run import PythonBuild, RunPlan, SqlBuild
 
 _CHANCE = re.compile(
-    r"\b(current_timestamp|current_date|curdate|now|unix_timestamp|localtimestamp|rand|random|randn"
-    r"|uuid|shuffle|monotonically_increasing_id|first|last|any_value|collect_list|row_number)\b"
-    r"(?=\s*(\(|,|\)|$|\s))",
+    r"\b(current_timestamp|current_date|localtimestamp)\b"
+    r"|\b(now|curdate|unix_timestamp|rand|random|randn|uuid|shuffle|monotonically_increasing_id"
+    r"|first|last|any_value|collect_list|row_number)\s*\(",
     re.IGNORECASE,
 )
+"""What gives another answer another time, or in another order of rows."""
 
 
 def rebuild_lines(found: Rebuilt, plan: RunPlan) -> list[str]:
@@ -44,7 +45,7 @@ def _why(plan: RunPlan) -> str:
     if isinstance(build, PythonBuild):
         return "its build is Python: one that uses the clock, chance or the network differs"
     text = f"{build.text if isinstance(build, SqlBuild) else ''} {plan.transform}"
-    used = sorted({word.lower() for word, _ in _CHANCE.findall(text)})
+    used = sorted({(bare or called).lower() for bare, called in _CHANCE.findall(text)})
     if used:
         return f"its SQL uses {', '.join(used)}: the clock, chance and order are not recorded"
     return "its build uses no clock and no chance that is known of"
