@@ -149,7 +149,7 @@ def test_rows_of_two_batches_are_in_the_order_of_their_runs(tmp_path: Path) -> N
     assert_whole(table)
 
 
-POINTS = ["aside.written", "measure.taken", "decision.recorded", "intent.recorded"]
+POINTS = ["aside.written", "measure.taken", "decision.recorded"]
 
 
 @pytest.mark.parametrize("point", POINTS)
