@@ -13,8 +13,10 @@ from lakeguard_sdk.rebuild import RebuildPlan
 from lakeguard_sdk.run import SourceBuild
 from lakeguard_sdk.storage import Storage, join, local_path
 from lakeguard_sdk.words import LoadType, SourceFormat
+from openlaketx.extract.file_order import by_name
 from openlaketx.extract.landing import run_folder
 
+_GATHERED = "gathered"
 _UNKEPT = {
     SourceFormat.JDBC: "a database does not keep the rows that it had then",
     SourceFormat.DELTA: "the table of its source is not ours, and may have lost what it had then",
@@ -32,20 +34,12 @@ def gather_source(
     if build.format in _UNKEPT:
         raise NotRebuildable(run=run_id, reason=_UNKEPT[build.format])
     files = _read_then(plan, build)
-    folder = "" if build.url or not Path(build.path).is_absolute() else "root"
-    for file in files:
-        found = _found(plan, build, file, lake, storage)
-        target = place / folder / file.path.lstrip("/")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _put(found, target)
-    pattern = files[0].path if build.url else build.path
-    again = SourcePosition(files=files) if _again(plan) else None
-    changed = {
-        "url": "",
-        "landing": False,
-        "path": str(Path(folder, pattern.lstrip("/"))),
-        "position": again,
-    }
+    put = [
+        _put(file, _found(plan, build, file, lake, storage), place, number)
+        for number, file in enumerate(sorted(files, key=lambda file: by_name(file.path)))
+    ]
+    again = SourcePosition(files=tuple(put)) if _again(plan) else None
+    changed = {"url": "", "landing": False, "path": f"{_GATHERED}/*/*", "position": again}
     return build.model_copy(update=changed)
 
 
@@ -97,9 +91,18 @@ def _is(file: SourceFile, place: str, storage: Storage) -> bool:
     return (facts.size, facts.modified_ms) == (file.size, file.modified_ms)
 
 
-def _put(found: str, target: Path) -> None:
-    """The same bytes and time, without a copy where the disk allows it."""
+def _put(file: SourceFile, found: str, place: Path, number: int) -> SourceFile:
+    """The same bytes and time in a folder of its own, without a copy where the disk allows it.
+
+    The path of then is not used: it may lead anywhere. The number keeps the order of the files.
+    """
+    path = Path(_GATHERED, f"{number:08d}", Path(file.path).name)
+    target, origin = place / path, Path(local_path(found)).resolve()
+    target.parent.mkdir(parents=True)
     try:
-        os.link(local_path(found), target)
+        os.link(origin, target)
+    except FileExistsError:
+        raise
     except OSError:
-        shutil.copy2(local_path(found), target)
+        shutil.copy2(origin, target)
+    return file.model_copy(update={"path": path.as_posix()})
