@@ -10,7 +10,7 @@ import pytest
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.definition import ColumnDefinition
 from lakeguard_sdk.errors import BaseMoved, SecretReason, TableBusy
-from lakeguard_sdk.evidence import SourcePosition
+from lakeguard_sdk.evidence import Changes, SourcePosition
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.quarantine import KeptChoice, KeptState, QuarantineBuild
 from lakeguard_sdk.quarantine_errors import NothingWaits, NotReplayable, WriteOffInvalid
@@ -125,6 +125,26 @@ def test_a_replay_accounts_for_every_row(tmp_path: Path, changed: dict[str, Any]
     decision = world.decide(world.opened(order(world.client)), changed["rows"])
     assert not decision.allowed
     assert "1 rows that waited were read, but" in " ".join(decision.ruling.reasons)
+
+
+def test_a_state_that_ends_is_no_row_of_the_batch(tmp_path: Path) -> None:
+    world = ByHand.project(tmp_path, Load(type=LoadType.SCD2, keys=("n",)))
+    world.run([1, -2])
+    plan = world.opened(order(world.client, as_newest=True))
+    assert plan.base is not None
+    live = world.lake.files(plan.location, plan.base.commit)
+    closes = {"changes": Changes(inserted=1, updated=1), "removes": live, "table_rows": 2}
+    decision = world.decide(plan, [1, 2], batch=1, **closes)
+    assert decision.allowed, decision.ruling.reasons
+    world.publish(plan)
+    assert balance(world) == (2, 2, 0, 0, 0)
+
+
+def test_rows_of_a_batch_are_those_that_were_counted(tmp_path: Path) -> None:
+    world = ByHand.project(tmp_path, Load(type=LoadType.INCREMENTAL, keys=("n",)))
+    decision = world.decide(world.opened(), [1, 2, -3], batch=3)
+    assert not decision.allowed
+    assert "3 rows and 1 set aside, but 3 were counted" in " ".join(decision.ruling.reasons)
 
 
 def test_a_replay_leaves_the_position_where_it_was(tmp_path: Path) -> None:

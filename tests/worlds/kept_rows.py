@@ -158,6 +158,7 @@ class ByHand:
             engine="by hand",
             changes=Changes(inserted=len(rest)) if by_key else None,
             aside=self._aside(plan, numbers, had),
+            batch=len(rest),
         )
 
     def _had(self, plan: RunPlan) -> list[int]:

@@ -85,7 +85,7 @@ class QuarantineMachine(RuleBasedStateMachine):
         published = good
         if plan.load.type not in (LoadType.FULL, LoadType.APPEND) and window is None:
             said, published = self._changes(plan, good, data)
-            changed |= said
+            changed |= {"batch": published, **said}
         if self._ends(plan, batch, end, changed):
             aside = self._filed(plan, batch)
             renews = self.load.type in ANEW and window is None

@@ -13,7 +13,7 @@ from lakeguard.gate.grammar import GrammarError
 from lakeguard.gate.rules import compile_rule, compile_text
 from lakeguard_sdk.decision import CheckResult, Ruling
 from lakeguard_sdk.definition import PolicyDefinition
-from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.evidence import Changes, Evidence
 from lakeguard_sdk.measure import measure_key
 from lakeguard_sdk.quarantine import AsideFile, SetAside
 from lakeguard_sdk.words import Outcome, PolicyType, Severity, Verdict
@@ -198,6 +198,8 @@ def test_rules_stand_in_the_order_of_their_ids() -> None:
     [
         ("quarantine <= 1 rows", None, Outcome.FAIL, "2 of 6 rows kept aside, at most 1"),
         ("quarantine <= 50%", None, Outcome.PASS, "2 of 6 rows kept aside"),
+        ("quarantine <= 1 rows", {"rows": 2, "exempt": True}, Outcome.NOT_EVALUATED, "no new"),
+        ("quarantine <= 1%", {"rows": 2, "exempt": True}, Outcome.NOT_EVALUATED, "no new"),
         ("quarantine holds <= 5 rows", {"rows": 3}, Outcome.PASS, "5 rows in quarantine"),
         ("quarantine holds <= 4 rows", {"rows": 3}, Outcome.FAIL, "at most 4"),
         ("quarantine holds <= 2 rows", {"rows": 3, "renews": True}, Outcome.PASS, "2 rows"),
@@ -225,3 +227,12 @@ def test_budgets(text: str, waits: dict[str, Any] | None, outcome: Outcome, mess
     found = decision(TEXT, split(TEXT, [GOOD] * 4, [BAD] * 2), budget, quarantine=known)
     checked = result_of("guarantee", found)
     assert (checked.outcome, message in checked.message) == (outcome, True), checked.message
+
+
+def test_rows_that_a_load_deletes_were_not_read() -> None:
+    whole = split(TEXT, [GOOD] * 9, [BAD])
+    changes = Changes(inserted=9, deleted=990)
+    evidence = whole.model_copy(update={"changes": changes, "batch": 9})
+    budget = policy("quarantine <= 5%", PolicyType.QUARANTINE_BUDGET)
+    found = decision(TEXT, evidence, budget)
+    assert "1 of 10 rows kept aside, at most 5%" in " ".join(found.reasons)

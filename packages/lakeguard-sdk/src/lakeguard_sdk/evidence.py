@@ -95,3 +95,25 @@ class Evidence(Noun):
     """What the build itself had to say, any JSON."""
     aside: SetAside | None = Field(default=None, exclude_if=lambda found: found is None)
     """Rows that rules kept out of the files; None where there were none."""
+    batch: int | None = Field(default=None, exclude_if=lambda rows: rows is None)
+    """Rows of the batch that the load was given: those set aside and malformed ones are not among
+    them. None only in evidence that is older than this field."""
+
+    @property
+    def batch_rows(self) -> int:
+        """What the load was given. Older evidence says what became of it, and counts rows of the
+        table that went as well."""
+        if self.batch is not None:
+            return self.batch
+        if self.changes is None:
+            return self.rows
+        return sum(self.changes.to_data().values())
+
+    @property
+    def rows_aside(self) -> int:
+        return 0 if self.aside is None else self.aside.rows
+
+    @property
+    def rows_read(self) -> int:
+        """All rows that the run read, whatever became of them."""
+        return self.batch_rows + self.rows_aside + self.rejected

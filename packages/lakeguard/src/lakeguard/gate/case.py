@@ -20,8 +20,6 @@ class Quarantined(Noun):
     rows: int
     oldest: Instant | None = None
     """When the oldest of them was first set aside."""
-    taken: int = 0
-    """How many of them the run reads again."""
     exempt: bool = False
     """Whether the run brings no new rows: a replay, a rollback, an adoption."""
     renews: bool = False

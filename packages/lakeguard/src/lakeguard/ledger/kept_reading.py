@@ -51,10 +51,8 @@ def rows_read_by(
     for number, (evidence_hash, _) in evidence_behind(
         connection, dataset_id, sorted(versions)
     ).items():
-        run_id = require_version(connection, dataset_id, number).run_id
-        plan = opening_of(connection, org_id, run_id).plan
         evidence = Evidence.from_json(get_document(connection, org_id, evidence_hash))
-        found[number] = read_rows(plan, evidence)
+        found[number] = read_rows(evidence)
     return found
 
 

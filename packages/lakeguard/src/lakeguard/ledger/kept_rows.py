@@ -93,16 +93,8 @@ def reads_anew(plan: RunPlan) -> bool:
     return whole and not isinstance(plan.build, QuarantineBuild)
 
 
-def read_rows(plan: RunPlan, evidence: Evidence) -> ReadRows:
-    """Keys that a batch lacks, and rows that a back-fill replaces, are no rows of the batch."""
-    changes, aside = evidence.changes, evidence.aside
-    accounted = evidence.rows
-    if changes is not None:
-        accounted = changes.inserted + changes.updated + changes.unchanged
-        accounted += changes.late + changes.duplicates
-        if plan.load.type is LoadType.CDC and plan.window is None:
-            accounted += changes.deleted
-    return ReadRows(accounted, 0 if aside is None else aside.rows, evidence.rejected)
+def read_rows(evidence: Evidence) -> ReadRows:
+    return ReadRows(evidence.batch_rows, evidence.rows_aside, evidence.rejected)
 
 
 @dataclass(frozen=True)

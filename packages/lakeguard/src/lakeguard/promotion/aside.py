@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from lakeguard.gate.case import Quarantined
 from lakeguard.ledger.kept_reading import quarantine_of
-from lakeguard.ledger.kept_rows import Holding, Taken, oldest, read_rows, reads_anew
+from lakeguard.ledger.kept_rows import Holding, Taken, oldest, reads_anew
 from lakeguard.ledger.quarantine import record_holdings, record_taken
 from lakeguard.ledger.versions import StoredVersion
 from lakeguard.promotion.eligibility import Findings
@@ -18,9 +18,12 @@ from lakeguard_sdk.canonical import is_sha256
 from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.left_files import kept_place
+from lakeguard_sdk.measure import RowCount, measure_key
 from lakeguard_sdk.quarantine import AsideFile, QuarantineBuild
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import PolicyType
+
+_BATCH_ROWS = measure_key(RowCount())
 
 
 def check_set_aside(heart: Heart, plan: RunPlan, evidence: Evidence, findings: Findings) -> None:
@@ -35,18 +38,39 @@ def check_set_aside(heart: Heart, plan: RunPlan, evidence: Evidence, findings: F
         if file.first_seen > heart.clock():
             findings.refuse("evidence", f"{file.path!r} has rows of a time to come")
     if isinstance(plan.build, QuarantineBuild):
-        _check_replayed(plan, plan.build, evidence, findings)
+        _check_replayed(plan.build, evidence, findings)
+    if (problem := _miscounted(plan, evidence)) is not None:
+        findings.refuse("evidence", problem)
 
 
-def _check_replayed(
-    plan: RunPlan, build: QuarantineBuild, evidence: Evidence, findings: Findings
-) -> None:
-    taken, read = sum(file.rows for file in build.files), read_rows(plan, evidence)
-    if sum(read) != taken or read.malformed:
+def _miscounted(plan: RunPlan, evidence: Evidence) -> str | None:
+    """Why the rows of the batch are not what was counted of it, if they are not.
+
+    Late rows were left out before it was counted. Rows that delete are not judged, so that they
+    are not counted either.
+    """
+    batch, aside, changes = evidence.batch, evidence.aside, evidence.changes
+    if batch is None:
+        return None
+    if batch < 0 or (changes is None and batch != evidence.rows):
+        return f"{evidence.rows:,} rows, but the load was given {batch:,}"
+    told = None if aside is None else aside.before.get(_BATCH_ROWS)
+    if not isinstance(told, int):
+        return None
+    most = batch + evidence.rows_aside
+    least = 0 if plan.load.operation else most - (changes.late if changes else 0)
+    if least <= told <= most:
+        return None
+    return f"{batch:,} rows and {evidence.rows_aside:,} set aside, but {told:,} were counted"
+
+
+def _check_replayed(build: QuarantineBuild, evidence: Evidence, findings: Findings) -> None:
+    taken = sum(file.rows for file in build.files)
+    if evidence.rows_read != taken or evidence.rejected:
         findings.refuse(
             "evidence",
-            f"{taken:,} rows that waited were read, but {read.accounted:,} are accounted for and"
-            f" {read.aside:,} set aside again",
+            f"{taken:,} rows that waited were read, but {evidence.batch_rows:,} are accounted for"
+            f" and {evidence.rows_aside:,} set aside again",
         )
     if evidence.position is not None:
         findings.refuse("evidence", "rows that waited have no position in a source")
@@ -63,13 +87,10 @@ def quarantined(
         return None
     found = quarantine_of(connection, heart.org_id, plan.dataset_id)
     waiting = found.waiting(found.published)
-    build = plan.build
-    replays = isinstance(build, QuarantineBuild)
     return Quarantined(
         rows=sum(item.rows for item in waiting),
         oldest=oldest(waiting),
-        taken=sum(file.rows for file in build.files) if isinstance(build, QuarantineBuild) else 0,
-        exempt=replays,
+        exempt=isinstance(plan.build, QuarantineBuild),
         renews=reads_anew(plan),
     )
 

@@ -30,6 +30,8 @@ from lakeguard.gate.wording import counted
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.words import PolicyType
 
+_NO_NEW_ROWS = Judged(None, "the run brings no new rows")
+
 
 class RowsKeptAside(PolicyForm):
     needs: ClassVar[Needs] = Needs.EVIDENCE
@@ -37,8 +39,10 @@ class RowsKeptAside(PolicyForm):
     rows: int
 
     def judge(self, look: Look) -> Judged:
+        if _is_exempt(look):
+            return _NO_NEW_ROWS
         aside = _kept_aside(look.measured)
-        said = f"{aside:,} of {_read_rows(look.measured):,} rows kept aside"
+        said = f"{aside:,} of {look.measured.rows_read:,} rows kept aside"
         return Judged(aside <= self.rows, f"{said}, at most {self.rows:,}")
 
     def __str__(self) -> str:
@@ -51,7 +55,9 @@ class ShareKeptAside(PolicyForm):
     percent: Decimal
 
     def judge(self, look: Look) -> Judged:
-        aside, read = _kept_aside(look.measured), _read_rows(look.measured)
+        if _is_exempt(look):
+            return _NO_NEW_ROWS
+        aside, read = _kept_aside(look.measured), look.measured.rows_read
         held = 100 * aside <= EXACT.multiply(self.percent, Decimal(read))
         said = f"{aside:,} of {read:,} rows kept aside"
         return Judged(held, f"{said}, at most {percent_text(self.percent)}")
@@ -70,8 +76,8 @@ class RowsThatWait(PolicyForm):
     def judge(self, look: Look) -> Judged:
         found = _quarantined(look)
         if found.exempt:
-            return Judged(None, "the run brings no new rows")
-        waiting = _set_aside(look.measured) + (0 if found.renews else found.rows - found.taken)
+            return _NO_NEW_ROWS
+        waiting = look.measured.rows_aside + (0 if found.renews else found.rows)
         said = f"{counted(waiting, 'row')} in quarantine after the run"
         return Judged(waiting <= self.rows, f"{said}, at most {self.rows:,}")
 
@@ -89,7 +95,7 @@ class TimeToWait(PolicyForm):
     def judge(self, look: Look) -> Judged:
         found = _quarantined(look)
         if found.exempt:
-            return Judged(None, "the run brings no new rows")
+            return _NO_NEW_ROWS
         if found.renews or found.oldest is None:
             return Judged(True, "nothing waits in quarantine")
         waited = look.clock - found.oldest
@@ -106,23 +112,14 @@ def _quarantined(look: Look) -> Quarantined:
     return look.facts.quarantine
 
 
-def _set_aside(evidence: Evidence) -> int:
-    return 0 if evidence.aside is None else evidence.aside.rows
+def _is_exempt(look: Look) -> bool:
+    """Whether all rows that the run may keep aside were counted when they came."""
+    return look.facts.quarantine is not None and look.facts.quarantine.exempt
 
 
 def _kept_aside(evidence: Evidence) -> int:
     """Lines and values that no column could hold, and rows that rules set aside."""
-    return evidence.rejected + _set_aside(evidence)
-
-
-def _read_rows(evidence: Evidence) -> int:
-    """All rows that the run read, whatever became of them."""
-    changes, aside = evidence.changes, _kept_aside(evidence)
-    if changes is None:
-        return evidence.rows + aside
-    taken = changes.inserted + changes.updated + changes.deleted
-    left = changes.unchanged + changes.late + changes.duplicates
-    return taken + left + aside
+    return evidence.rejected + evidence.rows_aside
 
 
 def _read(cursor: Cursor) -> PolicyForm:
@@ -158,14 +155,14 @@ QUARANTINE_BUDGET = PolicyKind(
             form="quarantine <= <number>%",
             example="quarantine <= 1%",
             says="Of all rows that a run read, at most that share was kept aside.",
-            violated="it was more.",
+            violated="it was more. A replay is never held to it.",
             judged=f"{Needs.EVIDENCE}.",
         ),
         FormReference(
             form="quarantine <= <number> rows",
             example="quarantine <= 1000 rows",
             says="A run keeps at most so many rows aside.",
-            violated="there were more.",
+            violated="there were more. A replay is never held to it.",
             judged=f"{Needs.EVIDENCE}.",
         ),
         FormReference(
@@ -178,7 +175,11 @@ QUARANTINE_BUDGET = PolicyKind(
         FormReference(
             form="quarantine waits <= <time>",
             example="quarantine waits <= 7d",
-            says="No row waits longer in quarantine; times are `90m`, `24h`, `7d` or `7 days`.",
+            says=(
+                "No row waits longer in quarantine; times are `90m`, `24h`, `7d` or `7 days`. It "
+                "says nothing to a load that reads everything in each run, such as FULL or "
+                "SNAPSHOT: its rows wait from the last run on."
+            ),
             violated="the oldest has waited longer. A replay is never held to it.",
             judged=f"{Needs.EVIDENCE}.",
         ),
