@@ -6,13 +6,14 @@ import json
 import math
 import random
 from datetime import date, timedelta
+from decimal import ROUND_UP, Context, localcontext
 from typing import Any
 
 import pytest
 
 from lakeguard.gate.case import EarlierVersion, History
-from lakeguard.gate.judgement import looks_back
-from lakeguard.gate.rules import compile_rule
+from lakeguard.gate.judgement import REACH, looks_back
+from lakeguard.gate.rules import compile_rule, looked_back_at
 from lakeguard.gate.scalars import NotAValue
 from lakeguard.gate.stability import Spread, read_spread, stability
 from lakeguard_sdk.decision import CheckResult
@@ -20,7 +21,16 @@ from lakeguard_sdk.expression import ColumnRef
 from lakeguard_sdk.measure import Distribution
 from lakeguard_sdk.words import Outcome
 from tests.property.measure.distribution_oracle import spread as told
-from tests.unit.gate.cases import CLOCK, SCHEMA, evidence_of, judged, row, rule
+from tests.unit.gate.cases import (
+    CLOCK,
+    SCHEMA,
+    evidence_of,
+    judged,
+    result_of,
+    row,
+    rule,
+    ruling,
+)
 
 CHANCE = random.Random(3)
 NORMAL = [CHANCE.gauss(100, 15) for _ in range(5_000)]
@@ -156,9 +166,66 @@ def test_the_share_of_rows_without_a_value_may_not_grow_by_more() -> None:
     assert against(text, before, []).outcome is Outcome.PASS
 
 
-def test_one_version_is_looked_back_at() -> None:
-    for text in ("psi(delay, max=0.2)", "null_drift(delay, max=25%)"):
-        assert looks_back(compile_rule(rule(text), SCHEMA).judgement) == 1
+def beside(text: str, other: str, *versions: list[dict[str, Any]]) -> CheckResult:
+    """The last of the versions under both rules, with as much history as these look back at."""
+    rules = (rule(text), rule(other, rule_id="other"))
+    _, most = looked_back_at(rules, SCHEMA)
+    *earlier, now = [evidence_of(rules, rows) for rows in versions]
+    history = tuple(
+        EarlierVersion(version=number, at=CLOCK, values=dict(evidence.measures))
+        for number, evidence in enumerate(earlier, 1)
+    )
+    known = History(versions=history[::-1][:most])
+    return result_of(rules[0].rule_id, ruling(now, rules, history=known))
+
+
+NEAR = "not_null(key)"
+FAR = "row_count(band='mad', least=30)"
+DRIFTS = {
+    "psi(delay, max=0.2)": delays(*range(50, 150)),
+    "null_drift(delay, max=25%)": delays(None, None),
+}
+
+
+@pytest.mark.parametrize("other", [NEAR, FAR])
+@pytest.mark.parametrize(("text", "now"), DRIFTS.items())
+@pytest.mark.parametrize("empty", range(REACH + 2))
+def test_versions_without_rows_are_stepped_over_within_reach(
+    text: str, now: list[dict[str, Any]], other: str, empty: int
+) -> None:
+    """Whatever other rules look back at."""
+    versions = [delays(*range(100)), *([] for _ in range(empty)), now]
+    found = beside(text, other, *versions)
+    assert found.outcome is (Outcome.FAIL if empty < REACH else Outcome.PASS), found.message
+    assert ("nothing to compare with" in found.message) is (empty >= REACH)
+
+
+def test_a_version_without_values_is_stepped_over() -> None:
+    versions = delays(*range(100)), delays(None, None), delays(*range(50, 150))
+    assert beside("psi(delay, max=0.2)", NEAR, *versions).outcome is Outcome.FAIL
+
+
+def test_as_many_versions_as_they_say_are_looked_back_at() -> None:
+    for text in DRIFTS:
+        assert looks_back(compile_rule(rule(text), SCHEMA).judgement) == REACH
+
+
+@pytest.mark.parametrize(("text", "now"), DRIFTS.items())
+def test_the_numbers_do_not_depend_on_the_thread(text: str, now: list[dict[str, Any]]) -> None:
+    """Decimals are rounded by a context that any library may change."""
+    before = delays(*(value / 3 for value in range(100)), None, None, None)
+    usual = against(text, before, now)
+    for context in (Context(prec=2, rounding=ROUND_UP), Context(prec=60, rounding=ROUND_UP)):
+        with localcontext(context):
+            assert against(text, before, now) == usual
+
+
+def test_the_index_does_not_depend_on_the_thread() -> None:
+    before, now = spread(NORMAL), spread(AGAIN)
+    usual = stability(before, now)
+    for digits in (2, 9, 90):
+        with localcontext(Context(prec=digits, rounding=ROUND_UP)):
+            assert stability(before, now) == usual
 
 
 def test_no_text_stands_in_evidence() -> None:

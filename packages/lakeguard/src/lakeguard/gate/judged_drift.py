@@ -1,11 +1,13 @@
-"""Rules about what changed since the last published version."""
+"""Rules about what changed since the last published version that has rows."""
 
 from __future__ import annotations
 
-from decimal import Decimal
+from collections.abc import Sequence
+from decimal import Context, Decimal
 
+from lakeguard.gate.case import EarlierVersion
 from lakeguard.gate.grounds import Grounds, Unmeasured, broken, result, where_words
-from lakeguard.gate.judgement import GrowthJudged, SpreadJudged
+from lakeguard.gate.judgement import GrowthJudged, SpreadJudged, looks_back
 from lakeguard.gate.literals import EXACT, number_text
 from lakeguard.gate.rule import Rule
 from lakeguard.gate.scalars import as_count
@@ -18,6 +20,7 @@ from lakeguard_sdk.words import Outcome
 
 _FIRST = "nothing to compare with"
 _SHOWN = Decimal("0.0001")
+_TOLD = Context(prec=12)
 
 
 def judge_spread(
@@ -31,19 +34,26 @@ def judge_spread(
     if found is None:
         told = f"{counted(now.rows, 'row')} with {subject}: {_FIRST}"
         return result(definition, Outcome.PASS, told, limit=limit)
-    shown = found.quantize(_SHOWN).normalize()
-    message = f"{subject} are spread otherwise by {number_text(shown)} (PSI), limit {limit}"
+    message = f"{subject} are spread otherwise by {_shown(found)} (PSI), limit {limit}"
     outcome = Outcome.PASS if found <= judged.most else broken(definition.severity)
     return result(definition, outcome, message, observed=_told(found), limit=limit)
 
 
 def _spread_before(judged: SpreadJudged, grounds: Grounds) -> Spread | None:
-    """Of the last version that has one."""
-    for version in grounds.history.versions:
+    """Of the last version within reach that has values."""
+    for version in _within_reach(judged, grounds):
         value = version.values.get(judged.spread.key)
-        if value is not None:
-            return read_spread(value, judged.data_type)
+        found = None if value is None else read_spread(value, judged.data_type)
+        if found is not None and found.rows:
+            return found
     return None
+
+
+def _within_reach(
+    judged: SpreadJudged | GrowthJudged, grounds: Grounds
+) -> Sequence[EarlierVersion]:
+    """No further than the rule looks back by itself, however far others do."""
+    return grounds.history.versions[: looks_back(judged)]
 
 
 def judge_growth(
@@ -63,8 +73,8 @@ def judge_growth(
 
 
 def _share_before(judged: GrowthJudged, grounds: Grounds) -> Decimal | None:
-    """Of the last version that has rows to have a share of."""
-    for version in grounds.history.versions:
+    """Of the last version within reach that has rows to have a share of."""
+    for version in _within_reach(judged, grounds):
         part, whole = (version.values.get(asked.key) for asked in judged.asked)
         share = None if part is None or whole is None else _share(part, whole)
         if share is not None:
@@ -81,8 +91,12 @@ def _share(part: MeasureValue, whole: MeasureValue) -> Decimal | None:
 
 
 def _per_cent(share: Decimal) -> str:
-    return f"{number_text(share.quantize(_SHOWN).normalize())} %"
+    return f"{_shown(share)} %"
+
+
+def _shown(number: Decimal) -> str:
+    return number_text(number.quantize(_SHOWN, context=EXACT))
 
 
 def _told(value: Decimal) -> float:
-    return float(f"{value:.12g}")
+    return float(_TOLD.plus(value))

@@ -168,9 +168,13 @@ class DriftJudged:
         return (self.values,)
 
 
+REACH = 5
+"""So many versions back the last one with rows is looked for, which a batch is compared with."""
+
+
 @dataclass(frozen=True)
 class SpreadJudged:
-    """How far the spread of values is from that of the last published version."""
+    """How far the spread of values is from that of the last published version with values."""
 
     subject: str
     spread: Asked
@@ -184,7 +188,7 @@ class SpreadJudged:
 
 @dataclass(frozen=True)
 class GrowthJudged:
-    """By how much, in points of a per cent, a share is above that of the last version."""
+    """By how much, in points of a per cent, a share is above that of the last version with rows."""
 
     subject: str
     part: Asked
@@ -254,6 +258,8 @@ def looks_back(judgement: Judgement) -> int:
             return over
         case CommonJudged(share=share):
             return looks_back(share)
-        case DriftJudged() | SpreadJudged() | GrowthJudged():
+        case SpreadJudged() | GrowthJudged():
+            return REACH
+        case DriftJudged():
             return 1
     return 0

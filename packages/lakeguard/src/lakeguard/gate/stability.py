@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Context, Decimal
+from functools import reduce
 from itertools import pairwise
 
 from lakeguard.gate.judgement import Scalar
@@ -14,6 +15,7 @@ from lakeguard.gate.scalars import NotAValue, as_scalar
 from lakeguard_sdk.measure import MeasureValue
 
 _EXACT = Context(prec=40)
+"""Every step is reckoned in it: that of the thread may be anything."""
 _LEAST = Decimal("0.0001")
 """The share of a bin that has no rows: the index would be infinite otherwise."""
 _BINS = 10
@@ -57,7 +59,8 @@ def stability(before: Spread, now: Spread) -> Decimal | None:
     if not before.rows or not now.rows:
         return None
     bins = _bins_of_places if before.places and now.places else _bins_of_values
-    return sum((_part(*shares) for shares in bins(before, now)), Decimal(0))
+    parts = (_part(*shares) for shares in bins(before, now))
+    return reduce(_EXACT.add, parts, Decimal(0))
 
 
 def _part(before: Decimal, now: Decimal) -> Decimal:
@@ -86,7 +89,8 @@ def _shares(spread: Spread, edges: Sequence[Decimal], least: Decimal | None) -> 
     below = [] if least is None else [_rows_below(spread, least)]
     up_to = [_rows_up_to(spread, edge) for edge in edges]
     ends = [Decimal(0), *below, *up_to, Decimal(spread.rows)]
-    return [_EXACT.divide(high - low, Decimal(spread.rows)) for low, high in pairwise(ends)]
+    rows = [_EXACT.subtract(high, low) for low, high in pairwise(ends)]
+    return [_EXACT.divide(some, Decimal(spread.rows)) for some in rows]
 
 
 def _rows_up_to(spread: Spread, edge: Decimal) -> Decimal:

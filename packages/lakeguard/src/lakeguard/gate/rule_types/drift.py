@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeguard.gate.judgement import GrowthJudged, SpreadJudged, ask
+from lakeguard.gate.judgement import REACH, GrowthJudged, SpreadJudged, ask
 from lakeguard.gate.literals import Number
 from lakeguard.gate.reading import ReadRule
 from lakeguard.gate.resolution import Resolver
@@ -17,11 +17,12 @@ class Stability(RuleType):
     name = "psi"
     summary = (
         "The values are spread as in the last published version: their population stability index"
-        " is at most `max`. About 0.1 is a small change and 0.25 a large one. Numbers and times are"
-        " compared in ten bins that had about as many rows each before, others by the 50 most"
-        " frequent values. Evidence keeps about 50 numbers or times as they are, of others digests"
-        " without a salt, so do not ask this of a column that carries a tag. The first version"
-        " passes. With few rows chance alone moves the index: ask it of a thousand and more."
+        " is at most `max`. A version without values is stepped over, up to"
+        f" {REACH} versions back. About 0.1 is a small change and 0.25 a large one. Numbers and"
+        " times are compared in ten bins that had about as many rows each before, others by the 50"
+        " most frequent values. Evidence keeps about 50 numbers or times as they are, of others"
+        " digests without a salt, so do not ask this of a column that carries a tag. The first"
+        " version passes. With few rows chance alone moves the index: ask it of a thousand and more."
     )
     example = "psi(dep_delay, max=0.2)"
     nulls = "NULL and NaN are no values; `null_drift` looks at NULL. Of no values it passes."
@@ -52,7 +53,8 @@ class NullDrift(RuleType):
     name = "null_drift"
     summary = (
         "The share of new rows without a value in the column is at most `max` points above that of"
-        " the last published version. The first version passes."
+        " the last published version. A version without rows is stepped over, up to"
+        f" {REACH} versions back. The first version passes."
     )
     example = "null_drift(tail_num, max=5%)"
     nulls = "NULL is what is missing. An empty text and NaN are values. Of no rows it passes."
