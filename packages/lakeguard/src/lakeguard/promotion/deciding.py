@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -9,21 +10,27 @@ from sqlalchemy import Connection
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.case import Quarantined
 from lakeguard.gate.decide import CaseFacts, decide
+from lakeguard.gate.extremes import tagged_columns
 from lakeguard.ledger.decisions import record_decision
 from lakeguard.ledger.documents import put_document
+from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.ledger.promotions import record_evaluation
 from lakeguard.ledger.waivers import waivers_in_force
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.history import earlier_values
+from lakeguard.promotion.privacy import private_in
+from lakeguard.promotion.sampling import patterns_passed
 from lakeguard.promotion.telling import tell_decision
-from lakeguard.registry.store import RegisteredDataset
+from lakeguard.registry.store import RegisteredDataset, current_policies
 from lakeguard_sdk.decision import CaseHashes, Decision
 from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard_sdk.errors import UnknownRun
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.run import RunResult, SchemaReaction
+from lakeguard_sdk.sample import texts
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import SOURCE_LAYER, PolicyType, RunStatus
 
@@ -100,8 +107,28 @@ def decide_and_record(
     )
     record_decision(connection, org_id, decision)
     record_evaluation(connection, org_id, decision, from_layer(case.dataset.definition))
-    tell_decision(connection, heart, case.dataset, decision)
+    hidden = hidden_in_run(connection, heart, case, decision)
+    tell_decision(connection, heart, case.dataset, decision, hidden)
     return decision
+
+
+def hidden_in_run(
+    connection: Connection, heart: Heart, case: Case, decision: Decision
+) -> frozenset[str]:
+    """Columns of which no value may be told outside the ledger: those of samples, and where a text
+    may hold what a policy forbids, all texts."""
+    policies = (*case.pinned.policies, *current_policies(connection, heart.org_id))
+    pinned, definition = case.pinned, case.dataset.definition
+    found = {*tagged_columns(pinned.tags, pinned.subject)}
+    found |= {*private_in(definition, policies, pinned, ())}
+    with suppress(UnknownRun):  # what was never opened has measured nothing
+        plan = opening_of(connection, heart.org_id, case.run_id).plan
+        verdict = schema_verdict(connection, heart.org_id, case.run_id)
+        plan = plan if verdict is None else plan.under(verdict)
+        found |= {*plan.masked, *plan.private}
+    if not patterns_passed(pinned, decision):
+        found |= set(texts(case.declared))
+    return frozenset(found)
 
 
 def from_layer(definition: DatasetDefinition) -> str:

@@ -3,11 +3,13 @@ written in."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Connection
 
 from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.gate.discretion import reasons_without_values, said_without_values
 from lakeguard.ledger.alerts import raise_alert
 from lakeguard.promotion.heart import Heart
 from lakeguard.registry.store import RegisteredDataset
@@ -22,19 +24,24 @@ _MOST_REASONS = 20
 
 
 def tell_decision(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, decision: Decision
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    decision: Decision,
+    hidden: Collection[str],
 ) -> None:
     """That it blocked; and each rule that warns, and each policy that alerts, whether it blocked
-    or not."""
+    or not. Of columns that are ``hidden`` no value is told."""
     about = {"run_id": decision.run_id, "decision_id": decision.decision_id}
     at, ruling = decision.ruling.decided_at, decision.ruling
     if not decision.allowed:
+        reasons = reasons_without_values(ruling, hidden)[:_MOST_REASONS]
         alert = Alert(
             **_subject(heart, dataset, AlertKind.BLOCKED, decision.decision_id),
             **about,
             severity=Severity.FAIL,
-            message="; ".join(ruling.reasons[:_MOST_REASONS]) or "blocked",
-            details={"reasons": list(ruling.reasons[:_MOST_REASONS])},
+            message="; ".join(reasons) or "blocked",
+            details={"reasons": list(reasons)},
             raised_at=at,
         )
         raise_alert(connection, alert)
@@ -47,7 +54,7 @@ def tell_decision(
             **about,
             severity=Severity.WARN,
             check=check.check_id,
-            message=_said(check),
+            message=_said(check, hidden),
             details=_details(check),
             raised_at=at,
         )
@@ -120,8 +127,9 @@ def _subject(
     }
 
 
-def _said(check: CheckResult) -> str:
-    return check.message + (f"; waived by {check.waived_by}" if check.waived_by else "")
+def _said(check: CheckResult, hidden: Collection[str]) -> str:
+    waived = f"; waived by {check.waived_by}" if check.waived_by else ""
+    return said_without_values(check, hidden) + waived
 
 
 def _details(check: CheckResult) -> dict[str, Any]:
