@@ -36,6 +36,7 @@ ON_NESTED = (
     "map_keys",
     "not_null",
     "null",
+    "null_drift",
 )
 """Rules that can be asked of a nested column."""
 

@@ -22,7 +22,8 @@ class Stability(RuleType):
         " times are compared in ten bins that had about as many rows each before, others by the 50"
         " most frequent values. Evidence keeps about 50 numbers or times as they are, of others"
         " digests without a salt, so do not ask this of a column that carries a tag. The first"
-        " version passes. With few rows chance alone moves the index: ask it of a thousand and more."
+        " version passes. With few rows chance alone moves the index: ask it of a thousand and"
+        " more."
     )
     example = "psi(dep_delay, max=0.2)"
     nulls = "NULL and NaN are no values; `null_drift` looks at NULL. Of no values it passes."
