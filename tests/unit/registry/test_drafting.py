@@ -86,3 +86,51 @@ def test_nothing_is_drafted_in_an_empty_folder(project: Path) -> None:
     (project / "empty").mkdir()
     with pytest.raises(NothingDrafted, match="defines no dataset"):
         load_draft(project / "empty", project)
+
+
+@pytest.mark.parametrize("key", ["datset", "dataste", '"datset"', "Dataset"])
+def test_a_misspelt_head_is_a_mistake_and_not_left_out(project: Path, key: str) -> None:
+    file = project / "two.yaml"
+    misspelt = draft("others").replace("dataset", key)
+    file.write_text(f"{draft()}---\n{misspelt}")
+    with pytest.raises(InvalidDefinitions) as raised:
+        load_draft(file, project)
+    assert {error.place.line for error in raised.value.errors} <= {11, 12}
+    assert any("unknown key" in str(error) for error in raised.value.errors)
+    folder = project / "drafts"
+    folder.mkdir()
+    (folder / "orders.yaml").write_text(draft())
+    (folder / "others.yaml").write_text(misspelt)
+    with pytest.raises(InvalidDefinitions) as raised:
+        load_draft(folder, project)
+    assert {error.place.file for error in raised.value.errors} == {"drafts/others.yaml"}
+
+
+def test_a_quoted_key_is_the_same_key(project: Path) -> None:
+    file, quoted = project / "two.yaml", draft("others").replace("dataset", '"dataset"')
+    file.write_text(f"{draft()}---\n{quoted}")
+    assert len(load_draft(file, project)) == 2
+
+
+def test_every_other_kind_is_left_out(project: Path) -> None:
+    folder = project / "drafts"
+    folder.mkdir()
+    others = (
+        "format: csv\nsource: orders\n",
+        "policy: p\ntype: retention\nexpression: x\n",
+        "job: j\ndataset: bronze.orders\n",
+        "target: t\nlocation: l\nzone: z\n",
+        "rule: r\nexpression: x\n",
+        "profile: strict\n",
+    )
+    (folder / "all.yaml").write_text("---\n".join([draft(), "# nothing\n", *others]) + "---")
+    (folder / ".hidden.yaml").write_text("any: thing\n")
+    assert len(load_draft(folder, project)) == 1
+
+
+def test_a_document_of_no_kind_is_told(project: Path) -> None:
+    file = project / "odd.yaml"
+    file.write_text(f"{draft()}---\nsomething: else\n")
+    with pytest.raises(InvalidDefinitions) as raised:
+        load_draft(file, project)
+    assert "unknown key 'something'" in str(raised.value.errors)

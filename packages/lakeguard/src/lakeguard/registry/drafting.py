@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 
 from lakeguard.registry.catalogue import read_catalogue_rule
@@ -13,20 +14,25 @@ from lakeguard.registry.documents import read_document
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.folder import definition_files
 from lakeguard.registry.kind_invariants import definition_errors
+from lakeguard.registry.kinds import KINDS
 from lakeguard.registry.macros import Macros
+from lakeguard.registry.nodes import Document
 from lakeguard.registry.project_files import ProjectFiles
 from lakeguard_sdk.definition import CatalogueRule, DatasetDefinition
 from lakeguard_sdk.memory_errors import NothingDrafted
 
-_BETWEEN = re.compile(rb"^---[ \t]*\r?\n", re.MULTILINE)
-_DATASET = re.compile(rb"^dataset[ \t]*:", re.MULTILINE)
+_BETWEEN = re.compile(rb"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+_SAID = re.compile(rb"^[ \t]*[^#\s]", re.MULTILINE)
+_OTHERS = frozenset(kind.word for kind in KINDS) - {"dataset"}
+_OWN = ("dataset", "columns")
+_LIKE = 0.7
 
 
 def load_draft(path: Path, project: Path) -> tuple[DatasetDefinition, ...]:
     """The datasets of a file, of its several documents, or of all files of a folder.
 
     InvalidDefinitions with every mistake and its place. Rules of the catalogue and code are the
-    project's; what is no dataset is left out.
+    project's; what is of another kind is left out, and what is of none is a mistake.
     """
     findings = Findings()
     files, macros = ProjectFiles(project), Macros(_catalogue(project))
@@ -46,7 +52,7 @@ def _dataset(
     name: str, data: bytes, findings: Findings, files: ProjectFiles, macros: Macros
 ) -> DatasetDefinition | None:
     document = read_document(name, data, findings)
-    if document is None:
+    if document is None or _is_another(document):
         return None
     definition = read_dataset(document, findings, files, macros)
     if definition is not None:
@@ -55,27 +61,36 @@ def _dataset(
     return definition
 
 
+def _is_another(document: Document) -> bool:
+    """Whether it has the head of another kind and nothing that only a dataset has, misspelt or
+    not: a dataset that is left out unseen would be a test that passes."""
+    keys = document.root.keys
+    if "job" in keys:
+        return "columns" not in keys
+    own = any(get_close_matches(key.casefold(), _OWN, cutoff=_LIKE) for key in keys)
+    return not own and not _OTHERS.isdisjoint(keys)
+
+
 def _files(path: Path) -> Iterator[Path]:
+    """Hidden files and folders belong to editors and version control."""
     if not path.is_dir():
         yield path
         return
-    for folder, _, names in sorted(os.walk(path)):
+    for folder, below, names in os.walk(path):
+        below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
-            if name.endswith(".yaml") and _DATASET.search(
-                (file := Path(folder, name)).read_bytes()
-            ):
-                yield file
+            if name.endswith((".yaml", ".yml")) and not name.startswith("."):
+                yield Path(folder, name)
 
 
 def _documents(data: bytes) -> Iterator[bytes]:
-    """Each document of a file on the lines that it has there; what is no dataset is left out."""
-    marks = [found.end() for found in _BETWEEN.finditer(data)]
-    starts = [0, *marks]
-    ends = [*(found.start() for found in _BETWEEN.finditer(data)), len(data)]
-    several = len(starts) > 1
+    """Each document of a file that says something, on the lines that it has there."""
+    between = list(_BETWEEN.finditer(data))
+    starts = [0, *(found.end() for found in between)]
+    ends = [*(found.start() for found in between), len(data)]
     for start, end in zip(starts, ends, strict=True):
         part = data[start:end]
-        if not several or _DATASET.search(part):
+        if not between or _SAID.search(part):
             yield b"\n" * data[:start].count(b"\n") + part
 
 
