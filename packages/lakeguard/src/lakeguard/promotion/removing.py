@@ -27,6 +27,7 @@ from lakeguard_sdk.errors import BaseMoved, TableBusy
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.maintenance import Maintained, Removal, RemovalKind
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.scratch_places import remove_left_scratch
 from lakeguard_sdk.storage import FileFacts, join, local_path, storage_for
 from lakeguard_sdk.words import Outcome
 
@@ -61,6 +62,7 @@ def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
     removals += tuple(left_to_remove(heart, ends, discarded, needed))
     if not dry_run:
         _carry_out(heart, dataset, published, removals)
+        remove_left_scratch(heart.lake, heart.clock())
     return Maintained(
         dataset=dataset.name,
         small_files=_small_files(heart, dataset, published),

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from lakeguard_sdk.commits import STAGING
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.scratch_places import scratch_folder
 from lakeguard_sdk.storage import local_path
 
 _OWN = "rebuild"
@@ -47,9 +47,9 @@ class Scratch:
 
 @contextmanager
 def scratch_place(lake: str, location: str) -> Iterator[Scratch]:
-    """Gone afterwards, however the work ended."""
-    with TemporaryDirectory(prefix=".rebuild-", dir=local_path(lake)) as folder:
-        scratch = Scratch(Path(folder))
+    """Gone afterwards, however the work ended; what a killed one left goes first."""
+    with scratch_folder(lake) as folder:
+        scratch = Scratch(folder)
         scratch.lake.mkdir()
         _look_through(Path(local_path(location)), scratch.table)
         yield scratch
