@@ -11,6 +11,9 @@ from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.evidence import InputVersion, SourcePosition
 from lakeguard_sdk.schema import TableSchema
 
+Order = tuple[tuple[str, ...], ...]
+"""Files, the latest last; those that stand together count alike."""
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -28,8 +31,8 @@ class Batch:
     """Malformed lines that are not among the rows; they were kept aside."""
     place_of: Callable[[str, str, str], str] | None = None
     """Where a value stands, by file, column and text; None where rows are from no files."""
-    order: tuple[str, ...] = ()
-    """The files, the latest last, where that tells which row of a key counts.
+    order: Order = ()
+    """Where it tells which row of a key counts.
 
     The frame then has a column more, which names each row's file."""
 

@@ -7,7 +7,6 @@ comes before ``10.csv``.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from urllib.parse import unquote
 
 from pyspark.sql import Column, DataFrame
@@ -15,6 +14,7 @@ from pyspark.sql import functions as F
 
 from lakeguard_sdk.storage import local_path
 from openlaketx.engine.shown_values import refusal
+from openlaketx.extract.batch import Order
 from openlaketx.extract.manifest import Selection
 
 ROW_FILE = "lg_row_file"
@@ -34,12 +34,12 @@ def by_name(path: str) -> tuple[tuple[tuple[int, int], ...], str]:
     return tuple((_DIGIT, int(p)) if p[0] in _DIGITS else (ord(p), 0) for p in parts), path
 
 
-def file_order(selection: Selection) -> tuple[str, ...]:
+def file_order(selection: Selection) -> Order:
     """Where the files are read, from the first to the last; empty where nobody asks for it."""
     if not selection.ordered:
         return ()
     files = sorted(selection.files, key=lambda file: by_name(file.path))
-    return tuple(local_path(selection.location(file)) for file in files)
+    return tuple((local_path(selection.location(file)),) for file in files)
 
 
 def with_row_file(frame: DataFrame, selection: Selection) -> DataFrame:
@@ -54,9 +54,9 @@ def row_file() -> Column:
     return F.regexp_replace(F.col("_metadata.file_path"), _SCHEME, "")
 
 
-def with_places(frame: DataFrame, order: Sequence[str]) -> DataFrame:
+def with_places(frame: DataFrame, order: Order) -> DataFrame:
     """The rows with ``PLACE`` instead of ``ROW_FILE``."""
-    places = {path: place for place, path in enumerate(order)}
+    places = {path: place for place, paths in enumerate(order) for path in paths}
     addresses = [re.sub(_SCHEME, "", address) for address in frame.inputFiles()]
     named = {address: places[unquote(address)] for address in addresses}
     known = frame.sparkSession.createDataFrame(

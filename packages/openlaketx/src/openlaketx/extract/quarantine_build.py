@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import reduce
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from openlaketx.engine.parquet_types import UnsupportedColumn, table_schema
 from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_errors import reason
 from openlaketx.engine.spark_types import quoted_name, spark_schema
-from openlaketx.extract.batch import Batch
+from openlaketx.extract.batch import Batch, Order
 from openlaketx.extract.file_order import ROW_FILE, row_file
 
 _APART = "send the rows of one run at a time: lakeguard quarantine replay {dataset} --run {run}"
@@ -57,11 +57,13 @@ def read_kept(
     )
 
 
-def _order(files: Sequence[KeptFile], lake: str) -> tuple[str, ...]:
-    """The files from the first run to the last; none where a run has several, of whose rows nobody
+def _order(files: Iterable[KeptFile], lake: str) -> Order:
+    """The files from the first run to the last. Those of one run count alike: of their rows nobody
     knows any more which came later."""
-    several = len({file.run_id for file in files}) < len(files)
-    return () if several else tuple(local_path(join(lake, file.path)) for file in files)
+    runs: dict[str, list[str]] = {}
+    for file in files:
+        runs.setdefault(file.run_id, []).append(local_path(join(lake, file.path)))
+    return tuple(map(tuple, runs.values()))
 
 
 def _checked(file: KeptFile, dataset: str, lake: str, storage: Storage) -> TableSchema:

@@ -18,6 +18,7 @@ from openlaketx.conform.latest import has_ties, latest
 from openlaketx.engine.places import spark_read_path
 from openlaketx.engine.spark_types import quoted_name, spark_schema
 from openlaketx.extract import Batch
+from openlaketx.extract.batch import Order
 from openlaketx.loads.troubles import explaining
 from openlaketx.stage import Candidate
 
@@ -42,7 +43,7 @@ def incoming_schema(plan: RunPlan) -> TableSchema:
     return TableSchema(columns=columns)
 
 
-def files_in_turn(batch: Batch, plan: RunPlan) -> tuple[str, ...]:
+def files_in_turn(batch: Batch, plan: RunPlan) -> Order:
     """The files of a batch, the one that counts last: the latest, or the first where later rows of
     a key add nothing."""
     return batch.order[::-1] if plan.load.type is LoadType.APPEND else batch.order
