@@ -101,15 +101,16 @@ def test_a_blocked_run_leaves_its_rows_where_nothing_names_them(tmp_path: Path) 
     assert not Path(things.runs.location, "_delta_log").exists()
 
 
-def test_columns_of_a_kept_row_cannot_be_those_of_the_dataset(tmp_path: Path) -> None:
-    columns = {"id": "long", "lg_first_seen": "timestamp"}
+@pytest.mark.parametrize("name", ["lg_first_seen", "LG_First_Seen"])
+def test_columns_of_a_kept_row_cannot_be_those_of_the_dataset(tmp_path: Path, name: str) -> None:
+    columns = {"id": "long", name: "timestamp"}
     free = SiftedTable(tmp_path / "free", Load(type=LoadType.APPEND), columns, {})
     free.land({"id": 1})
     assert free.run().status is RunStatus.SUCCESS
-    assert free.shown("id", "lg_first_seen") == [(1, None)]
+    assert free.shown("id", name) == [(1, None)]
     bound = SiftedTable(
         tmp_path / "bound", Load(type=LoadType.APPEND), columns, {"a": "not_null(id)"}
     )
     bound.land({"id": 1})
     assert bound.run().status is RunStatus.FAILED
-    assert "lg_first_seen" in bound.runs.failures[0].message
+    assert name in bound.runs.failures[0].message

@@ -73,12 +73,12 @@ def test_partition(tmp_path: Path) -> None:
     things.land(row(4, day=2), row(5, -1, day=2), row(6, -1, day=3), alone=True)
     things.run()
     assert things.shown("id", "day") == [
-        (1, row(1)["day"]), (4, row(1, day=2)["day"]),
+        (1, row(1)["day"]), (3, row(3, day=3)["day"]), (4, row(1, day=2)["day"]),
     ]  # fmt: skip
     assert things.filed() == {"amount": [5, 6]}
     changes = things.evidence.changes
     assert changes is not None
-    assert (changes.inserted, changes.deleted) == (1, 2)
+    assert (changes.inserted, changes.deleted) == (1, 1)
 
 
 @pytest.mark.parametrize("hashed", list(HashStrategy), ids=str)
@@ -214,8 +214,17 @@ def test_a_back_fill_sets_aside_rows_of_its_window(tmp_path: Path, load: Load) -
     assert things.evidence.changes.inserted == 1
 
 
-def test_the_watermark_counts_rows_that_are_set_aside(tmp_path: Path) -> None:
-    things = table(tmp_path, type=LoadType.APPEND, watermark="seq")
+@pytest.mark.parametrize(
+    "load",
+    [
+        Load(type=LoadType.APPEND, watermark="seq"),
+        Load(type=LoadType.PARTITION, partition_by=("day",), watermark="seq"),
+        Load(type=LoadType.INCREMENTAL, keys=("id",), watermark="seq"),
+    ],
+    ids=lambda load: str(load.type),
+)
+def test_the_watermark_counts_rows_that_are_set_aside(tmp_path: Path, load: Load) -> None:
+    things = SiftedTable(tmp_path, load, COLUMNS, RULE, load.partition_by)
     things.land(row(1, seq=3), row(2, -1, seq=8))
     things.run()
     assert things.evidence.position is not None

@@ -1,4 +1,4 @@
-"""What rules that set aside are asked of a batch that has not met its table yet."""
+"""What a batch is asked before rows are set aside."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from lakeguard_sdk.expression import (
     Condition,
     Function,
     InSet,
+    Matches,
     Not,
     Value,
 )
 from lakeguard_sdk.load import Load
-from lakeguard_sdk.measure import AnyMeasure
+from lakeguard_sdk.measure import AnyMeasure, CountIf, SampleMatches
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import Scope
 from openlaketx.loads.operations import DELETIONS
 
@@ -29,6 +32,23 @@ def of_incoming(measure: AnyMeasure, load: Load) -> AnyMeasure:
         told = _is_told(load.operation)
         changed["where"] = told if where is None else And(items=(told, where))
     return measure.model_copy(update=changed) if changed else measure
+
+
+def patterns_of(plan: RunPlan, schema: TableSchema) -> list[AnyMeasure]:
+    """What the run counts by patterns of columns that the batch has: a value that is forbidden is
+    not to be kept either."""
+    found: list[AnyMeasure] = []
+    for measure in plan.measures:
+        match measure:
+            case SampleMatches(column=ColumnRef(name=name)):
+                asked = name
+            case CountIf(condition=Matches(of=ColumnRef(name=name))):
+                asked = name
+            case _:
+                continue
+        if asked in schema.names:
+            found.append(measure)
+    return found
 
 
 def _is_told(operation: str) -> Condition:

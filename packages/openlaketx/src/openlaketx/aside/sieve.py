@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,12 +17,21 @@ from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import Storage, join, local_path
+from lakeguard_sdk.words import Scope
 from openlaketx.aside.failing import Failing, NotFound, failing_rows
-from openlaketx.aside.judged import of_incoming
+from openlaketx.aside.judged import of_incoming, patterns_of
 from openlaketx.aside.kept_files import KeptFiles
+from openlaketx.aside.marked_rows import MarkedRows
 from openlaketx.aside.splitting import split
 from openlaketx.extract.file_order import PLACE
-from openlaketx.loads import Existing, Loaded, Sifted, carries_time, merges
+from openlaketx.loads import (
+    Existing,
+    Loaded,
+    Sifted,
+    carries_time,
+    merges,
+    refuse_emptied_window,
+)
 from openlaketx.measure import (
     Measured,
     Subject,
@@ -71,7 +80,7 @@ class Sieve:
         Rows that are staged once more, with their ``PLACE``, were kept out the first time.
         """
         asked, known = self._asked(), len(self._files)
-        again, kept = PLACE in schema.names, staged
+        again, kept = _has_place(schema, self._plan), staged
         while asked and kept.files:
             subject = self._incoming(kept, schema, existing)
             measures = [measure for pair in asked.values() for measure in pair]
@@ -81,11 +90,11 @@ class Sieve:
             failing = self._failing({at: pair[0] for at, pair in asked.items()}, measured, subject)
             if not failing:
                 break
-            if len(self._files) > known:
-                self._add_to_before(failing)
+            if not again:
+                self._tell_before(failing, subject)
             kept = self._split(kept, failing, schema, again=again)
         if carries_time(self._plan):
-            every: Failing = {file.path: {} for file in kept.files}
+            every = {file.path: MarkedRows(file.rows) for file in kept.files}
             kept = self._split(kept, every, _without_time(schema), again=again)
         return Sifted(kept, tuple(join(self._lake, file.path) for file in self._files[known:]))
 
@@ -99,8 +108,9 @@ class Sieve:
         failing = self._failing(rules, measured, subject)
         if not failing:
             return None
-        if self._files:
-            self._add_to_before(failing)
+        left = loaded.rows - sum(rows.rows for rows in failing.values())
+        refuse_emptied_window(self._plan, left, loaded.changes)
+        self._tell_before(failing, subject, measured)
         kept = self._split(loaded.arrived, failing, self._plan.table_schema)
         return loaded.sifted(kept)
 
@@ -143,12 +153,31 @@ class Sieve:
         except NotFound as error:
             self.unmeasured |= dict.fromkeys(keys.values(), str(error))
             return {}
-        return failing
+        lost = {keys[at]: told for at, told in _lost(counted, failing, measured, subject)}
+        self.unmeasured |= lost
+        return {} if lost else failing
+
+    def _tell_before(
+        self, failing: Failing, subject: Subject, measured: Measured | None = None
+    ) -> None:
+        """What is to be known of the batch while it still has these rows."""
+        if self._files:
+            self._add_to_before(failing)
+            return
+        asked = patterns_of(self._plan, subject.schema)
+        if not asked:
+            return
+        taken = measured or take_measures(asked, subject, self._how, self._session)
+        for key in map(measure_key, asked):
+            if key in taken.values:
+                self._before[key] = taken.values[key]
+            else:
+                self.unmeasured[key] = taken.unmeasured.get(key, "it was not asked for")
 
     def _add_to_before(self, failing: Failing) -> None:
         """Rows that fail only since others are gone, as children do whose parents are."""
         for at, rule in enumerate(self._plan.aside):
-            more = sum(bits >> at & 1 for rows in failing.values() for bits in rows.values())
+            more = sum(rows.of(at) for rows in failing.values())
             if more:
                 key = measure_key(rule.failed)
                 self._before[key] = int(self._before.get(key) or 0) + more
@@ -213,13 +242,33 @@ class Sieve:
 
 def _refuse_names(plan: RunPlan) -> None:
     """A row that is kept has columns of its own."""
-    taken = sorted(set(KEPT_COLUMNS) & set(plan.batch_schema.names))
+    taken = sorted(name for name in plan.batch_schema.names if name.casefold() in KEPT_COLUMNS)
     if taken and plan.aside:
         raise LoadFailed(
             dataset=plan.dataset,
             reason=f"a rule sets rows aside, which have a column {taken[0]} of their own:"
             " give the dataset's column another name",
         )
+
+
+def _has_place(schema: TableSchema, plan: RunPlan) -> bool:
+    """Whether the rows come with the place of their file, which is no column of the dataset."""
+    return PLACE in schema.names and PLACE not in plan.batch_schema.names
+
+
+def _lost(
+    rules: Mapping[int, AnyMeasure], failing: Failing, measured: Measured, subject: Subject
+) -> Iterator[tuple[int, str]]:
+    """Rules of which other rows were found than were counted; of a count over the table, only the
+    batch's are to be found."""
+    alone = subject.table_rows == subject.batch.rows
+    for at, measure in rules.items():
+        counted = int(measured.values[measure_key(measure)] or 0)
+        found = sum(rows.of(at) for rows in failing.values())
+        in_table = getattr(measure, "scope", Scope.BATCH) is Scope.TABLE and not alone
+        if found > counted or (found < counted and not in_table):
+            was = "was" if found == 1 else "were"
+            yield at, f"{counted} rows fail, but {found} {was} found"
 
 
 def _without_time(schema: TableSchema) -> TableSchema:

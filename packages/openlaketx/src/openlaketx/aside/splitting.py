@@ -8,6 +8,7 @@ from math import isnan
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lakeguard_sdk.errors import StagingFailed
@@ -17,18 +18,17 @@ from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import Storage, join, local_path
 from openlaketx.aside.kept_files import ROW_SCHEMA, KeptFiles
+from openlaketx.aside.marked_rows import MarkedRows
 from openlaketx.engine.machine import cores
 from openlaketx.engine.parquet_writing import BATCH_ROWS, ParquetRows
 from openlaketx.stage.candidate import Candidate, collect_folder
 
 _INEXACT = ("FLOAT", "DOUBLE")
-Rows = Mapping[int, int]
-"""By number, with the rules that each fails."""
 
 
 def split(
     staged: Candidate,
-    failing: Mapping[str, Rows],
+    failing: Mapping[str, MarkedRows],
     schema: TableSchema,
     plan: RunPlan,
     storage: Storage,
@@ -56,7 +56,7 @@ def split(
         plan.partition_by,
         unstated=plan.unstated,
     )
-    wanted = sum(file.rows - len(failing[file.path]) for file in split_up)
+    wanted = sum(file.rows - failing[file.path].rows for file in split_up)
     if kept.rows != wanted:
         raise StagingFailed(
             dataset=plan.dataset,
@@ -74,26 +74,19 @@ def _name(file: StagedFile, plan: RunPlan) -> str:
 
 
 def _split_file(
-    origin: str, place: Path, failing: Rows, names: Sequence[str], aside: KeptFiles
+    origin: str, place: Path, failing: MarkedRows, names: Sequence[str], aside: KeptFiles
 ) -> None:
     with pq.ParquetFile(origin) as content:
         schema = _kept_schema(content.schema_arrow, names)
         bounded = list(_bounded(content.metadata))
-        numbers = sorted(failing)
         with ParquetRows(place, schema, bounded) as kept:
-            at = 0
             for start, batch in _batches(content):
-                end = at
-                while end < len(numbers) and numbers[end] < start + batch.num_rows:
-                    end += 1
-                if end > at:
-                    found = numbers[at:end]
-                    chosen = pa.array([number - start for number in found], pa.int64())
-                    aside.add(batch.take(chosen), [failing[number] for number in found])
-                    batch = batch.filter(_others(batch.num_rows, [n - start for n in found]))
+                marked, bits = failing.within(start, batch.num_rows)
+                if bits:
+                    aside.add(batch.filter(marked), bits)
+                    batch = batch.filter(pc.invert(marked))
                 columns = [batch.column(name) for name in names]
                 kept.add(pa.RecordBatch.from_arrays(columns, schema=schema))
-                at = end
 
 
 def _batches(content: pq.ParquetFile) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -101,13 +94,6 @@ def _batches(content: pq.ParquetFile) -> Iterator[tuple[int, pa.RecordBatch]]:
     for batch in content.iter_batches(batch_size=BATCH_ROWS):
         yield start, batch
         start += batch.num_rows
-
-
-def _others(rows: int, left_out: Sequence[int]) -> pa.BooleanArray:
-    chosen = bytearray(b"\x01" * rows)
-    for number in left_out:
-        chosen[number] = 0
-    return pa.Array.from_buffers(pa.uint8(), rows, [None, pa.py_buffer(chosen)]).cast(pa.bool_())
 
 
 def _kept_schema(found: pa.Schema, names: Sequence[str]) -> pa.Schema:

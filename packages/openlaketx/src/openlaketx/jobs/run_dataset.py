@@ -188,6 +188,7 @@ def _evidence(
         rejected=batch.rejected,
         notes=collected_notes(),
         aside=aside,
+        batch=loaded.batch,
     )
 
 

@@ -22,11 +22,11 @@ from openlaketx.loads.growing import has_grown, with_new_columns
 from openlaketx.loads.incoming import files_in_turn
 from openlaketx.loads.keyed import load_by_key
 from openlaketx.loads.loaded import Loaded
-from openlaketx.loads.plain import load_plain
+from openlaketx.loads.plain import load_plain, replaced
 from openlaketx.loads.sifting import Sift, carries_time, nothing_aside, time_last, with_time
 from openlaketx.loads.troubles import explaining
 from openlaketx.loads.windowed import load_window
-from openlaketx.stage import stage
+from openlaketx.stage import Candidate, stage
 
 
 def apply_load(
@@ -102,9 +102,24 @@ def _load_plain(
     if inserts_by_key:
         frame = _without_keys_outside(frame, plan, existing)
     schema = with_time(plan.table_schema, plan)
-    staged = stage(frame, batch, plan, storage, schema=schema)
+    read = staged = stage(frame, batch, plan, storage, schema=schema)
     if carries_time(plan):
         staged = sift(staged, schema, existing).kept
+    elif plan.load.type is LoadType.PARTITION and plan.window is None:
+        staged = _sifted_partitions(staged, plan, existing, sift)
     if plan.window is not None:
         return load_window(staged, frame.sparkSession, plan, existing, storage)
-    return load_plain(staged, plan, existing, late)
+    return replace(load_plain(staged, plan, existing, late), read=read)
+
+
+def _sifted_partitions(
+    staged: Candidate, plan: RunPlan, existing: Existing, sift: Sift
+) -> Candidate:
+    """What passes beside the partitions that stay. One of which no row passes stays too, so that
+    the others are held against its rows as well."""
+    while True:
+        gone = replaced(staged, plan, existing)
+        kept = sift(staged, plan.table_schema, existing.beside(gone)).kept
+        if replaced(kept, plan, existing) == gone:
+            return kept
+        staged = kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -55,6 +55,15 @@ class Existing:
     def without(self, removed: Iterable[str]) -> tuple[LiveFile, ...]:
         gone = set(removed)
         return tuple(self.files[path] for path in sorted(self.files) if path not in gone)
+
+    def beside(self, removed: Iterable[str]) -> Existing:
+        """The table without these files."""
+        gone = set(removed)
+        return replace(
+            self,
+            files={path: file for path, file in self.files.items() if path not in gone},
+            partitions={path: of for path, of in self.partitions.items() if path not in gone},
+        )
 
     def tells(self, column: str, data_type: str) -> bool:
         """Whether ranges of the column can be held against values of the type: as text, a day

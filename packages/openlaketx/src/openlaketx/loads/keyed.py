@@ -92,6 +92,7 @@ def load_by_key(
         candidate=candidate,
         arrived=arrived,
         read=read,
+        batch=incoming.rows + incoming.duplicates + late,
         removes=tuple(sorted(tally.touched)),
         stays=existing.without(tally.touched),
         changes=_changes(plan, tally, incoming, late),

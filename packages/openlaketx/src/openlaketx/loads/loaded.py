@@ -24,6 +24,8 @@ class Loaded:
     """Files with every row that was read, for the position in the source."""
     removes: tuple[str, ...]
     stays: tuple[LiveFile, ...]
+    batch: int
+    """Rows that the load was given, whatever became of each; late ones are among them."""
     changes: Changes | None = None
     lacking: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     """Files of the table that may lack partition columns, with what its log says of those."""
@@ -51,7 +53,8 @@ class Loaded:
             update={"inserted": self.changes.inserted - fewer}
         )
         candidate = self.candidate.without(gone).joined(known)
-        return replace(self, candidate=candidate, arrived=kept, changes=changes)
+        batch = self.batch - fewer
+        return replace(self, candidate=candidate, arrived=kept, changes=changes, batch=batch)
 
     def with_files(self, candidate: Candidate) -> Loaded:
         return replace(self, candidate=candidate)

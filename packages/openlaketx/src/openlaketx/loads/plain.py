@@ -17,7 +17,7 @@ def load_plain(staged: Candidate, plan: RunPlan, existing: Existing, late: int) 
         case LoadType.FULL:
             removes, changes = set(existing.files), None
         case LoadType.PARTITION:
-            removes = _replaced(staged, plan, existing)
+            removes = replaced(staged, plan, existing)
             gone = sum(existing.files[path].rows or 0 for path in removes)
             changes = Changes(inserted=staged.rows, deleted=gone, late=late)
         case _:
@@ -28,13 +28,14 @@ def load_plain(staged: Candidate, plan: RunPlan, existing: Existing, late: int) 
         candidate=staged,
         arrived=staged,
         read=staged,
+        batch=staged.rows + late,
         removes=tuple(sorted(removes)),
         stays=existing.without(removes),
         changes=changes,
     )
 
 
-def _replaced(staged: Candidate, plan: RunPlan, existing: Existing) -> set[str]:
+def replaced(staged: Candidate, plan: RunPlan, existing: Existing) -> set[str]:
     """Files of the partitions that the batch has rows of."""
     if not plan.partition_by:
         raise LoadFailed(

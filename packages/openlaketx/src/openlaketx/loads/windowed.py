@@ -29,12 +29,7 @@ def load_window(
     those rows.
     """
     inside = _rows_inside(session, plan, existing)
-    if inside and not staged.rows and plan.window is not None:
-        raise LoadFailed(
-            dataset=plan.dataset,
-            reason=f"there is no row from {plan.window.start} to {plan.window.end} any more, which"
-            f" would delete all {sum(inside.values())} rows that the table has of them",
-        )
+    _refuse_deletion(plan, staged.rows, sum(inside.values()), "any more")
     removes = set(inside)
     kept_rows = sum(existing.files[path].rows or 0 for path in removes) - sum(inside.values())
     candidate = staged
@@ -46,10 +41,25 @@ def load_window(
         candidate=candidate,
         arrived=staged,
         read=staged,
+        batch=staged.rows,
         removes=tuple(sorted(removes)),
         stays=existing.without(removes),
         changes=Changes(inserted=staged.rows, deleted=sum(inside.values())),
     )
+
+
+def refuse_emptied_window(plan: RunPlan, left: int, changes: Changes | None) -> None:
+    """A window of which every row fails a rule is not deleted: what the table has of it stays."""
+    _refuse_deletion(plan, left, changes.deleted if changes else 0, "that passes")
+
+
+def _refuse_deletion(plan: RunPlan, rows: int, deleted: int, lacking: str) -> None:
+    if plan.window is not None and deleted and not rows:
+        raise LoadFailed(
+            dataset=plan.dataset,
+            reason=f"there is no row from {plan.window.start} to {plan.window.end} {lacking}, which"
+            f" would delete all {deleted} rows that the table has of them",
+        )
 
 
 def _rows_inside(session: SparkSession, plan: RunPlan, existing: Existing) -> dict[str, int]:

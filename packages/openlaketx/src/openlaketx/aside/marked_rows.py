@@ -1,0 +1,55 @@
+"""Rows of files that rules point at, held in one bit for each row of a file and each rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+class MarkedRows:
+    """Rows of one file, by their number, with the rules that each fails.
+
+    What it takes of memory depends on how many rows the file has, and not on how many fail.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._rules: dict[int, bytearray] = {}
+
+    def mark(self, row: int, rule: int) -> None:
+        """ValueError where the file has no such row."""
+        if not 0 <= row < self._rows:
+            raise ValueError(f"row {row} was found in a file of {self._rows} rows")
+        marks = self._rules.get(rule)
+        if marks is None:
+            marks = self._rules[rule] = bytearray(-(-self._rows // 8))
+        marks[row >> 3] |= 1 << (row & 7)
+
+    @property
+    def rows(self) -> int:
+        """How many are marked, by whichever rule."""
+        return reduce(or_, map(int.from_bytes, self._rules.values()), 0).bit_count()
+
+    def of(self, rule: int) -> int:
+        """How many of them fail the rule."""
+        return int.from_bytes(self._rules.get(rule, b"")).bit_count()
+
+    def within(self, start: int, rows: int) -> tuple[pa.BooleanArray, Sequence[int]]:
+        """Of so many rows from one on: which are marked, and of each of those the bits of the
+        rules that it fails."""
+        masks = {rule: self._mask(rule, start, rows) for rule in sorted(self._rules)}
+        either = reduce(pc.or_, masks.values(), pa.repeat(pa.scalar(False), rows))
+        told = [0] * pc.sum(either, min_count=0).as_py()
+        for rule, mask in masks.items():
+            for at, fails in enumerate(mask.filter(either).to_pylist() if told else ()):
+                told[at] |= fails << rule
+        return either, told
+
+    def _mask(self, rule: int, start: int, rows: int) -> pa.BooleanArray:
+        """Bits lie as Arrow has them, so that none is copied."""
+        buffers = [None, pa.py_buffer(self._rules[rule])]
+        return pa.Array.from_buffers(pa.bool_(), rows, buffers, offset=start)
