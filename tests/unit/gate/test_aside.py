@@ -10,6 +10,7 @@ import pytest
 from lakeguard.gate.aside import aside_rules, check_aside
 from lakeguard.gate.case import Quarantined
 from lakeguard.gate.grammar import GrammarError
+from lakeguard.gate.policies import parse_policy
 from lakeguard.gate.rules import compile_rule, compile_text
 from lakeguard_sdk.decision import CheckResult, Ruling
 from lakeguard_sdk.definition import PolicyDefinition
@@ -236,3 +237,32 @@ def test_rows_that_a_load_deletes_were_not_read() -> None:
     budget = policy("quarantine <= 5%", PolicyType.QUARANTINE_BUDGET)
     found = decision(TEXT, evidence, budget)
     assert "1 of 10 rows kept aside, at most 5%" in " ".join(found.reasons)
+
+
+@pytest.mark.parametrize(
+    ("before", "outcome", "message"),
+    [
+        (1, Outcome.FAIL, "rows that hold the pattern"),
+        (0, Outcome.PASS, "no text"),
+        (None, Outcome.ERROR, "was not looked at before rows were set aside"),
+    ],
+)
+def test_a_pattern_is_forbidden_in_rows_set_aside_too(
+    before: int | None, outcome: Outcome, message: str
+) -> None:
+    text = "not_null(key) on_fail quarantine"
+    forbidden = policy("forbid pattern '[0-9]{3}-[0-9]{2}' in values", PolicyType.PII)
+    form = parse_policy(PolicyType.PII, forbidden.expression)
+    keys = [measure_key(measure) for measure in form.measures(SCHEMA)]
+    whole = split(text, [GOOD], [row(name="123-45")])
+    assert whole.aside is not None
+    told = {key: before for key in keys if before is not None}
+    aside = whole.aside.model_copy(update={"before": {**whole.aside.before, **told}})
+    measures = {**whole.measures, **dict.fromkeys(keys, 0)}
+    found = decision(
+        text, whole.model_copy(update={"aside": aside, "measures": measures}), forbidden
+    )
+    checked = result_of("guarantee", found)
+    assert checked.outcome is outcome
+    assert message in checked.message
+    assert found.discard is (outcome is Outcome.FAIL)

@@ -59,6 +59,16 @@ class Look:
             raise Unjudged(f"{what} was not looked at: {why}")
         return found
 
+    def count_of_all(self, key: str, what: str) -> int:
+        """The same of every row that the run keeps, in the table or beside it."""
+        left, aside = self.count(key, what), self.measured.aside
+        if aside is None:
+            return left
+        found = aside.before.get(key)
+        if not isinstance(found, int):
+            raise Unjudged(f"{what} was not looked at before rows were set aside")
+        return max(left, found)
+
 
 @dataclass(frozen=True)
 class Judged:

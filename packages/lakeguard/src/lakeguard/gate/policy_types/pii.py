@@ -18,12 +18,15 @@ from lakeguard.gate.policy_tokens import (
     quoted,
 )
 from lakeguard_sdk.expression import ColumnRef, Matches
+from lakeguard_sdk.load import KEY_HASH, ROW_HASH
 from lakeguard_sdk.measure import CountIf, Measure, SampleMatches, measure_key
 from lakeguard_sdk.schema import TableSchema, field_names, leaf_types
 from lakeguard_sdk.words import PolicyType
 
 _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_BY_LOAD = (KEY_HASH, ROW_HASH)
+"""Texts that rows have in the table alone."""
 _FORBIDDEN = "tag:<name>, columns [<name>, …] or pattern '…'"
 
 
@@ -115,7 +118,8 @@ class ForbidPattern(PolicyForm):
                 continue
             texts += 1
             measure = self._measure(ColumnRef(name=column.name, type=column.type))
-            count = look.count(measure_key(measure), f"column {column.name}")
+            counted = look.count if column.name in _BY_LOAD else look.count_of_all
+            count = counted(measure_key(measure), f"column {column.name}")
             if count:
                 found.append(f"{column.name} ({count:,})")
         if found:
@@ -203,7 +207,7 @@ PII = PolicyKind(
                 "No text holds the pattern anywhere. `samples` looks at up to 10,000 distinct "
                 "values of every string column of the batch, always the same ones; `values` at "
                 "every row. Evidence holds how many were found, never a value. Texts inside "
-                "nested columns are not looked into."
+                "nested columns are not looked into. Rows that rules set aside are looked at too."
             ),
             violated=(
                 "a value holds it. Then all that the run wrote is deleted at once, and not kept "
