@@ -31,6 +31,9 @@ def numbers(*tags: str, **said: Any) -> Definitions:
     return Definitions(sources=(source(),), datasets=(made,), **said)
 
 
+ABOUT_N = policy("no_n", expression="forbid columns [n]", applies_to_layer="gold")
+
+
 def taken(client: Client, address: Address = V1) -> Profile:
     plan = client.operations.plan_profile(address)
     return profile(plan.dataset, masked=plan.masked)
@@ -118,6 +121,20 @@ def test_no_value_of_a_tagged_column_is_kept(tmp_path: Path) -> None:
     client.registry.apply(client.registry.plan(numbers()))
     run_by_hand(client, [7])
     assert client.operations.plan_profile(Address(dataset=NUMBERS)).masked == ()
+
+
+@pytest.mark.parametrize("later", [numbers("contact"), numbers(policies=(ABOUT_N,))])
+def test_what_was_kept_before_a_tag_is_not_told_after_it(
+    tmp_path: Path, later: Definitions
+) -> None:
+    client = make_project(tmp_path, numbers())
+    run_by_hand(client, [3, 1, 3])
+    kept = client.operations.record_profile(taken(client))
+    client.registry.apply(client.registry.plan(later))
+    bare = ColumnProfile(column="n", type="long", nulls=0, masked=True)
+    for version in (None, 1):
+        (told,) = client.reader.profiles(NUMBERS, version)
+        assert told == kept.model_copy(update={"columns": (bare,)})
 
 
 def test_a_tag_of_when_the_version_was_made_still_hides(tmp_path: Path) -> None:

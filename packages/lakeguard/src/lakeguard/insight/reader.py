@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, select
 
 from lakeguard.insight.alerts import alerts_let_through
 from lakeguard.insight.descent import lineage_rows
+from lakeguard.insight.kept_profiles import told_profiles
 from lakeguard.insight.kept_values import listing_order, read_listing
 from lakeguard.insight.promises import broken_promises
 from lakeguard.insight.quarantine import balance_of, kept_rows, rows_set_aside, rows_waiting
@@ -21,7 +22,6 @@ from lakeguard.insight.schemas import schema_diff, schema_rows
 from lakeguard.insight.trends import check_trends
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.maintenance import removed_versions
-from lakeguard.ledger.profiles import profiles_of
 from lakeguard.ledger.resolving import resolved_version
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
 from lakeguard.ledger.samples import samples_of_run
@@ -201,8 +201,7 @@ class StateReader:
 
     def profiles(self, name: DatasetName, version: int | None = None) -> tuple[Profile, ...]:
         with self.database.read() as connection:
-            dataset = require_dataset(connection, self.org_id, name)
-            return profiles_of(connection, dataset.name, dataset.dataset_id, version)
+            return told_profiles(connection, self, name, version)
 
     def trends(self, run_id: str, limit: int = 12) -> tuple[CheckTrend, ...]:
         with self.database.read() as connection:

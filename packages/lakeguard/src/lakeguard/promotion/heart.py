@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
 from pydantic import Field
 from sqlalchemy import Connection
@@ -25,6 +26,13 @@ from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import RunPlan, RunTicket
 from lakeguard_sdk.storage import located
+
+
+class Organised(Protocol):
+    """Whatever belongs to one organisation."""
+
+    @property
+    def org_id(self) -> str: ...
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from lakeguard.ledger.profiles import record_profile
 from lakeguard.ledger.resolving import resolved_version
 from lakeguard.ledger.versions import StoredVersion, inputs_of, pointer, require_version
 from lakeguard.promotion.behind import definition_behind
-from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.heart import Heart, Organised
 from lakeguard.promotion.privacy import private_in
 from lakeguard.promotion.sampling import masked_columns, patterns_passed
 from lakeguard.promotion.subjects import pin_rules
@@ -83,7 +83,7 @@ def keep(
 
 
 def hidden_in_version(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, stored: StoredVersion
+    connection: Connection, heart: Organised, dataset: RegisteredDataset, stored: StoredVersion
 ) -> tuple[str, ...]:
     """Columns that carried a tag when the version was made or carry one today, that may have it
     from above, or that a PII policy is about; texts, where one may hold what a policy forbids."""
@@ -112,7 +112,7 @@ def hidden_in_version(
     return tuple(name for name in stored.table_schema.names if name.casefold() in folded)
 
 
-def _transformed(connection: Connection, heart: Heart, definition: DatasetDefinition) -> bool:
+def _transformed(connection: Connection, heart: Organised, definition: DatasetDefinition) -> bool:
     target = current_target(connection, heart.org_id, definition.target or "")
     return target is not None and bool(target.transform)
 
@@ -136,9 +136,11 @@ def _problem(profile: Profile, stored: StoredVersion) -> str | None:
 def _shown(columns: Iterable[ColumnProfile], hidden: Iterable[str]) -> str | None:
     """A column of which it tells more than how many rows have none."""
     for column in columns:
-        bare = ColumnProfile(
-            column=column.column, type=column.type, nulls=column.nulls, masked=True
-        )
-        if (column.masked or column.column in hidden) and column != bare:
+        if (column.masked or column.column in hidden) and column != counted_only(column):
             return column.column
     return None
+
+
+def counted_only(column: ColumnProfile) -> ColumnProfile:
+    """What may be told of it in any case: how many rows have none."""
+    return ColumnProfile(column=column.column, type=column.type, nulls=column.nulls, masked=True)

@@ -23,7 +23,7 @@ from lakeguard.ledger.versions import (
     require_version,
 )
 from lakeguard.promotion.behind import definition_behind
-from lakeguard.promotion.heart import Heart, PinnedRules
+from lakeguard.promotion.heart import Heart, Organised, PinnedRules
 from lakeguard.promotion.travelling import travelled_tags
 from lakeguard.registry.store import RegisteredDataset, current_policies
 from lakeguard_sdk.definition import DatasetDefinition, PolicyDefinition, RuleDefinition
@@ -36,7 +36,7 @@ from lakeguard_sdk.words import PolicyType
 
 def pin_rules(
     connection: Connection,
-    heart: Heart,
+    heart: Organised,
     dataset: RegisteredDataset,
     *,
     published: Pointer | None,
@@ -135,7 +135,7 @@ def asked_measures(pinned: PinnedRules, schema: TableSchema) -> tuple[Measure, .
 
 def _travelled(
     connection: Connection,
-    heart: Heart,
+    heart: Organised,
     definition: DatasetDefinition,
     policies: Iterable[PolicyDefinition],
     read: Iterable[InputVersion],
@@ -148,7 +148,7 @@ def _travelled(
 
 def _with_those_of(
     connection: Connection,
-    heart: Heart,
+    heart: Organised,
     shown: StoredVersion,
     policies: Iterable[PolicyDefinition],
     tags: dict[str, tuple[str, ...]],

@@ -21,7 +21,7 @@ def command(call: Call, dataset: str, again: bool) -> None:
     """Show what the values of DATASET look like, column by column, in what is published or in vN.
 
     A profile that was taken before is shown; otherwise it is taken from the files, without Spark,
-    and kept. Columns that carry a tag are only counted.
+    and kept. Columns that carry a tag today are only counted, whenever it was kept.
     """
     with writing(call) as client:
         profile = profile_of(client, parse_address(dataset), again=again)
