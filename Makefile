@@ -5,6 +5,7 @@ BENCH ?=
 ARGS ?=
 
 in_venv := . .venv/environment && .venv/bin
+in_two := -n 2 --dist loadfile  # ARGS="-n 0" for one process, as a debugger needs it
 compile := .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --quiet $(ARGS)
 
@@ -21,10 +22,10 @@ demo: setup  ## one year of flights through the gate, in demo-lake/
 	@$(in_venv)/python -m demo
 
 test: setup  ## all tests but the long ones
-	@$(in_venv)/pytest -m "not soak and not runtimes" $(ARGS)
+	@$(in_venv)/pytest $(in_two) -m "not soak and not runtimes" $(ARGS)
 
 soak: setup  ## the long fault, fuzz and chaos tests
-	@$(in_venv)/pytest -m soak $(ARGS)
+	@$(in_venv)/pytest $(in_two) -m soak $(ARGS)
 
 runtimes: setup  ## Spark 3.5, Spark Connect and a cluster
 	@.venv/bin/python setup/other_spark.py
@@ -34,7 +35,7 @@ check: setup  ## ruff, mypy, import-linter
 	@$(in_venv)/ruff check .
 	@$(in_venv)/ruff format --check .
 	@$(in_venv)/mypy
-	@$(in_venv)/lint-imports
+	@$(in_venv)/lint-imports --no-cache
 
 bench: setup  ## benchmarks, BENCH=name for one of them
 	@$(in_venv)/python -m bench $(BENCH)
