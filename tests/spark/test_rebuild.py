@@ -177,6 +177,21 @@ def test_a_landed_copy_is_enough(tmp_path: Path) -> None:
         rebuilt(client, result.run_id)
 
 
+def test_a_source_above_the_lake_is_read_and_nothing_is_written_over(tmp_path: Path) -> None:
+    source = "source: orders\nformat: csv\npath: ../../exports/*.csv\n"
+    folder = tmp_path / "company" / "lake"
+    client = applied(folder, {**FILES, "definitions/sources/orders.yaml": source})
+    for place, text in ((tmp_path, "id,amount\n1,2.5\n2,3\n"), (folder, "ours\n")):
+        (place / "exports").mkdir()
+        (place / "exports" / "a.csv").write_text(text)
+    result = run(client, "bronze.orders")
+    assert (result.version, result.rows) == (1, 2), result
+    before = everything(folder)
+    assert rebuilt(client, result.run_id).same
+    assert everything(folder) == before
+    assert (folder / "exports" / "a.csv").read_text() == "ours\n"
+
+
 def test_python_and_rows_that_were_set_aside(tmp_path: Path) -> None:
     """The rows that rules keep out are kept out again; code that is another is told."""
     code = "def totals(spark, inputs):\n    return inputs['bronze.orders']\n"
