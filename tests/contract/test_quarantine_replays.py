@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lakeguard.promotion.replaying import replay_load
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.definition import ColumnDefinition
 from lakeguard_sdk.errors import BaseMoved, SecretReason, TableBusy
@@ -14,7 +15,7 @@ from lakeguard_sdk.evidence import Changes, SourcePosition
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.quarantine import KeptChoice, KeptState, QuarantineBuild
 from lakeguard_sdk.quarantine_errors import NothingWaits, NotReplayable, WriteOffInvalid
-from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.words import Deletes, HashStrategy, LoadType, RunStatus
 from tests.contract.test_quarantine import balance, in_table, states
 from tests.worlds.hand_work import shown
@@ -68,6 +69,44 @@ def test_a_choice_takes_its_runs_and_rules_alone(tmp_path: Path) -> None:
     assert shown(tmp_path) == [1]
     with pytest.raises(NothingWaits, match=f"of run {first.run_id}, under {NEGATIVE}"):
         order(world.client, choice)
+
+
+def test_every_run_and_rule_that_is_named_must_wait(tmp_path: Path) -> None:
+    world = ByHand.project(tmp_path)
+    good = world.run([1, -1]).run_id
+    operations, reader = world.client.operations, world.client.reader
+    for choice, told in (
+        (KeptChoice(runs=(good, "run_typo")), "wait of run run_typo$"),
+        (KeptChoice(rules=(NEGATIVE, LARGE)), f"wait under {LARGE}$"),
+    ):
+        with pytest.raises(NothingWaits, match=told):
+            operations.discard(NUMBERS, choice, "because")
+        with pytest.raises(NothingWaits, match=told):
+            order(world.client, choice)
+        with pytest.raises(NothingWaits, match=told):
+            reader.kept_rows(NUMBERS, choice)
+    assert balance(world) == (2, 1, 1, 0, 0)
+
+
+def test_rows_that_a_back_fill_may_have_brought_are_not_added_again(tmp_path: Path) -> None:
+    world = ByHand.project(tmp_path)
+    first = world.run([1, -2])
+    window = Window(column="n", start="0", end="9")
+    plan = world.opened(world.client.operations.submit(NUMBERS, "tests", window=window))
+    assert world.decide(plan, [2]).allowed
+    world.publish(plan)
+    later = world.run([-3])
+    with pytest.raises(NotReplayable, match=f"a back-fill came after run {first.run_id}") as told:
+        order(world.client)
+    assert told.value.next_step == f"lakeguard quarantine replay {NUMBERS} --as-newest"
+    world.replay(order(world.client, KeptChoice(runs=(later.run_id,))))
+    assert world.opened(order(world.client, as_newest=True)).load.type is LoadType.APPEND
+
+
+def test_what_replaces_partitions_is_sent_again_by_its_key_hash() -> None:
+    load = Load(type=LoadType.PARTITION, keys=("n",), hash=HashStrategy.KEY_HASH)
+    assert replay_load(load).type is LoadType.INCREMENTAL
+    assert replay_load(load).keys == ("n",)
 
 
 def test_a_rollback_undoes_a_replay(tmp_path: Path) -> None:

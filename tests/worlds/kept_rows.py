@@ -23,7 +23,7 @@ from lakeguard_sdk.definition import (
     PolicyDefinition,
     SourceDefinition,
 )
-from lakeguard_sdk.evidence import Changes, Evidence
+from lakeguard_sdk.evidence import Changes, Evidence, SourceFile, SourcePosition
 from lakeguard_sdk.left_files import kept_place
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.measure import measure_key
@@ -43,6 +43,8 @@ RULES = (
     rule("range(n, min=0) on_fail quarantine", rule_id=NEGATIVE),
     rule("range(n, max=99) on_fail quarantine", rule_id=LARGE),
 )
+
+POSITION = SourcePosition(files=(SourceFile(path="numbers/1.csv", size=1, modified_ms=1),))
 
 
 def failing(number: int) -> list[str]:
@@ -159,6 +161,7 @@ class ByHand:
             changes=Changes(inserted=len(rest)) if by_key else None,
             aside=self._aside(plan, numbers, had),
             batch=len(rest),
+            position=None if isinstance(plan.build, QuarantineBuild) else POSITION,
         )
 
     def _had(self, plan: RunPlan) -> list[int]:

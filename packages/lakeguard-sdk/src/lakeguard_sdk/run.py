@@ -180,7 +180,7 @@ class RunPlan(Noun):
             update={
                 "declared": verdict.declared,
                 "measures": verdict.measures or self.measures,
-                "aside": verdict.aside or self.aside,
+                "aside": self.aside if verdict.aside is None else verdict.aside,
                 "private": tuple(sorted({*self.private, *verdict.private})),
                 "masked": tuple(sorted({*self.masked, *verdict.masked})),
                 "unstated": tuple(sorted({*self.unstated, *verdict.unstated})),
@@ -240,8 +240,8 @@ class SchemaVerdict(Noun):
     """Columns, beside those of its plan, whose values no sample may tell."""
     unstated: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Columns, beside those of its plan, whose extremes no statistics may tell."""
-    aside: tuple[AsideRule, ...] = Field(default=(), exclude_if=lambda rules: not rules)
-    """Rules that then set rows aside, in the place of its plan's."""
+    aside: tuple[AsideRule, ...] | None = Field(default=None, exclude_if=lambda said: said is None)
+    """Rules that then set rows aside, in the place of its plan's; None where those stay."""
 
 
 class Failure(Noun):

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from lakeguard.gate.policies import parse_policy
 from lakeguard.gate.policy_types.pii import ForbidPattern
+from lakeguard.ledger.kept_choice import chosen_of
 from lakeguard.ledger.kept_reading import quarantine_of
 from lakeguard.ledger.kept_rows import Holding
 from lakeguard.ledger.openings import opening_of, schema_verdict
@@ -57,7 +58,7 @@ def listing_order(
     dataset = require_dataset(connection, org_id, name)
     found = quarantine_of(connection, org_id, dataset.dataset_id)
     waiting = found.waiting(found.published)
-    chosen = tuple(item for item in waiting if choice.takes(item.run_id, item.rule_id))
+    chosen = chosen_of(dataset.name, waiting, choice)
     policies = current_policies(connection, org_id)
     hidden = set(_hidden_today(connection, org_id, dataset, policies))
     for run_id in {item.run_id for item in chosen}:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from lakeguard.ledger.kept_reading import quarantine_of, rows_read_by, whole_quarantine
+from lakeguard.ledger.kept_reading import quarantine_of, rows_read_by
 from lakeguard.ledger.kept_rows import oldest
 from lakeguard.ledger.quarantine import datasets_with_holdings, holdings_of
 from lakeguard.registry.store import dataset_by_id, require_dataset
@@ -51,7 +51,7 @@ def rows_set_aside(connection: Connection, dataset_id: str) -> dict[int, int]:
 def balance_of(connection: Connection, org_id: str, name: DatasetName) -> QuarantineBalance:
     """As seen from what is published."""
     dataset = require_dataset(connection, org_id, name)
-    quarantine = whole_quarantine(connection, org_id, dataset.dataset_id)
+    quarantine = quarantine_of(connection, org_id, dataset.dataset_id, whole=True)
     version = quarantine.published
     line = quarantine.line(version)
     read = rows_read_by(connection, org_id, dataset.dataset_id, line)

@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Iterable
 
 from sqlalchemy import Connection
 
 from lakeguard.ledger.documents import get_document
-from lakeguard.ledger.kept_rows import Move, Quarantine, ReadRows, read_rows, reads_anew
-from lakeguard.ledger.openings import opening_of
+from lakeguard.ledger.kept_reach import reaches_since
+from lakeguard.ledger.kept_rows import Move, Quarantine, Reach, ReadRows, read_rows
 from lakeguard.ledger.quarantine import holdings_of, taken_of, write_offs_of
-from lakeguard.ledger.versions import evidence_behind, pointer_rows, require_version
+from lakeguard.ledger.versions import evidence_behind, pointer_rows
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.words import MoveKind
 
 
-def quarantine_of(connection: Connection, org_id: str, dataset_id: str) -> Quarantine:
-    """It is to be asked only while the connection is open.
+def quarantine_of(
+    connection: Connection, org_id: str, dataset_id: str, *, whole: bool = False
+) -> Quarantine:
+    """Versions older than all that was set aside are not looked at: nothing of theirs waits.
 
-    Versions older than all that was set aside are not looked at: nothing of theirs waits.
+    With ``whole`` lines go back to the last version that read everything all the same.
     """
     holdings = holdings_of(connection, dataset_id)
-    first = min((item.version for item in holdings), default=None)
+    first = 0 if whole else min((item.version for item in holdings), default=None)
+    rows = pointer_rows(connection, dataset_id)
+    reaches = {} if first is None else reaches_since(connection, org_id, dataset_id, first)
+    adopted = {row.version for row in rows if row.kind == MoveKind.ADOPTION.value}
+
+    def reach(version: int) -> Reach:
+        if first is None or version < first or version in adopted:
+            return Reach(anew=True)
+        return reaches[version]
+
     return Quarantine(
-        moves=_moves(connection, dataset_id),
-        renews=_renews(connection, org_id, dataset_id, first),
+        moves=tuple(Move(row.version, row.kind) for row in rows),
+        reach=reach,
         holdings=holdings,
-        taken=taken_of(connection, dataset_id),
-        write_offs=write_offs_of(connection, dataset_id),
-    )
-
-
-def whole_quarantine(connection: Connection, org_id: str, dataset_id: str) -> Quarantine:
-    """The same, with lines that go back to the last version that read everything."""
-    return Quarantine(
-        moves=_moves(connection, dataset_id),
-        renews=_renews(connection, org_id, dataset_id, 0),
-        holdings=holdings_of(connection, dataset_id),
         taken=taken_of(connection, dataset_id),
         write_offs=write_offs_of(connection, dataset_id),
     )
@@ -54,27 +53,3 @@ def rows_read_by(
         evidence = Evidence.from_json(get_document(connection, org_id, evidence_hash))
         found[number] = read_rows(evidence)
     return found
-
-
-def _moves(connection: Connection, dataset_id: str) -> tuple[Move, ...]:
-    return tuple(Move(row.version, row.kind) for row in pointer_rows(connection, dataset_id))
-
-
-def _renews(
-    connection: Connection, org_id: str, dataset_id: str, first: int | None
-) -> Callable[[int], bool]:
-    """Whether a version read everything; one before ``first`` need not be looked at."""
-    adopted = {
-        row.version
-        for row in pointer_rows(connection, dataset_id)
-        if row.kind == MoveKind.ADOPTION.value
-    }
-
-    @cache
-    def renews(version: int) -> bool:
-        if first is None or version < first or version in adopted:
-            return True
-        run_id = require_version(connection, dataset_id, version).run_id
-        return reads_anew(opening_of(connection, org_id, run_id).plan)
-
-    return renews

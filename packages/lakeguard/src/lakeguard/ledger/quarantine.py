@@ -105,7 +105,9 @@ def taken_of(connection: Connection, dataset_id: str) -> tuple[Taken, ...]:
 
 def write_offs_of(connection: Connection, dataset_id: str) -> tuple[WriteOff, ...]:
     rows = _of_dataset(connection, quarantine_write_offs, dataset_id)
-    return tuple(WriteOff(row.run_id, row.rule_id, row.reason, row.actor) for row in rows)
+    return tuple(
+        WriteOff(row.run_id, row.rule_id, row.reason, row.actor, row.written_off_at) for row in rows
+    )
 
 
 def datasets_with_holdings(connection: Connection, org_id: str) -> frozenset[str]:

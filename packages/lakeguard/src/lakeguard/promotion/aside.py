@@ -8,8 +8,9 @@ from itertools import groupby
 from sqlalchemy import Connection
 
 from lakeguard.gate.case import Quarantined
+from lakeguard.ledger.kept_reach import reach_of
 from lakeguard.ledger.kept_reading import quarantine_of
-from lakeguard.ledger.kept_rows import Holding, Taken, oldest, reads_anew
+from lakeguard.ledger.kept_rows import Holding, Taken, oldest
 from lakeguard.ledger.quarantine import record_holdings, record_taken
 from lakeguard.ledger.versions import StoredVersion
 from lakeguard.promotion.eligibility import Findings
@@ -91,7 +92,7 @@ def quarantined(
         rows=sum(item.rows for item in waiting),
         oldest=oldest(waiting),
         exempt=isinstance(plan.build, QuarantineBuild),
-        renews=reads_anew(plan),
+        renews=reach_of(plan).anew,
     )
 
 

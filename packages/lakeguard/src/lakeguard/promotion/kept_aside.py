@@ -21,18 +21,16 @@ def files_that_may_wait(
     connection: Connection, heart: Heart, dataset: RegisteredDataset
 ) -> frozenset[str]:
     """Paths below the lake of rows that wait now, or would where a version is shown again that
-    still can be."""
+    still can be, or were written off a short while ago."""
     found = quarantine_of(connection, heart.org_id, dataset.dataset_id)
     if not found.holdings:
         return frozenset()
     gone = removed_versions(connection, dataset.dataset_id)
     known = {item.version for item in stored_versions(connection, dataset.dataset_id)} - gone
-    return frozenset(
-        file.path
-        for version in (found.published, *sorted(known))
-        for holding in found.waiting(version)
-        for file in holding.files
-    )
+    until = heart.clock() - timedelta(days=heart.maintenance.inspection_days)
+    shown = {found.published} if found.published is not None else set()
+    stays = (*found.ever_waiting(known | shown), *found.written_off_since(until))
+    return frozenset(file.path for holding in stays for file in holding.files)
 
 
 def left_to_remove(

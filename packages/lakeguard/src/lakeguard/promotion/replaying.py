@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.ledger.kept_choice import chosen_of
 from lakeguard.ledger.kept_reading import quarantine_of
-from lakeguard.ledger.kept_rows import Holding
+from lakeguard.ledger.kept_rows import Holding, Quarantine
 from lakeguard.ledger.versions import Pointer
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart
@@ -38,8 +40,7 @@ def order_replay(
     """Submit a replay; refused where nothing chosen waits, or nothing orders the rows."""
     with heart.database.write() as connection:
         dataset = require_dataset(connection, heart.org_id, name)
-        require_replayable(dataset, order)
-        chosen_holdings(connection, heart, dataset, order.choice)
+        replayable_holdings(connection, heart, dataset, order)
         return tasks.submit(
             connection,
             heart.org_id,
@@ -58,8 +59,11 @@ def task_replay(task: Task) -> ReplayOrder | None:
     return None if kept is None else ReplayOrder.model_validate(kept)
 
 
-def require_replayable(dataset: RegisteredDataset, order: ReplayOrder) -> None:
-    """``NotReplayable``, with the way out, where it is not known which rows are newer."""
+def replayable_holdings(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, order: ReplayOrder
+) -> tuple[Holding, ...]:
+    """``NotReplayable``, with the way out, where it is not known which rows are newer, or whether
+    the table has them already."""
     load, name = dataset.definition.load, dataset.name
     if load.type is LoadType.FULL and load.hash is HashStrategy.KEY_HASH:
         reason = "a FULL load with a key_hash adds no rows; it reads them all again"
@@ -67,17 +71,28 @@ def require_replayable(dataset: RegisteredDataset, order: ReplayOrder) -> None:
     problem = None if order.as_newest else _unordered(load)
     if problem is not None:
         raise NotReplayable(dataset=name, reason=problem)
+    quarantine = quarantine_of(connection, heart.org_id, dataset.dataset_id)
+    chosen = _chosen(quarantine, dataset, order.choice)
+    problem = None if order.as_newest else _backfilled(load, quarantine, chosen)
+    if problem is not None:
+        raise NotReplayable(dataset=name, reason=problem)
+    return chosen
 
 
 def chosen_holdings(
     connection: Connection, heart: Heart, dataset: RegisteredDataset, choice: KeptChoice
 ) -> tuple[Holding, ...]:
     """What waits and is chosen; ``NothingWaits`` where that is nothing."""
-    quarantine = quarantine_of(connection, heart.org_id, dataset.dataset_id)
+    return _chosen(quarantine_of(connection, heart.org_id, dataset.dataset_id), dataset, choice)
+
+
+def _chosen(
+    quarantine: Quarantine, dataset: RegisteredDataset, choice: KeptChoice
+) -> tuple[Holding, ...]:
     waiting = quarantine.waiting(quarantine.published)
-    chosen = tuple(item for item in waiting if choice.takes(item.run_id, item.rule_id))
+    chosen = chosen_of(dataset.name, waiting, choice)
     if not chosen:
-        raise NothingWaits(dataset=dataset.name, choice=_choice_words(choice))
+        raise NothingWaits(dataset=dataset.name, choice="")
     return chosen
 
 
@@ -91,8 +106,7 @@ def plan_replay(
 ) -> QuarantineBuild | None:
     """The files of what waits and is chosen, pinned; None, and why in the findings, if none is."""
     try:
-        require_replayable(dataset, order)
-        chosen = chosen_holdings(connection, heart, dataset, order.choice)
+        chosen = replayable_holdings(connection, heart, dataset, order)
     except (NotReplayable, NothingWaits) as error:
         findings.refuse("quarantine", f"{error}; {error.next_step}")
         return None
@@ -103,7 +117,10 @@ def plan_replay(
 
 def replay_load(load: Load) -> Load:
     """The load turned into one that adds; rows that waited are not late, whatever was read."""
+    by_key = load.hash is HashStrategy.KEY_HASH
     kind = _ADDS.get(load.type, load.type)
+    if load.type is LoadType.PARTITION and by_key:
+        kind = LoadType.INCREMENTAL  # adding by key would leave out keys that the table has
     update: dict[str, object] = {
         "type": kind,
         "watermark": "",
@@ -112,7 +129,7 @@ def replay_load(load: Load) -> Load:
         "late": LateRows.LOAD,
         "skip_unchanged": False,
     }
-    if load.type in (LoadType.FULL, LoadType.PARTITION) and load.hash is not HashStrategy.KEY_HASH:
+    if load.type in (LoadType.FULL, LoadType.PARTITION) and not by_key:
         update |= {"keys": (), "order_by": ()}
     return load.model_copy(update=update)
 
@@ -127,6 +144,11 @@ def _unordered(load: Load) -> str | None:
     return f"without {missing} it is not known whether the table has newer rows of their keys"
 
 
-def _choice_words(choice: KeptChoice) -> str:
-    said = [f"of run {run}" for run in choice.runs] + [f"under {rule}" for rule in choice.rules]
-    return f" {', '.join(said)}" if said else ""
+def _backfilled(load: Load, quarantine: Quarantine, chosen: Iterable[Holding]) -> str | None:
+    """Rows that meet the table's by key are there once, however often they come."""
+    if load.type in KEYED_LOADS or load.keys:
+        return None
+    runs = sorted({item.run_id for item in chosen if quarantine.backfilled_since(item)})
+    if not runs:
+        return None
+    return f"a back-fill came after run {runs[0]}, so that the table may have rows of it already"

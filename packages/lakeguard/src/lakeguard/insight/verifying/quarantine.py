@@ -8,7 +8,7 @@ from pathlib import Path
 from lakeguard.insight.verifying.files import content_damage
 from lakeguard.insight.verifying.side_by_side import side_by_side
 from lakeguard.lake.kept_tables import KeptTables
-from lakeguard.ledger.kept_reading import quarantine_of, rows_read_by, whole_quarantine
+from lakeguard.ledger.kept_reading import quarantine_of, rows_read_by
 from lakeguard.ledger.kept_rows import Quarantine, ReadRows
 from lakeguard.ledger.quarantine import datasets_with_holdings
 from lakeguard.promotion.waiting_tables import wanted_files
@@ -37,24 +37,22 @@ def quarantine_findings(
 
 
 def _account(database: Database, org_id: str, dataset_id: str) -> Iterator[Finding]:
-    """Whatever was ever published, every row that was read is somewhere."""
+    """Whatever was ever published, every row that was read is somewhere. That evidence is gone is
+    another finding."""
     with database.read() as connection:
         name = dataset_by_id(connection, org_id, dataset_id).name
-        found = whole_quarantine(connection, org_id, dataset_id)
+        found = quarantine_of(connection, org_id, dataset_id, whole=True)
         versions = {move.version for move in found.moves}
         read = rows_read_by(connection, org_id, dataset_id, versions)
         yield from _filed(name, found, read)
-        for version in sorted(versions):
-            if not read.keys() >= set(found.line(version)):
-                continue  # that its evidence is gone is another finding
-            balance = found.balance(name, version, read)
+        for balance in found.balances(name, read):
             if not balance.adds_up:
                 said = (
                     f"expected {balance.read:,} rows that were read, found"
                     f" {balance.published:,} published, {balance.waiting:,} waiting,"
                     f" {balance.written_off:,} written off and {balance.malformed:,} malformed"
                 )
-                place = f"{name}@v{version}"
+                place = f"{name}@v{balance.version}"
                 yield Finding(kind=FindingKind.HISTORY, place=place, message=said)
 
 
