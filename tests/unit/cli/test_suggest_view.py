@@ -79,11 +79,13 @@ def test_versions_say_what_breaks_a_rule() -> None:
         Held(version=3, outcome=Outcome.PASS, message="newest at is 2 h old"),
         Held(version=2, outcome=Outcome.WARN, message="12 of 90", failed_rows=1_200),
         Held(version=1, outcome=Outcome.ERROR, message="its files are gone"),
+        Held(version=0, outcome=Outcome.NOT_EVALUATED, message="not compared"),
     )
     item = suggested("row_count(min=1)", held=held)
     text = "\n".join(fragment_lines(all_of(item), [item]))
     assert "  # 3 rows\\nsay so; confidence 0.90\n" in text
-    assert "  # violations: v3 0, v2 1,200, v1 its files are gone; fails on: x\\x1b[2J" in text
+    said = "v3 0, v2 1,200, v1 its files are gone, v0 not compared"
+    assert f"  # violations: {said}; fails on: x\\x1b[2J" in text
 
 
 def test_weak_ones_are_counted_and_shown_when_asked() -> None:

@@ -254,6 +254,8 @@ def test_more_rows_make_it_likelier_and_versions_that_break_it_less() -> None:
     assert suggestion(fewer).confidence == 0.45
     half = suggestion(draft, held(Outcome.PASS, Outcome.FAIL, Outcome.ERROR))
     assert half.confidence == 0.45
+    compared = suggestion(draft, held(Outcome.PASS, Outcome.FAIL, Outcome.NOT_EVALUATED))
+    assert compared.confidence == half.confidence
     assert ranked([half, suggestion(draft)]) == [suggestion(draft)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lakeguard.cli.other_keys import other_keys
 from lakeguard.cli.profiling import profile_of
@@ -23,10 +23,17 @@ from lakeguard.insight.suggesting import (
     suggestion,
     tried,
 )
+from lakeguard.promotion.history import led_to
 from lakeguard_sdk.client import Client, survey
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.expression import ColumnRef
-from lakeguard_sdk.measure import Aggregate, AggregateFunction, Measure, measure_key
+from lakeguard_sdk.measure import (
+    Aggregate,
+    AggregateFunction,
+    Measure,
+    MeasureValue,
+    measure_key,
+)
 from lakeguard_sdk.memory_errors import VersionUnreadable
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.noun import Noun
@@ -57,17 +64,18 @@ def rules_for(
     """Every draft that the published version keeps, with what the last ``count`` say of it."""
     profile = profile_of(client, Address(dataset=dataset))
     definition = client.reader.definition(profile.dataset)
-    versions = _last(client.reader.versions(profile.dataset), profile.version, count)
+    chain = _chain(client, profile)
+    versions = chain[:count]
     surveyor = Surveyor(client, definition.dataset)
     tell("draft")
     seen = _seen(surveyor, definition, profile, versions)
     tell(f"survey v{versions[0].version}")
     trials = tried(drafts(seen), seen.table_schema)
-    found = list(surveyor.kept(trials, *versions[:2]))
+    found = list(surveyor.kept(trials, chain))
     past = []
     for at in range(1, len(versions)):
         tell(f"survey v{versions[at].version}")
-        past.append(surveyor.held([trial for trial, _ in found], *versions[at : at + 2]))
+        past.append(surveyor.held([trial for trial, _ in found], chain[at:]))
     return Suggested(
         dataset=definition.dataset,
         version=profile.version,
@@ -99,10 +107,13 @@ def _seen(
     )
 
 
-def _last(rows: Sequence[VersionRow], published: int, count: int) -> list[VersionRow]:
-    """The published one, then those before it; what came after a rollback says nothing."""
-    shown = sorted((row for row in rows if row.version <= published), key=lambda row: -row.version)
-    return shown[:count]
+def _chain(client: Client, profile: Profile) -> list[VersionRow]:
+    """The published one, then those that led to it; what a rollback took away says nothing."""
+    rows = {row.version: row for row in client.reader.versions(profile.dataset)}
+    moves = client.reader.pointer_moves(profile.dataset)
+    # the pointer may have moved on since the profile was taken
+    last = max(at for at, move in enumerate(moves) if move.version == profile.version)
+    return [rows[version] for version in reversed(led_to(moves[: last + 1]))]
 
 
 def _declared(profile: Profile, definition: DatasetDefinition) -> tuple[ColumnProfile, ...]:
@@ -113,30 +124,30 @@ def _declared(profile: Profile, definition: DatasetDefinition) -> tuple[ColumnPr
 
 @dataclass(frozen=True)
 class Surveyor:
-    """Asks versions of one dataset."""
+    """Asks versions of one dataset. A chain is a version and then those that led to it."""
 
     client: Client
     dataset: DatasetName
+    _looked_at: dict[int, dict[str, MeasureValue]] = field(default_factory=dict)
+    """By version, what rules that look back were told of it."""
 
     def kept(
-        self, trials: Sequence[Trial], row: VersionRow, before: VersionRow | None = None
+        self, trials: Sequence[Trial], chain: Sequence[VersionRow]
     ) -> Iterator[tuple[Trial, Held]]:
         """Those that hold, in their order."""
-        for part, answers in self._parts(trials, row, before):
+        for part, answers in self._parts(trials, chain):
             yield from kept(part, answers)
 
-    def held(
-        self, trials: Sequence[Trial], row: VersionRow, before: VersionRow | None = None
-    ) -> list[Held]:
+    def held(self, trials: Sequence[Trial], chain: Sequence[VersionRow]) -> list[Held]:
         """What each comes to on an earlier version; one that is gone says so."""
         try:
             found = {
                 trial.draft.rule: held(trial, answers)
-                for part, answers in self._parts(trials, row, before)
+                for part, answers in self._parts(trials, chain)
                 for trial in part
             }
         except VersionUnreadable as error:
-            gone = Held(version=row.version, outcome=Outcome.ERROR, message=str(error))
+            gone = Held(version=chain[0].version, outcome=Outcome.ERROR, message=str(error))
             return [gone for _ in trials]
         return [found[trial.draft.rule] for trial in trials]
 
@@ -158,16 +169,17 @@ class Surveyor:
         return Earlier(version=row.version, at=row.promoted_at, rows=row.row_count, greatest=newest)
 
     def _parts(
-        self, trials: Sequence[Trial], row: VersionRow, before: VersionRow | None
+        self, trials: Sequence[Trial], chain: Sequence[VersionRow]
     ) -> Iterator[tuple[list[Trial], Answers]]:
         for whole in (True, False):
             part = [trial for trial in trials if (trial.draft.about not in OF_A_RUN) is whole]
             if part:
-                yield part, self._answers(part, row, before, whole=whole)
+                yield part, self._answers(part, chain, whole=whole)
 
     def _answers(
-        self, trials: Sequence[Trial], row: VersionRow, before: VersionRow | None, *, whole: bool
+        self, trials: Sequence[Trial], chain: Sequence[VersionRow], *, whole: bool
     ) -> Answers:
+        row, *before = chain
         found, schema = self._survey(row, asked_measures(trials), whole=whole)
         return Answers(
             version=row.version,
@@ -179,17 +191,27 @@ class Surveyor:
             history=self._history(trials, before),
         )
 
-    def _history(self, trials: Sequence[Trial], before: VersionRow | None) -> History:
-        """What rules that look back compare with; nothing where that is gone."""
+    def _history(self, trials: Sequence[Trial], before: Sequence[VersionRow]) -> History:
+        """What rules that look back compare with, up to a version that is gone."""
+        reach = max((looks_back(trial.compiled.judgement) for trial in trials), default=0)
         looking = [trial for trial in trials if looks_back(trial.compiled.judgement)]
-        if before is None or not looking:
-            return History()
+        found: list[EarlierVersion] = []
         try:
-            found, _ = self._survey(before, asked_measures(looking), whole=False)
+            for row in before[:reach]:
+                values = self._values(row, asked_measures(looking))
+                found.append(EarlierVersion(version=row.version, at=row.promoted_at, values=values))
         except VersionUnreadable:
-            return History()
-        earlier = EarlierVersion(version=before.version, at=before.promoted_at, values=found.values)
-        return History(versions=(earlier,))
+            pass
+        return History(versions=tuple(found))
+
+    def _values(self, row: VersionRow, measures: Sequence[Measure]) -> dict[str, MeasureValue]:
+        """Each is measured once, however many versions look back at this one."""
+        known = self._looked_at.setdefault(row.version, {})
+        missing = [measure for measure in measures if measure_key(measure) not in known]
+        if missing:
+            values = self._survey(row, missing, whole=False)[0].values
+            known.update({key: values.get(key) for key in map(measure_key, missing)})
+        return {key: known[key] for key in map(measure_key, measures)}
 
     def _survey(
         self, row: VersionRow, measures: Sequence[Measure], *, whole: bool

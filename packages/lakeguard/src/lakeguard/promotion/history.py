@@ -14,6 +14,7 @@ from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.versions import evidence_behind, pointer_rows
 from lakeguard.promotion.heart import Heart
 from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.reading import PointerMove
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import MoveKind
 
@@ -44,7 +45,7 @@ def earlier_values(
     return History(versions=tuple(found))
 
 
-def led_to(moves: Iterable[Row[Any]]) -> list[int]:
+def led_to(moves: Iterable[Row[Any] | PointerMove]) -> list[int]:
     """The versions that led to what a pointer shows after these moves, the oldest first.
 
     A rollback takes away what came after the version that it shows again.

@@ -89,7 +89,7 @@ def evidence_lines(item: Suggestion) -> list[str]:
 
 
 def _held(told: Held) -> str:
-    if told.outcome is Outcome.ERROR:
+    if told.outcome in (Outcome.ERROR, Outcome.NOT_EVALUATED):
         return f"v{told.version} {told.message}"
     if told.failed_rows is not None:
         return f"v{told.version} {told.failed_rows:,}"

@@ -9,6 +9,7 @@ from lakeguard.gate.case import History
 from lakeguard.gate.evaluate import Grounds, Unmeasured, evaluate
 from lakeguard.gate.grammar import parse_rule
 from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.judgement import looks_back
 from lakeguard.gate.rules import CompiledRule, compile_text, define_rule
 from lakeguard.gate.scalars import NotAValue
 from lakeguard.insight.suggesting.suggestion import Draft, Held
@@ -60,15 +61,20 @@ class Answers:
     unmeasured: Mapping[str, str]
     at: Instant
     history: History = field(default_factory=History)
-    """What was measured of the version before, where a rule looks back."""
+    """What was measured of the versions before, where a rule looks back."""
 
 
 def held(trial: Trial, answers: Answers) -> Held:
-    """What the rule comes to on them; ERROR with the reason where it cannot be judged."""
+    """What the rule comes to on them; ERROR with the reason where it cannot be judged, and
+    NOT_EVALUATED where it found nothing to compare with."""
     try:
         result = evaluate(trial.definition, trial.compiled, _grounds(answers))
     except (Unmeasured, NotAValue) as error:
         return Held(version=answers.version, outcome=Outcome.ERROR, message=str(error))
+    if looks_back(trial.compiled.judgement) and result.observed is None:
+        # the gate lets it pass, which says nothing for the rule
+        skipped = Outcome.NOT_EVALUATED
+        return Held(version=answers.version, outcome=skipped, message="not compared")
     return Held(
         version=answers.version,
         outcome=result.outcome,

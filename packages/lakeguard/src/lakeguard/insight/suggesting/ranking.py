@@ -10,6 +10,7 @@ from lakeguard_sdk.words import Outcome
 SURE_ENOUGH = 0.7
 _DOUBT = 10
 """Rows that a rule is doubted by: with as many for it, it is half as likely as it could be."""
+_SAYS_NOTHING = (Outcome.ERROR, Outcome.NOT_EVALUATED)
 
 
 def suggestion(draft: Draft, held: Sequence[Held] = ()) -> Suggestion:
@@ -34,7 +35,7 @@ def ranked(found: Iterable[Suggestion], least: float = SURE_ENOUGH) -> list[Sugg
 
 def _confidence(draft: Draft, held: Sequence[Held]) -> float:
     """More rows make it likelier, and a version that breaks the rule less so."""
-    judged = [item for item in held if item.outcome is not Outcome.ERROR]
+    judged = [item for item in held if item.outcome not in _SAYS_NOTHING]
     kept = sum(item.outcome is Outcome.PASS for item in judged)
     share = kept / len(judged) if judged else 1.0
     believed = draft.support / (draft.support + _DOUBT)
