@@ -9,10 +9,14 @@ import pytest
 
 from lakeguard_sdk import Client
 from lakeguard_sdk.client import survey
+from lakeguard_sdk.definition import ColumnDefinition
 from lakeguard_sdk.memory import Backtest
-from lakeguard_sdk.words import Verdict
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.words import Layer, PolicyType, Verdict
+from tests.worlds.definitions import rule
 from tests.worlds.past_runs import apply_rules, past_project, past_run, with_rules
 from tests.worlds.planes import NUMBERS
+from tests.worlds.promises import DOUBLED, built, numbers, promise, revise, world
 
 pytestmark = pytest.mark.usefixtures("each_state")
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -135,9 +139,51 @@ def test_no_value_of_a_tagged_column_is_told(tmp_path: Path) -> None:
     (run,) = test.blocks
     assert sorted(finding.message for finding in run.findings) == [
         "1 of 2 rows",
-        "does not hold; its value is not told, because a column that it names is tagged",
+        "does not hold; what was found is not told, because a column that it names is hidden",
     ]
     assert "777" not in test.to_json()
+
+
+def test_no_value_is_told_of_a_column_that_has_its_tag_from_above(tmp_path: Path) -> None:
+    """Neither where the tag came later, nor where only a policy is about the column."""
+    silver = built("SELECT n FROM bronze.numbers").model_copy(
+        update={"rules": (rule("max(n, max=1000)"),)}
+    )
+    client = world(tmp_path, numbers(), silver)
+    past_run(client, [777])
+    past_run(client, [777], DOUBLED)
+    draft = silver.model_copy(update={"rules": (rule("max(n, max=5)"),)})
+    assert "777" in client.memory.backtest(draft, LONG_AGO).to_json(), "while there is no tag"
+    tagged = ColumnDefinition(name="n", type="long", tags=("salary",))
+    revise(client, numbers(columns=(tagged,)), silver)
+    assert "777" not in client.memory.backtest(draft, LONG_AGO).to_json()
+    revise(client, numbers(), silver)
+    policy = promise(PolicyType.PII, "forbid columns [n]", applies_to_layer=Layer.GOLD)
+    revise(client, numbers(), silver, policies=(policy,))
+    assert "777" not in client.memory.backtest(draft, LONG_AGO).to_json()
+
+
+def test_a_dataset_that_is_new_has_no_runs(tmp_path: Path) -> None:
+    client = project(tmp_path, "row_count(min=1)")
+    past_run(client, [1])
+    draft = with_rules(HIGH)
+    other = DatasetName("bronze.newer")
+    new = client.memory.backtest(draft.model_copy(update={"dataset": other}), LONG_AGO)
+    assert (new.dataset, new.new, new.runs, new.added) == (other, True, 0, ("range.n",))
+    renamed = draft.model_copy(update={"dataset": other, "renamed_from": NUMBERS})
+    assert client.memory.backtest(renamed, LONG_AGO).runs == 1
+
+
+def test_rules_that_were_asked_of_nothing_are_named(tmp_path: Path) -> None:
+    client = project(tmp_path, "row_count(min=1)")
+    past_run(client, [1])
+    test = backtest(client, "row_count(min=1)", HIGH)
+    assert (test.spoils, test.unasked, test.to_scan) == (False, ("range.n",), ("range.n",))
+    scanned = backtest(client, "row_count(min=1)", HIGH, scan=True)
+    assert (scanned.unasked, scanned.to_scan) == ((), ())
+    apply_rules(client, with_rules("row_count(min=1)", HIGH))
+    registered = backtest(client, "row_count(min=1)", HIGH)
+    assert (registered.unasked, registered.to_scan) == (("range.n",), ()), "it is in force already"
 
 
 def test_only_runs_since_the_time_count(tmp_path: Path) -> None:

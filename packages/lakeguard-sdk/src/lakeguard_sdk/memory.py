@@ -8,6 +8,9 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.words import Outcome, Severity, Verdict
 
+NOT_MEASURED = "not measured"
+"""Why a rule was not asked of a run whose evidence lacks what it needs; a scan may help."""
+
 
 class ReplayedDifference(Noun):
     """A recorded decision that does not come out as it did."""
@@ -106,6 +109,8 @@ class Backtest(Noun):
     dataset: DatasetName
     since: Instant
     scanned: bool
+    new: bool = Field(default=False, exclude_if=lambda new: not new)
+    """Whether the dataset is not registered yet, so that it has no runs."""
     runs: int
     told: tuple[BacktestedRun, ...]
     """The oldest first: runs that the draft decides otherwise, and those rolled back."""
@@ -125,6 +130,18 @@ class Backtest(Noun):
     @property
     def misses(self) -> tuple[BacktestedRun, ...]:
         return tuple(run for run in self.told if run.misses)
+
+    @property
+    def unasked(self) -> tuple[str, ...]:
+        """Rules that were asked in none of the runs, so that nothing is known of them."""
+        return tuple(rule.rule_id for rule in self.rules if rule.unmeasured and not rule.judged)
+
+    @property
+    def to_scan(self) -> tuple[str, ...]:
+        """Of those, the new and changed ones that a scan may answer, and none was made."""
+        lacking = {rule.rule_id for rule in self.rules if NOT_MEASURED in rule.reasons}
+        open_rules = (name for name in self.unasked if name in lacking and name in self.added)
+        return () if self.scanned else tuple(open_rules)
 
     @property
     def unchanged(self) -> int:

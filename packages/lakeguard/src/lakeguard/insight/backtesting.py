@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, select
+from sqlalchemy import Connection, Row, select
 
-from lakeguard.insight.backtesting_cases import BLOCKING, Draft
+from lakeguard.insight.backtesting_cases import BLOCKING, Draft, finding
+from lakeguard.insight.backtesting_hidden import Hidden
 from lakeguard.insight.backtesting_past import Past
 from lakeguard.insight.backtesting_tally import Tally
 from lakeguard.insight.library import Library
 from lakeguard.insight.replaying import RecordedCase, Replayer, case_of, recorded_decisions
 from lakeguard.insight.run_facts import NO_BUILDS
 from lakeguard.insight.surveying import survey_plan
-from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard.registry.store import RegisteredDataset, current_definition
 from lakeguard.state.database import Database
 from lakeguard.state.tables import decisions, task_attempts, tasks
-from lakeguard_sdk.decision import Ruling
+from lakeguard_sdk.decision import CheckResult, Ruling
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.measure import MeasureValue
-from lakeguard_sdk.memory import Backtest, BacktestedRun
+from lakeguard_sdk.memory import Backtest, BacktestedRun, DraftFinding
 from lakeguard_sdk.memory_errors import VersionUnreadable
 from lakeguard_sdk.survey import Surveyed, SurveyPlan
 from lakeguard_sdk.words import CheckKind, Outcome, Verdict
@@ -45,20 +46,31 @@ def backtest(
     """Every decision of the draft's dataset that had evidence, made with the draft's rules.
 
     Facts, policies, waivers and the time are those of then. With a ``survey``, what a rule needs
-    and the evidence lacks is measured of the version that the run published.
+    and the evidence lacks is measured of the version that the run published. A dataset that is
+    not registered yet has no runs.
     """
-    with database.read() as connection:
-        dataset = require_dataset(connection, org_id, draft.dataset)
-        past = Past.read(connection, database, org_id, dataset.dataset_id)
-    test = _Backtest(
-        database, org_id, lake, Draft(draft, _tagged(draft, dataset)), past, survey, dataset
-    )
     tally = Tally(draft.rules)
+    with database.read() as connection:
+        dataset = _registered(connection, org_id, draft)
+        if dataset is None:
+            return tally.answer(draft, None, since, scanned=survey is not None)
+        past = Past.read(connection, database, org_id, dataset.dataset_id)
+        hidden = Hidden.read(connection, past, dataset, draft)
+    test = _Backtest(database, org_id, lake, Draft(draft), past, hidden, survey, dataset)
     for made, run in enumerate(test.runs(since), 1):
         tally.add(run.told, run.outcomes, run.unmeasured)
         if progress and made % _TOLD_EVERY == 0:
             progress(f"{made:,} runs decided again")
-    return tally.answer(dataset.definition, since, scanned=survey is not None)
+    return tally.answer(draft, dataset.definition, since, scanned=survey is not None)
+
+
+def _registered(
+    connection: Connection, org_id: str, draft: DatasetDefinition
+) -> RegisteredDataset | None:
+    """By its name, or by that which it has before the draft renames it."""
+    names = (name for name in (draft.dataset, draft.renamed_from) if name is not None)
+    found = (current_definition(connection, org_id, name) for name in names)
+    return next((dataset for dataset in found if dataset is not None), None)
 
 
 class _Told(NamedTuple):
@@ -75,6 +87,7 @@ class _Backtest:
     lake: str
     draft: Draft
     past: Past
+    hidden: Hidden
     survey: Survey | None
     dataset: RegisteredDataset
 
@@ -120,16 +133,22 @@ class _Backtest:
             recorded=Verdict(row.verdict),
             drafted=ruling.verdict,
             rolled_back=version in self.past.rolled_back,
-            findings=tuple(
-                self.draft.finding(check, case.facts)
-                for check in checks
-                if check.outcome in BLOCKING
-            ),
+            findings=self._findings(row, case, checks),
             lifted=_lifted(row, {c.check_id for c in ruling.checks if c.outcome in BLOCKING}),
             unmeasured=tuple(sorted(unmeasured)),
         )
         outcomes = [(check.check_id, check.outcome) for check in checks]
         return _Told(told, outcomes, unmeasured)
+
+    def _findings(
+        self, row: Row[Any], case: RecordedCase, checks: Sequence[CheckResult]
+    ) -> tuple[DraftFinding, ...]:
+        failing = [check for check in checks if check.outcome in BLOCKING]
+        if not failing:
+            return ()
+        with self.database.read() as connection:
+            hidden = self.hidden.in_run(connection, row.run_id, case)
+        return tuple(finding(check, hidden) for check in failing)
 
     def _surveyed(
         self, case: RecordedCase, version: int | None, rules: dict[str, str]
@@ -164,9 +183,3 @@ def _lifted(row: Row[Any], blocking: set[str]) -> tuple[str, ...]:
     checks = Ruling.from_json(row.ruling).checks
     stopped = {check.check_id for check in checks if check.outcome in BLOCKING}
     return tuple(sorted(stopped - blocking))
-
-
-def _tagged(draft: DatasetDefinition, dataset: RegisteredDataset) -> frozenset[str]:
-    """Columns that carry a tag in the draft, or as it is registered."""
-    columns = (*draft.columns, *dataset.definition.columns)
-    return frozenset(column.name for column in columns if column.tags)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from typing import NamedTuple
 from lakeguard.gate.aside import aside_rules
 from lakeguard.gate.case import CaseFacts, History
 from lakeguard.gate.decide import decide
+from lakeguard.gate.discretion import said_without_values
 from lakeguard.gate.extremes import tagged_columns, without_extremes
 from lakeguard.gate.grammar_error import GrammarError
 from lakeguard.gate.rules import compiler_for
@@ -20,7 +20,7 @@ from lakeguard_sdk.definition import DatasetDefinition, RuleDefinition
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.load import load_columns
 from lakeguard_sdk.measure import Measure, MeasureValue, measure_key
-from lakeguard_sdk.memory import DraftFinding
+from lakeguard_sdk.memory import NOT_MEASURED, DraftFinding
 from lakeguard_sdk.quarantine import AsideRule, SetAside
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import CheckKind, Outcome, Verdict
@@ -55,8 +55,6 @@ class Draft:
     """Rules in the place of those that a run was decided with; all else stays as it was."""
 
     definition: DatasetDefinition
-    tagged: frozenset[str]
-    """Columns that carry a tag today or in the draft: of these no value is told."""
     _schemas: dict[tuple[TableSchema, tuple[str, ...]], DraftSchema] = field(default_factory=dict)
 
     @property
@@ -97,7 +95,7 @@ class Draft:
             if not rule.active or rule in asked_then:
                 continue
             if needs.problem or not needs.measures.keys() <= known:
-                found[rule.rule_id] = needs.problem or "not measured"
+                found[rule.rule_id] = needs.problem or NOT_MEASURED
         return found
 
     def missing(self, case: RecordedCase, rule_ids: Mapping[str, str]) -> tuple[Measure, ...]:
@@ -149,19 +147,16 @@ class Draft:
                 groups[1 if over.needs[rule.rule_id].measures.keys() & before else 2].append(rule)
         return tuple(map(tuple, groups))
 
-    def finding(self, check: CheckResult, facts: CaseFacts) -> DraftFinding:
-        """What a check came to; of a tagged column only numbers of rows."""
-        hidden = self.tagged | set(tagged_columns(facts.tags, facts.subject))
-        message = check.message
-        if any(_names(check.expression, column) for column in hidden):
-            message = _numbers(check)
-        return DraftFinding(
-            rule_id=check.check_id,
-            outcome=check.outcome,
-            message=message,
-            failed_rows=check.failed_rows,
-            scope_rows=check.scope_rows,
-        )
+
+def finding(check: CheckResult, hidden: Collection[str]) -> DraftFinding:
+    """What a check came to; of a hidden column only numbers of rows."""
+    return DraftFinding(
+        rule_id=check.check_id,
+        outcome=check.outcome,
+        message=said_without_values(check, hidden),
+        failed_rows=check.failed_rows,
+        scope_rows=check.scope_rows,
+    )
 
 
 def _needs(rule: RuleDefinition, schema: TableSchema, tagged: tuple[str, ...]) -> RuleNeeds:
@@ -190,13 +185,3 @@ def _split(evidence: Evidence, rules: list[AsideRule]) -> Evidence:
     left = {measure_key(rule.failed): 0 for rule in rules}
     aside = SetAside(rows=0, files=(), before=before)
     return evidence.model_copy(update={"measures": {**whole, **left}, "aside": aside})
-
-
-def _names(expression: str, column: str) -> bool:
-    return re.search(rf"\b{re.escape(column)}\b", expression, re.IGNORECASE) is not None
-
-
-def _numbers(check: CheckResult) -> str:
-    if check.failed_rows is None or check.scope_rows is None:
-        return "does not hold; its value is not told, because a column that it names is tagged"
-    return f"{check.failed_rows:,} of {check.scope_rows:,} rows"

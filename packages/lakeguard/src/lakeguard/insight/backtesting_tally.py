@@ -49,10 +49,18 @@ class Tally:
         if run.blocks or run.lets_through or run.rolled_back:
             self._told.append(run)
 
-    def answer(self, registered: DatasetDefinition, since: datetime, *, scanned: bool) -> Backtest:
-        now, then = set(self._rules), set(registered.rules)
+    def answer(
+        self,
+        draft: DatasetDefinition,
+        registered: DatasetDefinition | None,
+        since: datetime,
+        *,
+        scanned: bool,
+    ) -> Backtest:
+        now, then = set(self._rules), set(registered.rules if registered else ())
         return Backtest(
-            dataset=registered.dataset,
+            dataset=registered.dataset if registered else draft.dataset,
+            new=registered is None,
             since=since,
             scanned=scanned,
             runs=self._runs,

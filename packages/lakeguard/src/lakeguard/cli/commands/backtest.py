@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from lakeguard.cli.inert import inert
 from lakeguard.cli.mistakes import shown_in_place
 from lakeguard.cli.moments import moment_of
 from lakeguard.cli.opening import client_of, project_of
@@ -23,6 +25,7 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.ports import Memory
 
 _BLOCKED = 3
+_NOT_ASKED = 4
 
 
 @click.command("backtest")
@@ -38,7 +41,11 @@ _BLOCKED = 3
     show_default=True,
     help="How to answer; markdown is for a merge request.",
 )
-@click.option("--check", is_flag=True, help="Exit 3 if it would have blocked a run that was fine.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Exit 3 if it would have blocked a run that was fine, 4 if a new rule was asked in none.",
+)
 @shared_options
 def command(
     call: Call, file: Path, since: str, dataset: str | None, scan: bool, form: str, check: bool
@@ -55,7 +62,21 @@ def command(
     memory = client_of(call).memory
     found = [_tested(memory, draft, start, scan=scan) for draft in drafts]
     _tell(found, "json" if call.json else form)
-    return _BLOCKED if check and any(test.spoils for test in found) else 0
+    return _checked(found) if check else 0
+
+
+def _checked(found: Sequence[Backtest]) -> int:
+    """Nothing passes that was asked of no run while a scan could ask it."""
+    if any(test.spoils for test in found):
+        return _BLOCKED
+    unasked = [test for test in found if test.to_scan]
+    if not unasked:
+        return 0
+    for test in unasked:
+        names = ", ".join(map(inert, test.to_scan))
+        write_lines([f"asked in no run: {names} of {test.dataset}"], err=True)
+    write_lines(["Next: lakeguard backtest FILE --check --scan"], err=True)
+    return _NOT_ASKED
 
 
 def _tested(memory: Memory, draft: DatasetDefinition, since: datetime, *, scan: bool) -> Backtest:
@@ -97,4 +118,6 @@ def _data(test: Backtest) -> dict[str, object]:
         "lets_through": [run.run_id for run in test.lets_through],
         "misses": [run.run_id for run in test.misses],
         "unchanged": test.unchanged,
+        "new": test.new,
+        "unasked": list(test.unasked),
     }

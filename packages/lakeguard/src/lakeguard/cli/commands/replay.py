@@ -61,7 +61,8 @@ def _replay_all(call: Call, since: str | None, dataset: str | None) -> int:
     memory = client_of(call).memory
     with working("replaying") as tell:
         found = memory.replay_all(name, since=start, progress=lambda said: tell(said, {}))
-    answer(call, {"replays": found.to_data()}, replays_lines(found))
+    data = {"replays": {**found.to_data(), "identical": found.identical}}
+    answer(call, data, replays_lines(found))
     return 0 if found.identical else 1
 
 

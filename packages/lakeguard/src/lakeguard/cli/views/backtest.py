@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import Tone, columns, indented, moment, plural, strong, table, toned
-from lakeguard_sdk.memory import Backtest, BacktestedRule, BacktestedRun
+from lakeguard_sdk.memory import NOT_MEASURED, Backtest, BacktestedRule, BacktestedRun
 
 _SHOWN = 20
 _SCAN = "--scan measures published versions"
@@ -23,13 +23,21 @@ def backtest_lines(test: Backtest) -> list[str]:
 
 
 def headline(test: Backtest) -> str:
-    """The sentence that a reviewer reads first."""
+    """The sentence that a reviewer reads first: also how much of it is not known."""
+    if test.new:
+        return "new: no runs"
     if not test.runs:
         return f"no run since {moment(test.since)} came to evidence"
     blocked, runs = len(test.blocks), plural(test.runs, "run")
+    unasked = f"; {_of_rules(test)} asked in none of them" if test.unasked else ""
     if not blocked:
-        return f"would have blocked none of the last {runs} that was let through"
-    return f"would have blocked {blocked:,} of the last {runs}"
+        return f"would have blocked none of the last {runs} that was let through{unasked}"
+    return f"would have blocked {blocked:,} of the last {runs}{unasked}"
+
+
+def _of_rules(test: Backtest) -> str:
+    count = len(test.unasked)
+    return f"{count:,} of {plural(len(test.rules), 'rule')} {'was' if count == 1 else 'were'}"
 
 
 def _counts(test: Backtest) -> list[str]:
@@ -97,7 +105,7 @@ def unmeasured_text(rule: BacktestedRule, test: Backtest) -> str:
     """In how many runs it could not be asked, and what helps or why nothing does."""
     if not rule.unmeasured:
         return ""
-    plain = rule.reasons == ("not measured",)
+    plain = rule.reasons == (NOT_MEASURED,)
     why = _SCAN if plain and not test.scanned else "; ".join(map(inert, rule.reasons))
     return f"not measured in {rule.unmeasured:,} of {test.runs:,} runs: {why}"
 
