@@ -188,6 +188,35 @@ def test_files_that_are_not_the_runs_own_block(
     assert told in " ".join(decision.ruling.reasons)
 
 
+@pytest.mark.parametrize(
+    ("content", "told"), [(None, "cannot be read"), (b"other", "has other content than was said")]
+)
+def test_files_are_looked_at_before_they_are_believed(
+    tmp_path: Path, content: bytes | None, told: str
+) -> None:
+    world = ByHand.project(tmp_path)
+    plan = world.opened()
+    aside = world.evidence(plan, [1, -1]).aside
+    assert aside is not None
+    place = tmp_path / aside.files[0].path
+    place.unlink() if content is None else place.write_bytes(content)
+    decision = world.decide(plan, [1, -1], aside=aside)
+    assert not decision.allowed
+    assert told in " ".join(decision.ruling.reasons)
+
+
+def test_a_replay_makes_no_row_younger(tmp_path: Path) -> None:
+    world = ByHand.project(tmp_path)
+    world.run([1, -1])
+    task = world.client.operations.submit_replay(NUMBERS, "tests", KeptChoice())
+    plan = world.opened(task)
+    aside = world.evidence(plan, [-1]).aside
+    assert aside is not None
+    files = tuple(f.model_copy(update={"first_seen": world.clock()}) for f in aside.files)
+    decision = world.decide(plan, [-1], aside=aside.model_copy(update={"files": files}))
+    assert "has rows of a time to come" in " ".join(decision.ruling.reasons)
+
+
 def test_rows_that_were_not_set_aside_block(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     plan = world.opened()

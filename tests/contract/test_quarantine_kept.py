@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
 
+from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.plane import rebuild_embedded
+from lakeguard.promotion.kept_aside import files_that_may_wait, left_to_remove
+from lakeguard.registry.store import require_dataset
 from lakeguard_sdk import connect
 from lakeguard_sdk.maintenance import RemovalKind
 from lakeguard_sdk.proof import FindingKind
@@ -64,6 +69,26 @@ def test_what_no_version_needs_any_more_goes(tmp_path: Path) -> None:
     world.client.operations.maintain(NUMBERS)
     assert on_disk(tmp_path) == 2, "those of the last two versions"
     assert findings(world) == []
+
+
+def test_what_was_just_written_off_is_there_to_be_looked_at(tmp_path: Path) -> None:
+    ByHand.project(tmp_path)
+    settings = tmp_path / "lakeguard.toml"
+    days = "[env.dev.maintenance]\nretention_days = 0\ninspection_days = 1\n"
+    settings.write_text(f"{settings.read_text()}{days}")
+    world = ByHand(connect(tmp_path))
+    run = world.run([1, -1]).run_id
+    assert isinstance(world.client.operations, EmbeddedOperations)
+    heart = world.client.operations.heart
+    world.client.operations.discard(NUMBERS, KeptChoice(), "test data")
+    later = replace(heart, clock=lambda: heart.clock() + timedelta(hours=1))
+    with heart.database.read() as connection:
+        dataset = require_dataset(connection, heart.org_id, NUMBERS)
+        needed = files_that_may_wait(connection, later, dataset)
+        much_later = replace(heart, clock=lambda: heart.clock() + timedelta(days=2))
+        assert files_that_may_wait(connection, much_later, dataset) == frozenset()
+    long_ago = {run: heart.clock() - timedelta(days=9)}
+    assert list(left_to_remove(later, long_ago, set(), needed)) == []
 
 
 def test_verify_tells_of_a_file_that_is_gone_or_not_what_it_was(tmp_path: Path) -> None:

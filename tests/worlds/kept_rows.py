@@ -183,7 +183,7 @@ class ByHand:
     def _file(self, plan: RunPlan, rule_id: str, numbers: list[int]) -> AsideFile:
         lake, run_id = self.client.lake, plan.ticket.run_id
         place = Path(kept_place(lake, plan.dataset, plan.batch_schema, run_id))
-        file, now = place / f"{next(self._numbers):04d}.parquet", self.clock()
+        file, now = place / f"{next(self._numbers):04d}.parquet", self._first_seen(plan)
         file.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(_kept(numbers, run_id, rule_id, now), file)
         facts = file.stat()
@@ -196,6 +196,14 @@ class ByHand:
             sha256=hashlib.sha256(file.read_bytes()).hexdigest(),
             first_seen=now,
         )
+
+    def _first_seen(self, plan: RunPlan) -> datetime:
+        """A replay makes no row younger."""
+        if not isinstance(plan.build, QuarantineBuild):
+            return self.clock()
+        places = (Path(self.client.lake) / file.path for file in plan.build.files)
+        tables = (pq.read_table(place, columns=["lg_first_seen"]) for place in places)
+        return min(at for table in tables for at in table["lg_first_seen"].to_pylist())
 
 
 def _measures(asked: Sequence[Any], numbers: Sequence[int], table: Sequence[int]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.evidence import Changes, Evidence
 from lakeguard_sdk.measure import measure_key
 from lakeguard_sdk.quarantine import AsideFile, SetAside
+from lakeguard_sdk.schema import Column
 from lakeguard_sdk.words import Outcome, PolicyType, Severity, Verdict
 from tests.unit.gate.cases import CLOCK, SCHEMA, evidence_of, facts, policy, result_of, row, rule
 from tests.unit.gate.cases import ruling as ruled
@@ -181,6 +182,14 @@ def test_a_column_that_only_the_load_writes_sets_none_aside() -> None:
     assert (refused.value.offset, refused.value.length) == (9, 3)
     check_aside("not_null(key)", batch)
     assert aside_rules((rule("not_null(key) on_fail quarantine"),), batch) == ()
+
+
+def test_a_column_that_waiting_rows_have_sets_none_aside() -> None:
+    named = (*SCHEMA.columns, Column(name="LG_Run_Id", type="string"))
+    batch = SCHEMA.model_copy(update={"columns": named})
+    with pytest.raises(GrammarError, match="give the column LG_Run_Id another name"):
+        check_aside("not_null(key) on_fail quarantine", batch)
+    check_aside("not_null(key)", batch)
 
 
 def test_rules_stand_in_the_order_of_their_ids() -> None:

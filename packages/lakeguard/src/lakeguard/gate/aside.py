@@ -9,16 +9,22 @@ from lakeguard.gate.grammar_error import GrammarError, Span
 from lakeguard.gate.judgement import RowsJudged
 from lakeguard.gate.rules import compile_read, compiler_for, points_at_rows
 from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.quarantine import AsideRule
+from lakeguard_sdk.quarantine import KEPT_COLUMNS, AsideRule
 from lakeguard_sdk.schema import TableSchema
 
 
 def check_aside(text: str, batch: TableSchema, *, column: str | None = None) -> None:
     """Refuses, with the place in the text, a rule that is to set rows aside and names a column
-    that only the load writes: there is none yet when rows are set aside."""
+    that only the load writes: there is none yet when rows are set aside. Or whose batch has a
+    column that rows have which wait."""
     read = read_rule(text, column=column)
     if read.rule.on_fail != "quarantine":
         return
+    taken = [name for name in batch.names if name.casefold() in KEPT_COLUMNS]
+    if taken:
+        message = f"rows that are set aside have a column {taken[0].casefold()} of their own:"
+        message += f" give the column {taken[0]} another name"
+        raise GrammarError(message, Span(0, len(text)), kind="meaning", word=taken[0])
     try:
         compile_read(replace(read, fresh=True), batch)
     except GrammarError as error:

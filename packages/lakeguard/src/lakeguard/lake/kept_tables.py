@@ -126,4 +126,11 @@ def _remove(path: str) -> RemoveAction:
 
 def _unreadable(location: str, error: Exception) -> TableUnreadable:
     reason = next(iter(str(error).splitlines()), type(error).__name__)
-    return TableUnreadable(dataset=location, location=location, reason=reason)
+    return unreadable(location, reason)
+
+
+def unreadable(location: str, reason: str) -> TableUnreadable:
+    """``location`` ends in the layer, the name and the columns of what waits."""
+    layer, name, _ = location.rstrip("/").split("/")[-3:]
+    dataset = f"{layer}.{name}, of rows that wait,"
+    return TableUnreadable(dataset=dataset, location=location, reason=reason)

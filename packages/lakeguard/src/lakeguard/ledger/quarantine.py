@@ -11,7 +11,14 @@ from sqlalchemy import Connection, Row, Table, select
 
 from lakeguard.ledger.kept_rows import Holding, Taken, WriteOff
 from lakeguard.state import facts
-from lakeguard.state.tables import quarantine_holdings, quarantine_taken, quarantine_write_offs
+from lakeguard.state.tables import (
+    data_versions,
+    decisions,
+    documents,
+    quarantine_holdings,
+    quarantine_taken,
+    quarantine_write_offs,
+)
 from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.quarantine import AsideFile
@@ -114,6 +121,22 @@ def datasets_with_holdings(connection: Connection, org_id: str) -> frozenset[str
     """Ids of the datasets of which rows were ever set aside."""
     held = quarantine_holdings.c
     found = connection.scalars(select(held.dataset_id).where(held.org_id == org_id).distinct())
+    return frozenset(found)
+
+
+def datasets_that_set_aside(connection: Connection, org_id: str) -> frozenset[str]:
+    """Ids of the datasets of which evidence says so, whatever was filed."""
+    version, decided, document = data_versions.c, decisions.c, documents.c
+    found = connection.scalars(
+        select(version.dataset_id)
+        .join(decisions, decided.decision_id == version.decision_id)
+        .join(
+            documents,
+            (document.content_hash == decided.evidence_hash) & (document.org_id == decided.org_id),
+        )
+        .where(decided.org_id == org_id, document.body.contains('"aside":{', autoescape=True))
+        .distinct()
+    )
     return frozenset(found)
 
 

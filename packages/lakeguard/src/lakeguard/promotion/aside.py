@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from itertools import groupby
 
 from sqlalchemy import Connection
@@ -11,24 +12,47 @@ from lakeguard.gate.case import Quarantined
 from lakeguard.ledger.kept_reach import reach_of
 from lakeguard.ledger.kept_reading import quarantine_of
 from lakeguard.ledger.kept_rows import Holding, Taken, oldest
-from lakeguard.ledger.quarantine import record_holdings, record_taken
+from lakeguard.ledger.quarantine import holdings_of, record_holdings, record_taken
 from lakeguard.ledger.versions import StoredVersion
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart
 from lakeguard_sdk.canonical import is_sha256
 from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.left_files import kept_place
+from lakeguard_sdk.left_files import QUARANTINE, kept_place
 from lakeguard_sdk.measure import RowCount, measure_key
 from lakeguard_sdk.quarantine import AsideFile, QuarantineBuild
 from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.storage import join, storage_for
 from lakeguard_sdk.words import PolicyType
 
 _BATCH_ROWS = measure_key(RowCount())
 
 
-def check_set_aside(heart: Heart, plan: RunPlan, evidence: Evidence, findings: Findings) -> None:
-    """Files are the run's own, where rows of such columns lie; a replay accounts for every row."""
+def damage_aside(heart: Heart, evidence: Evidence) -> tuple[str, ...]:
+    """Why files of rows set aside are not what the evidence says, as they lie there now."""
+    storage, found = storage_for(heart.lake), []
+    for file in evidence.aside.files if evidence.aside else ():
+        parts = file.path.split("/")
+        if parts[0] != QUARANTINE or {"", ".", ".."} & set(parts):
+            continue  # whatever it is, it is refused without a look
+        place = join(heart.lake, file.path)
+        try:
+            same = storage.facts(place).size == file.size and storage.sha256(place) == file.sha256
+        except OSError:
+            found.append(f"{file.path!r} cannot be read")
+            continue
+        if not same:
+            found.append(f"{file.path!r} has other content than was said")
+    return tuple(found)
+
+
+def check_set_aside(
+    connection: Connection, heart: Heart, plan: RunPlan, evidence: Evidence, findings: Findings
+) -> None:
+    """Files are the run's own, where rows of such columns lie; a replay accounts for every row,
+    and makes none younger."""
+    latest = _latest(connection, heart, plan)
     place = kept_place(heart.lake, plan.dataset, plan.batch_schema, plan.ticket.run_id)
     below = f"{place.removeprefix(heart.lake.rstrip('/')).lstrip('/')}/"
     for file in evidence.aside.files if evidence.aside else ():
@@ -36,7 +60,7 @@ def check_set_aside(heart: Heart, plan: RunPlan, evidence: Evidence, findings: F
             findings.refuse("evidence", f"{file.path!r} is not where the run sets rows aside")
         if not is_sha256(file.sha256):
             findings.refuse("evidence", f"{file.path!r} has no hash of its content")
-        if file.first_seen > heart.clock():
+        if file.first_seen > latest:
             findings.refuse("evidence", f"{file.path!r} has rows of a time to come")
     if isinstance(plan.build, QuarantineBuild):
         _check_replayed(plan.build, evidence, findings)
@@ -75,6 +99,15 @@ def _check_replayed(build: QuarantineBuild, evidence: Evidence, findings: Findin
         )
     if evidence.position is not None:
         findings.refuse("evidence", "rows that waited have no position in a source")
+
+
+def _latest(connection: Connection, heart: Heart, plan: RunPlan) -> datetime:
+    """When rows that the run sets aside can have been set aside first."""
+    if not isinstance(plan.build, QuarantineBuild):
+        return heart.clock()
+    taken = {(file.run_id, file.rule_id) for file in plan.build.files}
+    found = holdings_of(connection, plan.dataset_id)
+    return max(item.set_aside_at for item in found if item.key in taken)
 
 
 def quarantined(

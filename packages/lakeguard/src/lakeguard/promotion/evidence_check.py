@@ -42,7 +42,7 @@ def check_evidence(
         if found != wanted:
             findings.refuse("evidence", f"{field} is {found!r}, it must be {wanted!r}")
     check_rows(heart, plan, base, evidence, findings)
-    check_set_aside(heart, plan, evidence, findings)
+    check_set_aside(connection, heart, plan, evidence, findings)
     _check_position(plan, evidence, findings)
     if set(evidence.inputs) != {pin.input for pin in plan.pins}:
         findings.refuse("evidence", "the inputs read are not those that were pinned")

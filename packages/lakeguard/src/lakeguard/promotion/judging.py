@@ -7,7 +7,7 @@ from dataclasses import replace
 from lakeguard.dispatch import tasks
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.openings import record_schema, schema_verdict
-from lakeguard.promotion.aside import quarantined
+from lakeguard.promotion.aside import damage_aside, quarantined
 from lakeguard.promotion.deciding import Case, decide_and_record, refuse
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.ending import end_run
@@ -42,6 +42,7 @@ def submit_schema(heart: Heart, ticket: RunTicket, live: TableSchema) -> SchemaV
 
 def submit_evidence(heart: Heart, ticket: RunTicket, evidence: Evidence) -> Decision:
     """Decide. The same evidence again gives the recorded decision; other evidence is refused."""
+    damage = damage_aside(heart, evidence)
     with heart.database.write() as connection:
         tasks.require_holder(connection, heart.org_id, ticket)
         known = decision_of_run(connection, heart.org_id, ticket.run_id, evidence.dataset)
@@ -53,6 +54,8 @@ def submit_evidence(heart: Heart, ticket: RunTicket, evidence: Evidence) -> Deci
         verdict = schema_verdict(connection, heart.org_id, ticket.run_id)
         findings = Findings()
         check_evidence(connection, heart, run, evidence, findings)
+        for problem in damage:
+            findings.refuse("evidence", problem)
         if verdict is None:
             findings.refuse("schema", "the live schema was never submitted")
         case = replace(

@@ -8,9 +8,9 @@ from contextlib import suppress
 
 from sqlalchemy import Connection
 
-from lakeguard.lake.kept_tables import ShownFile
+from lakeguard.lake.kept_tables import ShownFile, unreadable
 from lakeguard.ledger.kept_reading import quarantine_of
-from lakeguard.ledger.kept_rows import Holding
+from lakeguard.ledger.kept_rows import Holding, Quarantine
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.ledger.quarantine import datasets_with_holdings
 from lakeguard.promotion.heart import Heart
@@ -40,15 +40,21 @@ def show_waiting(heart: Heart, dataset_id: str) -> None:
     """The tables show what waits. Where one cannot be written the facts stand all the same: the
     next writing command tries again, and ``verify`` tells."""
     with heart.database.read() as connection:
-        tables = _runs_by_table(quarantine_of(connection, heart.org_id, dataset_id).holdings)
-    for table, run_id in tables.items():
+        found = quarantine_of(connection, heart.org_id, dataset_id)
+    wanted = _wanted(found)
+    for table, run_id in _runs_by_table(found.holdings).items():
         with suppress(TableUnreadable):
-            _bring(heart, dataset_id, table, run_id)
+            # who moves on meanwhile brings the table along
+            if heart.kept.shown(join(heart.lake, table)).paths != wanted[table].keys():
+                _bring(heart, dataset_id, table, run_id)
 
 
 def wanted_files(connection: Connection, org_id: str, dataset_id: str) -> Wanted:
     """Every table of the dataset, and the files in it that wait now."""
-    found = quarantine_of(connection, org_id, dataset_id)
+    return _wanted(quarantine_of(connection, org_id, dataset_id))
+
+
+def _wanted(found: Quarantine) -> Wanted:
     wanted: Wanted = {table: {} for table in _runs_by_table(found.holdings)}
     for holding in found.waiting(found.published):
         for file in holding.files:
@@ -72,6 +78,7 @@ def _bring(heart: Heart, dataset_id: str, table: str, run_id: str) -> None:
         reached("quarantine.before_commit")
         if heart.kept.show(location, schema, shown.commit, adds, removes):
             return
+    raise unreadable(location, f"others wrote to it {_TRIES} times meanwhile")
 
 
 def _schema(connection: Connection, heart: Heart, run_id: str) -> TableSchema:

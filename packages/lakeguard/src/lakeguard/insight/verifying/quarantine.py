@@ -10,7 +10,7 @@ from lakeguard.insight.verifying.side_by_side import side_by_side
 from lakeguard.lake.kept_tables import KeptTables
 from lakeguard.ledger.kept_reading import quarantine_of, rows_read_by
 from lakeguard.ledger.kept_rows import Quarantine, ReadRows
-from lakeguard.ledger.quarantine import datasets_with_holdings
+from lakeguard.ledger.quarantine import datasets_that_set_aside, datasets_with_holdings
 from lakeguard.promotion.waiting_tables import wanted_files
 from lakeguard.registry.store import dataset_by_id
 from lakeguard.state.database import Database
@@ -26,8 +26,9 @@ def quarantine_findings(
 ) -> Iterator[Finding]:
     """HISTORY, FILE and COMMIT, of every dataset of which rows were ever set aside."""
     with database.read() as connection:
-        datasets = sorted(datasets_with_holdings(connection, org_id))
-    for dataset_id in datasets:
+        held = datasets_with_holdings(connection, org_id)
+        datasets = held | datasets_that_set_aside(connection, org_id)
+    for dataset_id in sorted(datasets):
         yield from _account(database, org_id, dataset_id)
         yield from _files(database, org_id, dataset_id, lake)
         found = list(_shown(database, org_id, dataset_id, lake, kept))
