@@ -22,7 +22,7 @@ class WriteOffInvalid(UsageError):
 
 
 class NotReplayable(Refused):
-    """Nothing says whether the rows are older than those that the table has of their keys."""
+    """Nothing says whether the table has the rows already, or newer ones of their keys."""
 
     code = "LG-3201"
     what = "rows of {dataset} that wait are not sent again: {reason}"
