@@ -299,7 +299,7 @@ def test_one_deliverer_that_fails_stops_no_other(tmp_path: Path) -> None:
         def is_idle(self) -> bool:
             return False
 
-        def drain(self, threads: int = 1) -> None:
+        def drain(self, threads: int = 1, until: float | None = None) -> None:
             raise RuntimeError("broken")
 
     waiting = dict(background._behind)

@@ -105,3 +105,27 @@ def test_a_name_that_nobody_has() -> None:
     with pytest.raises(NotCarried, match="cannot be reached") as caught:
         Webhook("https://nobody.invalid/hidden", SECRET, 2).carry(MESSAGE, 2)
     assert "hidden" not in str(caught.value)
+
+
+def test_a_name_that_nobody_answers_for_takes_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lookup goes on, and the call does not wait for it."""
+    asked, answered = threading.Event(), threading.Event()
+
+    def never(*_: object, **__: object) -> list[object]:
+        asked.set()
+        answered.wait(60)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", never)
+    try:
+        with pytest.raises(NotCarried, match="in time"):
+            Webhook("https://slow.example/", SECRET, 1).carry(MESSAGE, 0.1)
+        assert asked.is_set()
+        assert not answered.is_set()
+    finally:
+        answered.set()
+
+
+def test_a_name_that_does_not_exist_is_told() -> None:
+    with pytest.raises(NotCarried, match="cannot be reached"):
+        Webhook("https://nobody.invalid/", SECRET, 20).carry(MESSAGE, 20)

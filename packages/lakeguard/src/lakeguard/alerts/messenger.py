@@ -55,9 +55,12 @@ class Messenger:
         """Whether there is nothing that a channel would try now."""
         return not any(due(self.waiting(channel), self.clock()) for channel in self.channels)
 
-    def drain(self, threads: int = 1) -> list[ChannelTurn]:
+    def drain(self, threads: int = 1, until: float | None = None) -> list[ChannelTurn]:
         """Tell what is due, within a limited time; what is left waits for the next call."""
-        return [] if self.is_idle() else self.send(seconds=BESIDE_SECONDS, asked=False)
+        seconds = BESIDE_SECONDS if until is None else min(BESIDE_SECONDS, until - time.monotonic())
+        if seconds <= 0 or self.is_idle():
+            return []
+        return self.send(seconds=seconds, asked=False)
 
     def send(
         self, *, again: bool = False, seconds: float = ASKED_SECONDS, asked: bool = True
@@ -72,8 +75,12 @@ class Messenger:
                 return due(waiting, self.clock())
             return waiting if again else [item for item in waiting if not _given_up(item[1])]
 
-        with self._turn:
+        if not self._turn.acquire(timeout=max(0.0, seconds)):  # another thread is at it
+            return []
+        try:
             return [self._turn_of(channel, chosen, deadline) for channel in self.channels]
+        finally:
+            self._turn.release()
 
     def waiting(self, channel: ChannelSettings) -> Waiting:
         """What the channel has not told, the oldest first; also what it gave up."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import http.client
 import io
+import queue
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -99,7 +101,7 @@ class Webhook:
 def _connected(host: str, port: int, deadline: float) -> socket.socket:
     """To the first of the host's addresses that answers, all of them within one deadline."""
     problem: OSError = TimeoutError()
-    for family, kind, protocol, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+    for family, kind, protocol, _, place in _looked_up(host, port, deadline):
         sock = socket.socket(family, kind, protocol)
         try:
             sock.settimeout(_left(deadline))
@@ -110,6 +112,30 @@ def _connected(host: str, port: int, deadline: float) -> socket.socket:
             continue
         return sock
     raise problem
+
+
+def _looked_up(host: str, port: int, deadline: float) -> list[Any]:
+    """The host's addresses. The system's lookup knows no deadline, so that a thread asks, and is
+    left behind where it takes too long."""
+    answers: queue.SimpleQueue[list[Any] | Exception] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answers.put(list(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+        except (OSError, ValueError) as error:
+            answers.put(error)
+
+    try:
+        threading.Thread(target=ask, daemon=True).start()
+    except RuntimeError:  # from Python 3.12 on, none can be started when the process ends
+        ask()
+    try:
+        found = answers.get(timeout=_left(deadline))
+    except queue.Empty:
+        raise TimeoutError from None
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 def _left(deadline: float) -> float:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import atexit
 import concurrent.futures.thread  # noqa: F401 - cannot be loaded any more when the process ends
 import threading
+import time
 import weakref
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -26,18 +28,41 @@ ROUNDS = 3
 """What one deliverer writes, such as that an alert was sent, is another's to deliver."""
 
 
+END_SECONDS = 10.0
+"""How long an end may take for what can wait for the next process: alerts, not the ledger."""
+
+
 class Deliverer(Protocol):
-    """Brings what is committed to a State somewhere else: to the ledger, or to a channel."""
+    """Brings what is committed to a State somewhere else: to the ledger, or to a channel.
+
+    One that may be late stops at ``until``, a moment of ``time.monotonic``, where it is given.
+    """
 
     @property
     def database(self) -> Database: ...
     def is_idle(self) -> bool: ...
-    def drain(self, threads: int = ...) -> Any: ...
+    def drain(self, threads: int = ..., until: float | None = ...) -> Any: ...
 
 
 _behind: dict[Deliverer, threading.Timer | None] = {}
 """Deliverers whose State has told something; they live until it is delivered."""
 _delivering = threading.local()
+
+
+@dataclass
+class _End:
+    """However often a process says that it ends, all of that has one deadline, until somebody has
+    something new to deliver."""
+
+    until: float | None = None
+
+    def deadline(self) -> float:
+        if self.until is None:
+            self.until = time.monotonic() + END_SECONDS
+        return self.until
+
+
+_end = _End()
 
 
 def keep_delivered(relay: Deliverer) -> None:
@@ -46,6 +71,7 @@ def keep_delivered(relay: Deliverer) -> None:
     event.listen(relay.database.engine, "commit", lambda connection: _committed(seen, connection))
     if not relay.is_idle():
         _behind[relay] = None
+        _end.until = None
 
 
 def get_ready() -> None:
@@ -59,17 +85,20 @@ def _load() -> None:
 
 
 def deliver_all(threads: int | None = None) -> None:
-    """What this process committed and the ledger has not yet."""
+    """What this process committed and the ledger has not yet; all rounds have one deadline."""
+    until = _end.deadline()
     for _ in range(ROUNDS):
         with ExitStack() as all_of_them:  # what fails is told after the others had their turn
             for relay in reversed(list(_behind)):
-                all_of_them.callback(_deliver, relay, threads)
+                all_of_them.callback(_deliver, relay, threads, until)
 
 
 def _committed(seen: weakref.ref[Deliverer], connection: Connection) -> None:
     relay = seen()
     if relay is None or is_reading(connection) or getattr(_delivering, "now", None) is relay:
         return
+    if getattr(_delivering, "now", None) is None:  # what delivering writes is nothing new
+        _end.until = None
     if _behind.get(relay) is None:
         _behind[relay] = _scheduled(relay)
 
@@ -85,15 +114,15 @@ def _in_background(relay: Deliverer) -> None:
     """What fails here, for whatever reason, is tried again at the next commit and at the end;
     there it is told."""
     with suppress(Exception):
-        _deliver(relay, None)
+        _deliver(relay, None, None)
 
 
-def _deliver(relay: Deliverer, threads: int | None) -> None:
+def _deliver(relay: Deliverer, threads: int | None, until: float | None) -> None:
     """It stays behind until all is delivered: who ends the process waits for whoever delivers."""
     _behind[relay] = None
     _delivering.now = relay
     try:
-        relay.drain() if threads is None else relay.drain(threads)
+        relay.drain(until=until) if threads is None else relay.drain(threads, until)
     finally:
         _delivering.now = None
     if _behind.get(relay) is None:  # else somebody committed meanwhile

@@ -58,8 +58,11 @@ class Relay:
     def root(self) -> str:
         return ledger_root(self.lake, self.org_id)
 
-    def drain(self, threads: int = _THREADS) -> Synced:
-        """Deliver everything that is committed by now; another process's turn is waited for."""
+    def drain(self, threads: int = _THREADS, until: float | None = None) -> Synced:
+        """Deliver everything that is committed by now; another process's turn is waited for.
+
+        It takes the time that it takes, ``until`` or not: the ledger is what a State is rebuilt of.
+        """
         from lakeguard.relay.delivering import Ledger  # Arrow takes its time to load
 
         batches = rows = 0
