@@ -170,3 +170,13 @@ def test_what_a_project_leaves_behind(tmp_path: Path) -> None:
     write_folder(tmp_path, {**left, **FILES, **taken})
     found = project_files(tmp_path)
     assert found == {path: text.encode() for path, text in taken.items()}
+
+
+@pytest.mark.parametrize("said", ["", "()", '("a", "b")', '(folder="a")'])
+def test_a_marker_without_its_folder_is_told(pytester: pytest.Pytester, said: str) -> None:
+    pytester.makepyfile(
+        ASKING.replace("def test", f"@pytest.mark.lakeguard_project{said}\ndef test")
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(['*write @pytest.mark.lakeguard_project("folder")*'])

@@ -80,6 +80,10 @@ class RunRow(Noun):
     """What it was to fill back, where it was to do that."""
     replay: ReplayOrder | None = Field(default=None, exclude_if=lambda order: order is None)
     """Which rows it was to send again, where it was to do that."""
+    move: MoveKind = Field(
+        default=MoveKind.PUBLISH, exclude_if=lambda move: move is MoveKind.PUBLISH
+    )
+    """What it was to do to its table, whatever came of it."""
 
 
 class VersionRow(Noun):

@@ -12,7 +12,9 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reading import RunRow
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.testing.lake import Lake
-from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
+from lakeguard_sdk.words import CheckKind, MoveKind, Outcome, RunStatus
+
+_NO_BUILDS = (MoveKind.ROLLBACK, MoveKind.COMPACTION)
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,9 @@ def judged(lake: Lake, name: str) -> Judged:
 
 
 def _last_build(lake: Lake, dataset: DatasetName) -> RunRow | None:
-    """A rollback and a compaction are runs, too, with a version that another run brought forth."""
-    makers = {row.version: row.run_id for row in lake.versions(dataset)}
-    for run in lake.client.reader.runs(dataset):
-        if run.version is None or makers[run.version] == run.run_id:
-            return run
-    return None
+    """A rollback and a compaction are runs, too, whatever came of them, and bring no rows."""
+    runs = lake.client.reader.runs(dataset)
+    return next((run for run in runs if run.move not in _NO_BUILDS), None)
 
 
 def known_dataset(lake: Lake, name: str) -> DatasetName:

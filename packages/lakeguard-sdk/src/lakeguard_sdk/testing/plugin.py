@@ -34,6 +34,10 @@ def lakeguard_project(request: pytest.FixtureRequest) -> Path | None:
     root = request.config.rootpath
     marker = request.node.get_closest_marker(PROJECT)
     if marker is not None:
+        if len(marker.args) != 1 or marker.kwargs:
+            raise pytest.UsageError(
+                f'write @pytest.mark.{PROJECT}("folder"), or None for a bare lake'
+            )
         named = marker.args[0]
         return None if named is None else root / named
     told = str(request.config.getini(PROJECT))

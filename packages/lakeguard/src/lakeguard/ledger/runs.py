@@ -15,8 +15,10 @@ from lakeguard_sdk.reading import RunRow
 from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.words import MoveKind, RunStatus
 
-_TOLD_APART = ("dataset", "window", "replay")
+_TOLD_APART = ("dataset", "window", "replay", "move")
 """What of a run is in other tables."""
+_MOVES = {kind.value: kind for kind in MoveKind}
+"""By the kind of task; all but builds are called alike."""
 
 
 def record_run(
@@ -111,7 +113,7 @@ def latest_runs(connection: Connection, org_id: str) -> dict[str, RunRow]:
         .scalar_subquery()
     )
     rows = connection.execute(
-        select(run_history, names.dataset_name, tasks.c.parameters)
+        select(run_history, names.dataset_name, tasks.c.parameters, tasks.c.kind)
         .select_from(dataset_registry)
         .join(run_history, run_history.c.run_id == last)
         .join(tasks, tasks.c.task_id == run_history.c.task_id)
@@ -123,7 +125,7 @@ def latest_runs(connection: Connection, org_id: str) -> dict[str, RunRow]:
 def _select_runs(connection: Connection, org_id: str, condition: Any, limit: int) -> list[RunRow]:
     names = dataset_registry.c
     rows = connection.execute(
-        select(run_history, names.dataset_name, tasks.c.parameters)
+        select(run_history, names.dataset_name, tasks.c.parameters, tasks.c.kind)
         .join(dataset_registry, names.dataset_id == run_history.c.dataset_id)
         .join(tasks, tasks.c.task_id == run_history.c.task_id)
         .where(run_history.c.org_id == org_id, condition)
@@ -140,6 +142,7 @@ def _run_row(row: Row[Any]) -> RunRow:
         dataset=fields["dataset_name"],
         window=given.get("window"),
         replay=given.get("replay"),
+        move=_MOVES.get(fields["kind"], MoveKind.PUBLISH),
         **{key: fields[key] for key in RunRow.model_fields if key not in _TOLD_APART},
     )
 
