@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from lakeguard.registry.builds import read_build
 from lakeguard.registry.columns import ColumnsRead, read_columns
@@ -49,14 +50,12 @@ def read_dataset(
     build = read_build(fields, files)
     said, (profile, leave_out) = read_load(fields), _schema(fields)
     every = _profile_every(fields)
-    target = fields.word("target", "")
-    location = fields.text("location", limit=LONGEST_PLACE) or ""
-    details, external_id = read_details(fields, "details"), fields.text("external_id") or ""
+    placed = _placed(fields)
     columns = read_columns(fields)
     load, called = said.whole, str(name or "this dataset")
     rules = read_rules(fields, called, columns, load, macros or Macros())
     if findings.count > before or name is None or build is None or load is None:
-        _check_load(fields, called, said, columns, has_target=bool(target))
+        _check_load(fields, called, said, columns, has_target=bool(placed["target"]))
         return None
     return DatasetDefinition(
         dataset=name,
@@ -71,13 +70,20 @@ def read_dataset(
         profile=profile,
         leave_out=leave_out,
         profile_every=every,
-        target=target or None,
-        location=location,
-        external_id=external_id,
-        details=details,
         columns=columns.columns,
         rules=rules,
+        **placed,
     )
+
+
+def _placed(fields: Fields) -> dict[str, Any]:
+    """Where its rows lie, and what it is called elsewhere."""
+    return {
+        "target": fields.word("target", "") or None,
+        "location": fields.text("location", limit=LONGEST_PLACE) or "",
+        "details": read_details(fields, "details"),
+        "external_id": fields.text("external_id") or "",
+    }
 
 
 def _check_load(
@@ -125,8 +131,10 @@ def _profile_every(fields: Fields) -> str:
         return ""
     said = Fields(fields.document, block, fields.findings, PROFILE_KEYS)
     scalar = said.scalar("every", required=True)
-    if scalar is None or re.fullmatch(PROFILE_EVERY, scalar.value):
-        return scalar.value if scalar is not None else ""
+    if scalar is None:
+        return ""
+    if scalar.value and re.fullmatch(PROFILE_EVERY, scalar.value):
+        return scalar.value
     said.wrong(scalar, "every", EVERY)
     return ""
 

@@ -185,18 +185,12 @@ class Measuring:
             case MostCommonRows():
                 query = most_common_query(measure, sql, forms, origin.text)
                 return self._number(query, sql, origin)
-            case UnmatchedRows(dataset=dataset):
-                other, schema = self._engine.reference(dataset)
-                query = unmatched_query(measure, sql, forms, origin.text, (other.text, schema))
-                return self._number(query, sql, origin, other)
+            case UnmatchedRows() | ComparedRows():
+                return self._beside_another(measure, sql, origin)
             case SequenceGaps() | OutOfOrder() | IntervalFaults():
                 return self._number(sequence_query(measure, sql, forms, origin.text), sql, origin)
             case SampleMatches():
                 return self._number(sample_query(measure, sql, forms, origin.text), sql, origin)
-            case ComparedRows(dataset=dataset):
-                other, schema = self._engine.reference(dataset)
-                query = compared_query(measure, forms, origin.text, (other.text, schema))
-                return self._number(query, sql, origin, other)
             case GroupFaults():
                 query, questions = terms_query(measure, sql, forms, origin.text)
                 return rows_of_faults(measure, questions, self._rows(query, sql, origin))
@@ -210,6 +204,18 @@ class Measuring:
                 query, tell = distribution_query(measure, sql, forms, origin.text)
                 return distribution(measure, tell, self._rows(query, sql, origin))
         raise ValueError(f"no engine takes {measure.measure}")
+
+    def _beside_another(
+        self, measure: UnmatchedRows | ComparedRows, sql: ConditionSql, origin: Relation
+    ) -> int:
+        """What is counted against the rows of another dataset."""
+        forms = self._engine.forms
+        other, schema = self._engine.reference(measure.dataset)
+        if isinstance(measure, UnmatchedRows):
+            query = unmatched_query(measure, sql, forms, origin.text, (other.text, schema))
+        else:
+            query = compared_query(measure, forms, origin.text, (other.text, schema))
+        return self._number(query, sql, origin, other)
 
     def _groups(self, measure: GroupBreach, wanted: Sequence[GroupBreach]) -> None:
         sql = self._sql()
