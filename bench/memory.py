@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from shutil import rmtree
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from bench import profiling
 from bench.figures import SCRATCH, Figure
@@ -18,6 +18,12 @@ from lakeguard.gate.rules import measures_for
 from lakeguard.insight.backtesting import backtest
 from lakeguard.insight.replaying_all import replay_all
 from lakeguard.lake.delta import DeltaTables
+from lakeguard.ledger.versions import (
+    StoredVersion,
+    move_pointer,
+    next_version,
+    record_version,
+)
 from lakeguard.promotion.deciding import Case, decide_and_record
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart
@@ -26,6 +32,7 @@ from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state, require_dataset
 from lakeguard.state.database import Database
 from lakeguard.state.tables import decisions
+from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import (
     ColumnDefinition,
     DatasetDefinition,
@@ -34,15 +41,16 @@ from lakeguard_sdk.definition import (
     SourceDefinition,
 )
 from lakeguard_sdk.evidence import Evidence, StagedFile
+from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.measure import Aggregate, AnyMeasure, MeasureValue, RowCount, measure_key
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.words import LoadType, SourceFormat
+from lakeguard_sdk.words import LoadType, MoveKind, SourceFormat
 from tests.worlds.definitions import rule
 
 NAME = "memory"
 ORG = "default"
-DECISIONS, TESTED, COLUMNS = 10_000, 1_000, 10
+DECISIONS, TESTED, PUBLISHED, COLUMNS = 10_000, 1_000, 1_500, 10
 BACKTEST_BAR_S, REPLAY_BAR_S = 5.0, 30.0
 _DATASET = DatasetName("bronze.wide")
 _RULES = (
@@ -52,6 +60,11 @@ _RULES = (
     "unique({0}) fail_if > {1}",
     "completeness({0}, min=9{3}%)",
 )
+_LOOKING_BACK = (
+    "mean({0}, min=1, max={2}, change=1000%)",
+    "mean({0}, min=1, max={2}, band='mad')",
+)
+"""In the place of the third in the draft, for every second column."""
 _ROWS = 10_000
 _ODD = 0.001
 
@@ -72,7 +85,7 @@ def remembered() -> list[Figure]:
         asked = select(at).order_by(at.desc()).offset(TESTED - 1).limit(1)
         since = connection.scalar(asked)
     assert since is not None
-    draft = _dataset(5, 800, 8)
+    draft = _dataset(5, 800, 8, looking_back=True)
     assert len(draft.rules) == 50
     begun, cpu = time.perf_counter(), time.process_time()
     tested = backtest(heart.database, ORG, heart.lake, draft, since)
@@ -92,8 +105,13 @@ def remembered() -> list[Figure]:
     ]
 
 
-def _dataset(least: int, mean: int, share: int) -> DatasetDefinition:
+def _dataset(least: int, mean: int, share: int, *, looking_back: bool = False) -> DatasetDefinition:
     names = [f"c{number}" for number in range(COLUMNS)]
+    texts = [(name, text) for name in names for text in _RULES]
+    if looking_back:
+        for place in range(2, len(texts), 2 * len(_RULES)):
+            name = texts[place][0]
+            texts[place] = name, _LOOKING_BACK[place // len(_RULES) // 2 % 2]
     return DatasetDefinition(
         dataset=_DATASET,
         domain="bench",
@@ -101,7 +119,7 @@ def _dataset(least: int, mean: int, share: int) -> DatasetDefinition:
         build=FromSource(source="wide"),
         load=LoadType.APPEND,
         columns=tuple(ColumnDefinition(name=name, type="long") for name in names),
-        rules=tuple(rule(t.format(name, least, mean, share)) for name in names for t in _RULES),
+        rules=tuple(rule(text.format(name, least, mean, share)) for name, text in texts),
     )
 
 
@@ -123,12 +141,12 @@ def _history(folder: Path) -> Heart:
         plan = make_plan(definitions, read_state(connection, ORG))
         apply_plan(connection, plan, ORG, "bench", heart.clock())
     chance = Random(7)
-    for _ in range(DECISIONS // 500):
-        _decide(heart, 500, chance)
+    for done in range(0, DECISIONS, 500):
+        _decide(heart, 500, chance, publish=done >= DECISIONS - PUBLISHED)
     return heart
 
 
-def _decide(heart: Heart, count: int, chance: Random) -> None:
+def _decide(heart: Heart, count: int, chance: Random, *, publish: bool) -> None:
     with heart.database.write() as connection:
         dataset = require_dataset(connection, ORG, _DATASET)
         pinned = pin_rules(connection, heart, dataset, published=None)
@@ -151,7 +169,51 @@ def _decide(heart: Heart, count: int, chance: Random) -> None:
             case = Case(ticket.run_id, dataset, schema, pinned, Findings())
             values = {measure_key(item): _value(item, chance) for item in measures}
             evidence = _evidence(ticket.run_id, dataset.definition, values)
-            decide_and_record(connection, heart, case, evidence)
+            decision = decide_and_record(connection, heart, case, evidence)
+            if publish and decision.allowed:
+                _publish(connection, heart, dataset.dataset_id, evidence, decision)
+
+
+def _publish(
+    connection: Connection, heart: Heart, dataset_id: str, evidence: Evidence, decision: Decision
+) -> None:
+    """As State has a publish; the table itself is no part of what is measured."""
+    number, at = next_version(connection, dataset_id), heart.clock()
+    version = StoredVersion(
+        dataset_id=dataset_id,
+        version=number,
+        snapshot_ref=f"delta:bench@{number}",
+        schema_hash=evidence.table_schema.schema_hash,
+        row_count=evidence.rows,
+        promoted_at=at,
+        promoted_by="bench",
+        version_id=new_id("ver"),
+        run_id=evidence.run_id,
+        decision_id=decision.decision_id,
+        table_rows=evidence.table_rows,
+        table_id="bench",
+        commit_version=number,
+        commit_sha256="",
+        seq=number,
+        table_schema=evidence.table_schema,
+        ruleset_hash=decision.case.ruleset,
+        policies_hash=decision.case.policies,
+        build_hash=evidence.build_hash,
+        position_hash=None,
+    )
+    record_version(connection, ORG, version, ())
+    move_pointer(
+        connection,
+        ORG,
+        dataset_id,
+        version=number,
+        commit=number,
+        kind=MoveKind.PUBLISH,
+        at=at,
+        actor="bench",
+        reason="",
+        decision_id=decision.decision_id,
+    )
 
 
 def _value(measure: AnyMeasure, chance: Random) -> MeasureValue:
