@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lakeguard.promotion import profile_cadence
 from lakeguard_sdk import Client
 from lakeguard_sdk.client import WorkerClient, profile
 from lakeguard_sdk.definition import ColumnDefinition, Definitions
@@ -142,3 +146,23 @@ def test_a_profile_that_fails_is_told_and_changes_nothing(tmp_path: Path) -> Non
     assert heard == ["profile", "unprofiled"]
     assert versions(client) == []
     assert client.reader.versions(NUMBERS)[0].published
+
+
+def test_two_that_keep_at_once_keep_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both would find that there is none, if they could look at the same moment."""
+    client = world(tmp_path, "version")
+    plan = run(client, 1, 2)
+    found = taken(client, plan)
+    both, look = threading.Barrier(2), profile_cadence.profiled_versions
+
+    def looked(*given: Any) -> frozenset[int]:
+        seen = look(*given)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(1)
+        return seen
+
+    monkeypatch.setattr(profile_cadence, "profiled_versions", looked)
+    with ThreadPoolExecutor(2) as pool:
+        for kept in [pool.submit(client.runs.submit_profile, plan.ticket, found) for _ in "12"]:
+            kept.result()
+    assert versions(client) == [1]

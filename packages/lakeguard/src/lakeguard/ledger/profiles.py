@@ -109,25 +109,28 @@ def _row(name: str, value: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _profile(name: DatasetName, rows: Sequence[Row[Any]]) -> Profile:
-    first = [row for row in rows if row.metric_name == _FIRST]
-    params = {row.column_name: json.loads(row.metric_params) for row in first}
+    by_column: dict[str, list[Row[Any]]] = {}
+    for row in rows:
+        by_column.setdefault(row.column_name, []).append(row)
+    params = {
+        row.column_name: json.loads(row.metric_params) for row in rows if row.metric_name == _FIRST
+    }
     ordered = sorted(params, key=lambda column: params[column]["ordinal"])
     return Profile(
         dataset=name,
         version=rows[0].version,
         rows=rows[0].sample_size,
-        columns=tuple(_column(column, rows) for column in ordered),
+        columns=tuple(_column(column, by_column[column]) for column in ordered),
         engine=params[ordered[0]]["engine"],
         taken_at=rows[0].profiled_at,
     )
 
 
 def _column(name: str, rows: Sequence[Row[Any]]) -> ColumnProfile:
+    """Of the metrics of this one column."""
     told: dict[str, Any] = {"column": name}
     sketches = []
     for row in sorted(rows, key=lambda each: each.metric_name):
-        if row.column_name != name:
-            continue
         if row.metric_name.startswith(_SKETCH):
             sketches.append({**json.loads(row.metric_params), "data": row.metric_value})
         else:

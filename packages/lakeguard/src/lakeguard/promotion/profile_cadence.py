@@ -13,6 +13,7 @@ from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.profiling import keep, plan_of
 from lakeguard.registry.store import dataset_by_id
+from lakeguard.state.locking import hold
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.profile import Profile, ProfilePlan
 from lakeguard_sdk.profile_errors import ProfileRefused
@@ -51,6 +52,7 @@ def submit_profile(heart: Heart, ticket: RunTicket, profile: Profile) -> None:
                 reason=f"run {ticket.run_id} is one of {dataset.name}",
             )
         stored = require_version(connection, dataset.dataset_id, profile.version)
+        hold(connection, f"profile:{dataset.dataset_id}")
         if stored.version not in profiled_versions(connection, dataset.dataset_id):
             keep(connection, heart, dataset, stored, profile)
 

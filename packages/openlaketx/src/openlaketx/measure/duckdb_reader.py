@@ -44,14 +44,15 @@ class DuckdbReader:
 
 
 @contextmanager
-def duckdb_reader() -> Iterator[DuckdbReader]:
-    """UTC, NULLs first, division by zero raises; spills under a folder that goes away."""
+def duckdb_reader(beside: int = 1) -> Iterator[DuckdbReader]:
+    """UTC, NULLs first, division by zero raises; spills under a folder that goes away. Of so many
+    ``beside`` each other, all together have the memory and the threads of one."""
     with tempfile.TemporaryDirectory(prefix="measure-") as spill:
         connection = duckdb.connect(
             ":memory:",
             config={
-                "threads": str(cores()),
-                "memory_limit": f"{memory_bytes() // _SHARE_OF_MEMORY}B",
+                "threads": str(max(1, cores() // beside)),
+                "memory_limit": f"{memory_bytes() // _SHARE_OF_MEMORY // beside}B",
                 "temp_directory": spill,
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",

@@ -30,11 +30,12 @@ def profile_version(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -
     }
     counted = [column for column in columns if kinds[column.name] is None]
     total, present = _counts(origin, counted)
+    workers = max(1, min(cores(), len(columns) - len(counted)))
 
     def taken(column: Column) -> ColumnProfile:
         kind = kinds[column.name]
         if kind is not None:
-            return _alone(origin, total, column, kind)
+            return _alone(origin, total, column, kind, workers)
         return ColumnProfile(
             column=column.name,
             type=column.type,
@@ -42,7 +43,7 @@ def profile_version(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -
             masked=column.name.casefold() in hidden,
         )
 
-    with ThreadPoolExecutor(cores(), "profile") as pool:
+    with ThreadPoolExecutor(workers, "profile") as pool:
         profiles = tuple(pool.map(taken, columns))
     return Profile(
         dataset=dataset.dataset,
@@ -66,7 +67,7 @@ def _counts(origin: Relation, columns: Sequence[Column]) -> tuple[int, dict[str,
     return int(total), dict(zip(names, map(int, present), strict=True))
 
 
-def _alone(origin: Relation, total: int, column: Column, kind: Kind) -> ColumnProfile:
+def _alone(origin: Relation, total: int, column: Column, kind: Kind, workers: int) -> ColumnProfile:
     """With a DuckDB of its own, so that columns are read side by side."""
-    with duckdb_reader() as reader:
+    with duckdb_reader(workers) as reader:
         return column_profile(reader, origin, total, column, kind)
