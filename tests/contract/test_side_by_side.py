@@ -66,6 +66,8 @@ def test_runs_of_two_datasets_and_runs_that_are_none(tmp_path: Path) -> None:
         client.memory.side_by_side(first, "run_none")
     said = Terminal(tmp_path).type(f"lakeguard diff {first} {second}")
     assert (said.code, "LG-1222" in said.err) == (2, True)
+    said = Terminal(tmp_path).type(f"lakeguard diff {dataset.dataset}@v1 {other.dataset}@v1")
+    assert (said.code, "LG-1222" in said.err) == (2, True)
 
 
 def test_the_command_shows_differences_first(tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ def test_alerts_are_chosen_by_time_and_kind(shell: Shell, tmp_path: Path) -> Non
         return len(said.data["alerts"])
 
     assert found("--since", str(now.date() - timedelta(days=1))) == 1
+    assert found("--since", "90d") == 1
     assert found("--since", str(now.date() + timedelta(days=1))) == 0
     assert found("--since", (now + timedelta(hours=1)).isoformat()) == 0
     assert (found("--kind", "blocked"), found("--kind", "late")) == (1, 0)
@@ -89,8 +90,8 @@ def test_alerts_are_chosen_by_time_and_kind(shell: Shell, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["list", "--since", "soon"], "write a day such as"),
-        (["list", "--since", "2026-01-01T10:00"], "a time needs its zone"),
+        (["list", "--since", "soon"], "write a length such as 90d"),
+        (["list", "--since", "2026-01-01T10:00"], "a time with its zone"),
         (["list", "--kind", "loud"], "'loud' is not one of"),
         (["test", "fil"], "did you mean file?"),
         (["test", "nothing"], "there is no channel"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.errors import EngineError, UsageError
+from lakeguard_sdk.errors import EngineError, StateError, UsageError
 
 
 class VersionUnreadable(EngineError):
@@ -30,10 +30,10 @@ class NothingDrafted(UsageError):
 
 
 class NotComparable(UsageError):
-    """Name two runs of one dataset."""
+    """Name two runs, or two versions, of one dataset."""
 
     code = "LG-1222"
-    what = "run {before} is of {dataset}, and run {after} of {other}: they have nothing in common"
+    what = "{before} is of {dataset}, and {after} of {other}: they have nothing in common"
     next_command = "lakeguard runs {dataset}"
 
 
@@ -43,3 +43,11 @@ class NotRebuildable(EngineError):
     code = "LG-5021"
     what = "run {run} cannot be built again: {reason}"
     next_command = "lakeguard replay {run}"
+
+
+class SemanticsUnknown(StateError):
+    """Replay with a version of LakeGuard that is at least as new as the one that decided."""
+
+    code = "LG-6005"
+    what = "it was decided with semantics {semantics}, and this version knows 1 to {known}"
+    next_command = "lakeguard doctor"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime
 
 import click
 
 from lakeguard.cli.layout import Tone, strong, toned
+from lakeguard.cli.moments import moment_of
 from lakeguard.cli.opening import client_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
@@ -22,13 +23,13 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--since", metavar="DATE", help="Raised on that day, UTC, or later; or a time.")
+@click.option("--since", metavar="TIME", help="Raised since 7d ago, since a day, or since a time.")
 @click.option("--kind", type=click.Choice(KINDS), help="Only of this kind.")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="How many.")
 @shared_options
 def listing(call: Call, since: str | None, kind: str | None, limit: int) -> None:
     """List what was raised, the latest first, and what became of it by each channel."""
-    begin = None if since is None else begin_of(since)
+    begin = None if since is None else moment_of(since, datetime.now(UTC))
     chosen = None if kind is None else AlertKind(kind)
     rows = client_of(call).alerts.rows(since=begin, kind=chosen, limit=limit)
     answer(call, {"alerts": [row.to_data() for row in rows]}, alerts_lines(rows))
@@ -67,21 +68,3 @@ def test(call: Call, channel: str) -> None:
     delivery = client_of(call).alerts.test(channel)
     data = {"channel": channel, "delivery": delivery}
     answer(call, data, [f"{toned('✓ SENT', Tone.GOOD)}  {strong(channel)} took {delivery}"])
-
-
-def begin_of(text: str) -> datetime:
-    """The first moment of a day, or the time itself."""
-    try:
-        if "T" not in text:
-            return datetime.combine(date.fromisoformat(text), time(), UTC)
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise click.BadParameter(
-            "write a day such as 2027-01-31, or a time such as 2027-01-31T18:00Z",
-            param_hint="--since",
-        ) from None
-    if found.tzinfo is None:
-        raise click.BadParameter(
-            "a time needs its zone, as in 2027-01-31T18:00Z", param_hint="--since"
-        )
-    return found

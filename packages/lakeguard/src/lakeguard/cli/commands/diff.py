@@ -11,6 +11,7 @@ from lakeguard.cli.profiling import profile_of
 from lakeguard.cli.views.profile_diff import profile_diff_lines
 from lakeguard.cli.views.side_by_side import side_by_side_lines
 from lakeguard.insight.profiles import compare_profiles
+from lakeguard_sdk.memory_errors import NotComparable
 from lakeguard_sdk.names import parse_address
 
 _RUN = "run_"
@@ -44,7 +45,11 @@ def _runs(call: Call, before: str, after: str, *, every: bool) -> None:
 
 
 def _versions(call: Call, before: str, after: str, *, every: bool) -> None:
+    addresses = [parse_address(text) for text in (before, after)]
+    old, new = (address.dataset for address in addresses)
+    if old != new:
+        raise NotComparable(before=before, after=after, dataset=old, other=new)
     with writing(call) as client:
-        profiles = [profile_of(client, parse_address(text)) for text in (before, after)]
+        profiles = [profile_of(client, address) for address in addresses]
     found = compare_profiles(*profiles)
     answer(call, {"diff": found.to_data()}, profile_diff_lines(found, every=every))
