@@ -9,6 +9,7 @@ import pytest
 
 from lakeguard.state.database import Database
 from lakeguard_sdk.errors import NotRegistered
+from lakeguard_sdk.memory_errors import SemanticsUnknown
 from lakeguard_sdk.names import DatasetName
 from tests.worlds.planes import NUMBERS
 from tests.worlds.proofs import ProvenLake, make_proven_lake
@@ -53,6 +54,19 @@ def test_evidence_that_was_changed_is_named_with_each_run_that_stood_on_it(
         run,
         "recorded as ALLOWED, comes out as BLOCKED",
     )
+
+
+def test_semantics_of_a_later_version_are_named_as_such(lake: ProvenLake) -> None:
+    first = lake.value("SELECT min(decision_id) FROM decisions")
+    where = f"WHERE decision_id = '{first}'"
+    run = lake.value(f"SELECT run_id FROM decisions {where}")
+    later = "replace(ruling, '\"semantics\":', '\"semantics\":99')"
+    lake.sql("decisions", f"UPDATE decisions SET semantics = 99, ruling = {later} {where}")
+    (difference,) = lake.client.memory.replay_all().differences
+    assert difference.run_id == run
+    assert "decided with semantics 99, and this version knows 1 to" in difference.message
+    with pytest.raises(SemanticsUnknown):
+        lake.client.reader.replay(run)
 
 
 def test_a_document_that_is_gone_is_named(lake: ProvenLake) -> None:

@@ -67,7 +67,8 @@ LakeGuardError
     ├── StateMissing       LG-6001
     ├── StateMismatch      LG-6002
     ├── StateUnavailable   LG-6003, retryable
-    └── StateRefused       LG-6004
+    ├── StateRefused       LG-6004
+    └── SemanticsUnknown   LG-6005
 """
 
 from __future__ import annotations

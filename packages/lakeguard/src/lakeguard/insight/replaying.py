@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 from sqlalchemy import ColumnElement, Connection, Row, select
 
-from lakeguard.gate.decide import CaseFacts, History, decide
+from lakeguard.gate.decide import SEMANTICS, CaseFacts, History, decide
 from lakeguard.insight.library import AT_ONCE, Documents, Library, Shelf
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
@@ -20,6 +20,7 @@ from lakeguard_sdk.decision import CaseHashes, Ruling
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.errors import UnknownRun
 from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.memory_errors import SemanticsUnknown
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reading import ReplayResult
 
@@ -67,7 +68,9 @@ class Replayer:
         self._policies = Shelf(documents, _policies)
 
     def decide_again(self, case: CaseHashes, decided_at: datetime, semantics: int) -> Ruling:
-        """With the semantics of then; ValueError where this version does not know them."""
+        """With the semantics of then; SemanticsUnknown where a later version made them."""
+        if not 1 <= semantics <= SEMANTICS:
+            raise SemanticsUnknown(semantics=semantics, known=SEMANTICS)
         return decide(*self.case(case), decided_at, semantics=semantics)
 
     def case(self, hashes: CaseHashes) -> RecordedCase:
@@ -106,6 +109,8 @@ def difference(replayer: Replayer, row: Row[Any]) -> str | None:
     """What a decision that is made again does not have in common with its record."""
     try:
         again = replayer.decide_again(case_of(row), row.decided_at, row.semantics)
+    except SemanticsUnknown as error:
+        return f"cannot be made again: {error}"
     except KeyError as error:
         return f"cannot be made again: document {error.args[0]} is gone"
     except (ValidationError, ValueError, TypeError):
