@@ -9,15 +9,18 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import Row
 
 from lakeguard.alerts.carrying import carrier_of
+from lakeguard.ledger import alerts as ledger_alerts
 from lakeguard.plane import rebuild_embedded
 from lakeguard.relay import background
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.alert_errors import AlertNotSent, UnknownChannel
-from lakeguard_sdk.alerting import Telling, TellingOutcome
+from lakeguard_sdk.alerting import Alert, Telling, TellingOutcome
 from lakeguard_sdk.errors import SettingsError
 from tests.faults import mortal_messenger
 from tests.worlds.channels import (
@@ -332,3 +335,30 @@ def test_a_rebuilt_state_tells_nothing_again(tmp_path: Path) -> None:
     block(client)
     drained(client)
     assert len(lines_of(tmp_path / "alerts.jsonl")) == 2, "what comes later is told"
+
+
+def test_what_is_not_for_a_channel_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what it has told long ago is not looked for again."""
+    late = file_channel(kinds=["late"])
+    client = blocking_world(tmp_path, late, file_channel("b.jsonl", name="blocked"))
+    sender, read = messenger(client), list[Alert]()
+    made = ledger_alerts._alert
+
+    def counted(row: Row[Any]) -> Alert:
+        read.append(made(row))
+        return read[-1]
+
+    monkeypatch.setattr(ledger_alerts, "_alert", counted)
+    block(client)
+    lates, blocks = sender.channels
+    assert list(sender.waiting(lates)) == []
+    assert read == []
+    assert len(sender.waiting(blocks)) == 1
+    drained(client)
+    first = sender._looked["blocked"]
+    assert sender.waiting(blocks) == []
+    assert sender._looked["blocked"] >= first
+    block(client)
+    assert len(sender.waiting(blocks)) == 1

@@ -127,6 +127,58 @@ def test_an_address_that_holds_a_secret_is_refused_and_not_shown(url: str, tmp_p
     assert "x8Kq" not in str(caught.value)
 
 
+SLACK = "https://hooks.example/services/T0A1B2C3D/B4E5F6G7H/x8Kq2Lm9Rt4Vw7Zy1Bc3Df5G"
+
+
+def test_an_address_that_is_a_secret_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hook").write_text(f"{SLACK}\n")
+    monkeypatch.setenv("HOOK_URL", SLACK)
+    by_name, by_file = channels(
+        tmp_path,
+        entry(**{**HOOK, "url": "env:HOOK_URL"}),
+        entry(**{**HOOK, "url": "file:hook"}, name="other"),
+    )
+    for channel in (by_name, by_file):
+        assert channel.url == ""
+        assert channel.resolve_url() == SLACK
+        assert "x8Kq" not in channel.to_json()
+        assert "x8Kq" not in repr(channel)
+
+
+@pytest.mark.parametrize(
+    ("kept", "problem"),
+    [
+        (None, "the variable HOOK_URL is not set"),
+        ("hunter2 is no address", "write https://HOST/PATH"),
+        ("http://hooks.example/hunter2", "write https://, or say allow_http = true"),
+        ("https://ada:hunter2@hooks.example/", "holds a secret before the @"),
+    ],
+)
+def test_what_is_wrong_with_one_is_told_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str | None, problem: str
+) -> None:
+    if kept is not None:
+        monkeypatch.setenv("HOOK_URL", kept)
+    (channel,) = channels(tmp_path, entry(**{**HOOK, "url": "env:HOOK_URL"}))
+    with pytest.raises(SettingsError) as caught:
+        channel.resolve_url()
+    assert problem in str(caught.value)
+    assert "alerts.channel.url" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def _with_type(line: str) -> str:
+    return line if line.startswith("type") else f'type = "log"\n{line}'
+
+
+@pytest.mark.parametrize("mistake", ['kinds = ["blokked"]', 'type = "slack"', "x = 1"])
+def test_what_all_share_is_read_though_one_has_its_own(tmp_path: Path, mistake: str) -> None:
+    with pytest.raises(SettingsError, match=r"alerts\.channel"):
+        channels(tmp_path, "[env.dev.alerts]\n", "[[alerts.channel]]\n", f"{_with_type(mistake)}\n")
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/x", "http://localhost/", "http://[::1]:8/"])
 def test_this_machine_needs_no_tls(url: str, tmp_path: Path) -> None:
     (hook,) = channels(tmp_path, entry(**{**HOOK, "url": url}))

@@ -202,3 +202,34 @@ def test_whatever_writes_tells_what_is_late(
     clock.pass_time(90_000)
     assert "late" in shell("alerts", "sweep", "--project", tmp_path).out
     assert len(lines_of(tmp_path / "alerts.jsonl")) == 2
+
+
+def test_a_pattern_that_is_about_nothing_is_named(shell: Shell, tmp_path: Path) -> None:
+    good, odd = ["bronze.*"], ["glod.*"]
+    blocking_world(
+        tmp_path,
+        entry(type="log", datasets=good, domains=["te?t"]),
+        entry(type="log", name="odd", datasets=[*good, *odd], domains=["sails"]),
+    )
+    found = findings(shell("doctor", "--json", "--project", tmp_path))
+    assert found["Channel log"]["ok"]
+    assert not found["Channel odd"]["ok"]
+    assert (
+        "no dataset is like 'glod.*'; no domain is like 'sails'" in found["Channel odd"]["detail"]
+    )
+
+
+def test_an_address_that_is_kept_elsewhere_is_used_and_not_shown(
+    shell: Shell, tmp_path: Path, hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocking_world(tmp_path, webhook("env:HOOK_URL"))
+    place = ("--project", tmp_path)
+    monkeypatch.delenv("HOOK_URL", raising=False)
+    said = shell("alerts", "test", "webhook", *place)
+    assert (said.code != 0, "HOOK_URL is not set" in said.err) == (True, True)
+    monkeypatch.setenv("HOOK_URL", hook.url)
+    assert shell("alerts", "test", "webhook", *place).code == 0
+    assert len(hook.bodies) == 1
+    doctor = shell("doctor", "--json", *place)
+    assert findings(doctor)["Channel webhook"]["ok"]
+    assert hook.url not in doctor.out

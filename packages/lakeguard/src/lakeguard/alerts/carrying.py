@@ -29,12 +29,12 @@ class Carrier(Protocol):
 
 
 def carrier_of(channel: ChannelSettings) -> Carrier:
-    """``SettingsError`` where a secret that it needs is not there now."""
+    """``SettingsError`` where a secret or an address that it needs is not there now."""
     if channel.type is ChannelType.WEBHOOK:
         from lakeguard.alerts.webhook import Webhook
 
         secret = "" if channel.secret is None else channel.secret.resolve()
-        return Webhook(channel.url, secret, channel.timeout_seconds)
+        return Webhook(channel.resolve_url(), secret, channel.timeout_seconds)
     if channel.type is ChannelType.FILE and channel.path is not None:
         from lakeguard.alerts.lines import LinesFile
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy.exc import IntegrityError
 
@@ -22,6 +22,8 @@ from lakeguard_sdk.faultpoints import reached
 
 BESIDE_SECONDS = 10.0
 """How long a command's alerts may take in all, whatever the channels do."""
+_UNSEEN = timedelta(hours=1)
+"""So long after it was raised an alert may be committed, by a clock that may be another's."""
 ASKED_SECONDS = 60.0
 """And how long where somebody waits for just that."""
 
@@ -39,6 +41,8 @@ class Messenger:
     clock: Callable[[], datetime]
     channels: tuple[ChannelSettings, ...]
     _turn: threading.Lock = field(default_factory=threading.Lock)
+    _looked: dict[str, datetime] = field(default_factory=dict)
+    """By channel: what was raised before is told, or is not for it."""
 
     def open(self) -> None:
         """Channels that are new tell what is raised from now on."""
@@ -84,9 +88,21 @@ class Messenger:
 
     def waiting(self, channel: ChannelSettings) -> Waiting:
         """What the channel has not told, the oldest first; also what it gave up."""
+        now = self.clock()
+        since = max(now - KEPT, self._looked.get(channel.name, now - KEPT))
         with self.database.read() as connection:
-            found = untold(connection, self.org_id, channel.name, self.clock() - KEPT)
-        return [(alert, last) for alert, last in found if is_for(channel, alert)]
+            found = untold(
+                connection,
+                self.org_id,
+                channel.name,
+                since,
+                kinds=channel.kinds,
+                severities=channel.severities,
+            )
+        waiting = [(alert, last) for alert, last in found if is_for(channel, alert)]
+        oldest = min((alert.raised_at for alert, _ in waiting), default=now)
+        self._looked[channel.name] = oldest - _UNSEEN
+        return waiting
 
     def _turn_of(
         self,

@@ -13,6 +13,7 @@ from lakeguard.state import facts
 from lakeguard.state.tables import alert_channels, alert_deliveries, alerts, plane_identity
 from lakeguard_sdk.alerting import Alert, AlertKind, AlertRow, Telling, TellingOutcome
 from lakeguard_sdk.canonical import canonical_json
+from lakeguard_sdk.words import Severity
 
 _PAYLOAD = ("dataset", "layer", "domain", "owner", "details")
 """What an alert says beside its columns."""
@@ -83,10 +84,17 @@ def known_channels(connection: Connection, org_id: str) -> frozenset[str]:
 
 
 def untold(
-    connection: Connection, org_id: str, channel: str, since: datetime
+    connection: Connection,
+    org_id: str,
+    channel: str,
+    since: datetime,
+    *,
+    kinds: Sequence[AlertKind] = (),
+    severities: Sequence[Severity] = (),
 ) -> list[tuple[Alert, Telling | None]]:
     """What the channel has not told and was raised since it was opened, and since this State came
-    to be, the oldest first; with its last attempt.
+    to be, the oldest first; with its last attempt. Only of these kinds and severities, where some
+    are given.
 
     A State that was rebuilt tells nothing of before: what had been told is not told again, though
     the ledger may not have heard of it.
@@ -109,6 +117,10 @@ def untold(
         .exists()
     )
     query = select(alerts).where(alerts.c.org_id == org_id, alerts.c.raised_at >= first, ~told)
+    if kinds:
+        query = query.where(alerts.c.kind.in_([kind.value for kind in kinds]))
+    if severities:
+        query = query.where(alerts.c.severity.in_([severity.value for severity in severities]))
     rows = connection.execute(query.order_by(alerts.c.raised_at, alerts.c.alert_id))
     found = [_alert(row) for row in rows]
     tried = _tellings(connection, [alert.alert_id for alert in found], channel)

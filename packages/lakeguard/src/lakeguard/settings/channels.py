@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
+from lakeguard.settings.addresses import problem_of_address
 from lakeguard.settings.nouns import ChannelSettings, ChannelType
 from lakeguard.settings.text import SettingsText
 from lakeguard_sdk.alerting import AlertKind
@@ -24,7 +24,8 @@ OWN_KEYS: dict[ChannelType, tuple[str, ...]] = {
 """What a channel of each type has of its own."""
 FILTERS = ("kinds", "severities", "layers", "domains", "datasets")
 EVERY_KEY = ("name", "type", "attempts", *FILTERS)
-HERE = ("127.0.0.1", "localhost", "::1")
+REFERENCES = ("env:", "file:")
+"""How an address begins that is kept elsewhere, as a secret is."""
 LONGEST_NAME = 40
 MOST_SECONDS = 30
 MOST_ATTEMPTS = 100
@@ -63,11 +64,14 @@ class _Channel:
         webhook = kind is ChannelType.WEBHOOK
         if webhook and "secret" not in self.entry:
             raise self._error("secret", "a webhook is signed; write env:NAME or file:PATH")
+        named = webhook and str(self.entry.get("url", "")).startswith(REFERENCES)
         return ChannelSettings(
             name=self._name(kind),
             type=kind,
             path=self._path() if kind is ChannelType.FILE else None,
-            url=self._url() if webhook else "",
+            url=self._url() if webhook and not named else "",
+            address=self.file.secret(self.entry, "url", f"{self.where}.url") if named else None,
+            allow_http=webhook and self._allows_http(),
             secret=self.file.secret(self.entry, "secret", f"{self.where}.secret"),
             timeout_seconds=self._number("timeout_seconds", 5, MOST_SECONDS),
             attempts=self._number("attempts", 8, MOST_ATTEMPTS),
@@ -95,25 +99,21 @@ class _Channel:
         return (self.file.file.parent / text).resolve()
 
     def _url(self) -> str:
-        """The address; what it says is never shown, for it may be secret."""
+        """The address, where the file itself has it."""
         text = self.file.text(self.entry, "url", f"{self.where}.url", "")
-        try:
-            parts = urlsplit(text)
-            _ = parts.port
-        except ValueError:
-            raise self._error("url", "write https://HOST/PATH") from None
-        if parts.scheme not in ("http", "https") or not parts.hostname or not text.isascii():
-            raise self._error("url", "write https://HOST/PATH")
-        if parts.fragment or " " in text:
-            raise self._error("url", "write https://HOST/PATH")
-        if parts.username is not None or parts.password or address_holds_secret(text):
-            raise self._error("url", "it looks like it holds a secret; keep it out of this file")
+        problem = problem_of_address(text, allow_http=self._allows_http())
+        if "holds a secret" in problem or (not problem and address_holds_secret(text)):
+            hint = "name it instead, env:NAME or file:PATH"
+            raise self._error("url", f"it looks like it holds a secret; {hint}")
+        if problem:
+            raise self._error("url", problem)
+        return text
+
+    def _allows_http(self) -> bool:
         allowed = self.entry.get("allow_http", False)
         if not isinstance(allowed, bool):
             raise self._error("allow_http", "write true or false")
-        if parts.scheme == "http" and parts.hostname not in HERE and not allowed:
-            raise self._error("url", "write https://, or say allow_http = true")
-        return text
+        return allowed
 
     def _number(self, key: str, default: int, most: int) -> int:
         value = self.entry.get(key, default)

@@ -6,6 +6,7 @@ import os
 from enum import StrEnum
 from pathlib import Path
 
+from lakeguard.settings.addresses import problem_of_address
 from lakeguard_sdk.alerting import AlertKind
 from lakeguard_sdk.errors import SettingsError
 from lakeguard_sdk.names import Word
@@ -70,6 +71,9 @@ class ChannelSettings(Noun):
     type: ChannelType
     path: Path | None = None
     url: str = ""
+    address: SecretReference | None = None
+    """Where the address is kept, where it is itself a secret; then there is no ``url``."""
+    allow_http: bool = False
     secret: SecretReference | None = None
     """What a webhook's messages are signed with."""
     timeout_seconds: int = 5
@@ -80,6 +84,17 @@ class ChannelSettings(Noun):
     layers: tuple[Layer, ...] = ()
     domains: tuple[str, ...] = ()
     datasets: tuple[str, ...] = ()
+
+    def resolve_url(self) -> str:
+        """The address as it is now; it is in no message."""
+        if self.address is None:
+            return self.url
+        text = self.address.resolve()
+        problem = problem_of_address(text, allow_http=self.allow_http)
+        if problem:
+            where = self.address.settings_file
+            raise SettingsError(file=where, problem=f"{self.address.key}: {problem}")
+        return text
 
 
 class Settings(Noun):

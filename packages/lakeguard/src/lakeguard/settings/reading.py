@@ -199,9 +199,8 @@ class _Reader(SettingsText):
 
     def _channels(self, table: Mapping[str, Any], where: str) -> tuple[ChannelSettings, ...]:
         """Those of the environment; where it says nothing of alerts, those of the file."""
-        if "alerts" in table:
-            return read_channels(self, table, f"{where}.alerts")
-        return read_channels(self, self.data, "alerts")
+        of_all = read_channels(self, self.data, "alerts")  # a mistake in it is told in any case
+        return read_channels(self, table, f"{where}.alerts") if "alerts" in table else of_all
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
