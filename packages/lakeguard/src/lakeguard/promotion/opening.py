@@ -118,19 +118,10 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
     findings = Findings()
     if not dataset.definition.active:
         findings.refuse("dataset", f"dataset {dataset.name} is disabled (active: false)")
-    window, replay = task_window(task), task_replay(task)
+    window = task_window(task)
     base = _base(connection, heart, dataset, published, findings, windowed=window is not None)
     check_window(dataset, window, published, findings)
-    position = base_position(connection, heart, dataset, published)
-    build: Build | None
-    if replay is None:
-        build = plan_build(
-            connection, heart, dataset, published, position, findings, whole=window is not None
-        )
-        watermark = known_watermark(dataset, build, position, published, findings)
-    else:
-        build = plan_replay(connection, heart, dataset, published, replay, findings)
-        watermark = None
+    build, watermark = _build(connection, heart, task, dataset, published, findings)
     return Opening(
         task=task,
         ticket=ticket,
@@ -153,6 +144,25 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
         window=window,
         references=pin_references(connection, heart, dataset, findings),
     )
+
+
+def _build(
+    connection: Connection,
+    heart: Heart,
+    task: Task,
+    dataset: RegisteredDataset,
+    published: Pointer | None,
+    findings: Findings,
+) -> tuple[Build | None, str | None]:
+    """What is built, and the watermark that it goes on from; a replay goes on from none."""
+    window, replay = task_window(task), task_replay(task)
+    position = base_position(connection, heart, dataset, published)
+    if replay is not None:
+        return plan_replay(connection, heart, dataset, published, replay, findings), None
+    build = plan_build(
+        connection, heart, dataset, published, position, findings, whole=window is not None
+    )
+    return build, known_watermark(dataset, build, position, published, findings)
 
 
 def _base(

@@ -49,15 +49,7 @@ def publish_version(
     record_version(connection, heart.org_id, version, inputs)
     record_lineage(connection, heart.org_id, version, arrows)
     record_aside(connection, heart, run.plan, version, evidence)
-    record_materialization(
-        connection,
-        heart.org_id,
-        version,
-        task_id=run.task.task_id,
-        idempotency_key=run.task.dedupe_key,
-        bytes_written=0 if adopted else sum(file.size for file in evidence.files),
-        notes=evidence.notes,
-    )
+    _materialize(connection, heart, run, version, evidence, adopted=adopted)
     _point_at(connection, heart, version, intent.kind)
     record_drift(connection, heart, run.dataset, intent.run_id)
     record_promotion(connection, heart.org_id, decision)
@@ -71,6 +63,27 @@ def publish_version(
         version=version.version,
         rows=evidence.rows,
         inputs=evidence.inputs,
+    )
+
+
+def _materialize(
+    connection: Connection,
+    heart: Heart,
+    run: OpenRun,
+    version: StoredVersion,
+    evidence: Evidence,
+    *,
+    adopted: bool,
+) -> None:
+    """What was written for the version: of a table that was there already, nothing."""
+    record_materialization(
+        connection,
+        heart.org_id,
+        version,
+        task_id=run.task.task_id,
+        idempotency_key=run.task.dedupe_key,
+        bytes_written=0 if adopted else sum(file.size for file in evidence.files),
+        notes=evidence.notes,
     )
 
 
