@@ -26,7 +26,7 @@ from lakeguard_sdk.definition import (
 from lakeguard_sdk.evidence import Changes, Evidence, SourceFile, SourcePosition
 from lakeguard_sdk.left_files import kept_place
 from lakeguard_sdk.load import Load
-from lakeguard_sdk.measure import measure_key
+from lakeguard_sdk.measure import RowCount, measure_key
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.quarantine import AsideFile, QuarantineBuild, SetAside
 from lakeguard_sdk.run import Failure, RunPlan, RunResult
@@ -44,6 +44,7 @@ RULES = (
     rule("range(n, max=99) on_fail quarantine", rule_id=LARGE),
 )
 
+BATCH_ROWS = measure_key(RowCount())
 POSITION = SourcePosition(files=(SourceFile(path="numbers/1.csv", size=1, modified_ms=1),))
 
 
@@ -99,9 +100,18 @@ class ByHand:
         assert isinstance(plan, RunPlan), plan
         return plan
 
-    def decide(self, plan: RunPlan, numbers: Sequence[int], **changed: Any) -> Decision:
+    def decide(
+        self, plan: RunPlan, numbers: Sequence[int], unseen: int = 0, **changed: Any
+    ) -> Decision:
+        """``unseen`` rows of the batch change nothing in the table."""
         self.client.runs.submit_schema(plan.ticket, plan.batch_schema)
-        evidence = self.evidence(plan, numbers).model_copy(update=changed)
+        found = self.evidence(plan, numbers)
+        aside = found.aside
+        if aside is not None and unseen:
+            before = {**aside.before, BATCH_ROWS: len(numbers) + unseen}
+            aside = aside.model_copy(update={"before": before})
+        more = {"aside": aside, "batch": (found.batch or 0) + unseen}
+        evidence = found.model_copy(update={**more, **changed})
         return self.client.runs.submit_evidence(plan.ticket, evidence)
 
     def run(self, numbers: Sequence[int], **changed: Any) -> RunResult:

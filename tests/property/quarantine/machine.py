@@ -38,8 +38,10 @@ KEYED = {"keys": ("n",), "order_by": ("n",)}
 LOADS = (
     Load(type=LoadType.FULL),
     Load(type=LoadType.APPEND),
+    Load(type=LoadType.APPEND, keys=("n",)),
     Load(type=LoadType.INCREMENTAL, **KEYED),
     Load(type=LoadType.SNAPSHOT, deletes=Deletes.HARD, **KEYED),
+    Load(type=LoadType.SNAPSHOT, deletes=Deletes.SOFT, **KEYED),
     Load(type=LoadType.CDC, operation="op", **KEYED),
     Load(type=LoadType.SCD2, **KEYED),
 )
@@ -85,7 +87,7 @@ class QuarantineMachine(RuleBasedStateMachine):
         published = good
         if plan.load.type not in (LoadType.FULL, LoadType.APPEND) and window is None:
             said, published = self._changes(plan, good, data)
-            changed |= {"batch": published, **said}
+            changed |= {"unseen": published - good, **said}
         if self._ends(plan, batch, end, changed):
             aside = self._filed(plan, batch)
             renews = self.load.type in ANEW and window is None

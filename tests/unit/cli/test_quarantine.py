@@ -69,7 +69,8 @@ def test_rows_are_shown(shell: Shell, world: ByHand, place: tuple[object, ...]) 
     data = shell("quarantine", "show", NUMBERS, "--limit", "1", "--json", *place).data
     assert (len(data["rows"]), data["waiting"]) == (1, 2)
     none = shell("quarantine", "show", NUMBERS, "--rule", "other", *place)
-    assert none.out.startswith("no such rows wait\nNext: lakeguard quarantine list")
+    assert (none.code, "LG-1501" in none.err) == (2, True)
+    assert "wait under other\nNext: lakeguard quarantine list" in none.err
 
 
 def test_a_tagged_value_is_told_nowhere(shell: Shell, tmp_path: Path) -> None:
