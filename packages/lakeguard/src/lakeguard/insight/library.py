@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from lakeguard.state.tables import documents
 
 AT_ONCE = 400
+MOST_TEXT = 16_000_000
+"""How much text of documents is held together: the evidence of a table of many files is long."""
 _KEPT = 1_024
 Documents = Callable[[str], str]
 """The text of a document by its content hash; KeyError where nothing has it."""
@@ -24,14 +26,24 @@ class Library:
         self._org_id = org_id
         self._texts: dict[str, str] = {}
 
+    def sizes(self, connection: Connection, hashes: set[str]) -> dict[str, int]:
+        """How long each document is, before any is fetched."""
+        return dict(self._asked(connection, hashes, func.length(documents.c.body)))
+
     def fetch(self, connection: Connection, hashes: set[str]) -> None:
         """Forget what is not wanted any more, and get what is new."""
         self._texts = {key: text for key, text in self._texts.items() if key in hashes}
-        missing, table = sorted(hashes - self._texts.keys()), documents.c
-        for start in range(0, len(missing), AT_ONCE):
-            some = table.content_hash.in_(missing[start : start + AT_ONCE])
-            asked = select(table.content_hash, table.body).where(table.org_id == self._org_id, some)
-            self._texts.update((row.content_hash, row.body) for row in connection.execute(asked))
+        missing = hashes - self._texts.keys()
+        self._texts.update(self._asked(connection, missing, documents.c.body))
+
+    def _asked(
+        self, connection: Connection, hashes: set[str], what: ColumnElement[Any]
+    ) -> Iterator[tuple[str, Any]]:
+        wanted, table = sorted(hashes), documents.c
+        for start in range(0, len(wanted), AT_ONCE):
+            some = table.content_hash.in_(wanted[start : start + AT_ONCE])
+            asked = select(table.content_hash, what).where(table.org_id == self._org_id, some)
+            yield from ((row[0], row[1]) for row in connection.execute(asked))
 
     def __call__(self, content_hash: str) -> str:
         return self._texts[content_hash]

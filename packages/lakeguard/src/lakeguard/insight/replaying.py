@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from sqlalchemy import ColumnElement, Connection, Row, select
 
 from lakeguard.gate.decide import SEMANTICS, CaseFacts, History, decide
-from lakeguard.insight.library import AT_ONCE, Documents, Library, Shelf
+from lakeguard.insight.library import AT_ONCE, MOST_TEXT, Documents, Library, Shelf
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
 from lakeguard.state.database import Database
@@ -98,11 +98,39 @@ def recorded_decisions(
         later = asked.where(decisions.c.decision_id > last).order_by(decisions.c.decision_id)
         with database.read() as connection:
             rows = connection.execute(later.limit(AT_ONCE)).all()
-            library.fetch(connection, _named(rows))
+            sizes = library.sizes(connection, _named(rows))
         if not rows:
             return
-        yield from rows
+        for some in in_portions(rows, sizes, MOST_TEXT):
+            with database.read() as connection:
+                library.fetch(connection, _named(some))
+            yield from some
         last = rows[-1].decision_id
+
+
+def in_portions(
+    rows: Sequence[Row[Any]], sizes: Mapping[str, int], most: int
+) -> Iterator[Sequence[Row[Any]]]:
+    """The rows in their order, so many together that their documents are no longer than ``most``;
+    one whose own are longer stands alone."""
+    some: list[Row[Any]] = []
+    held: set[str] = set()
+    length = 0
+    for row in rows:
+        more = _length(_named([row]) - held, sizes)
+        if some and length + more > most:
+            yield some
+            some, held, length = [], set(), 0
+            more = _length(_named([row]), sizes)
+        some.append(row)
+        held |= _named([row])
+        length += more
+    if some:
+        yield some
+
+
+def _length(hashes: set[str], sizes: Mapping[str, int]) -> int:
+    return sum(sizes.get(key, 0) for key in hashes)
 
 
 def difference(replayer: Replayer, row: Row[Any]) -> str | None:
