@@ -131,7 +131,7 @@ def test_suggestions_hold_and_can_fail(pool: dict[str, list[Any]], size: int) ->
 
 @pytest.mark.soak
 @given(pool=pools(), size=st.sampled_from(SIZES))
-@settings(max_examples=400, **AT_LENGTH)
+@settings(max_examples=9, **AT_LENGTH)
 def test_suggestions_hold_and_can_fail_for_long(pool: dict[str, list[Any]], size: int) -> None:
     check(pool, size)
 
