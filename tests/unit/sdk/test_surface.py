@@ -36,9 +36,12 @@ def test_what_the_ports_offer() -> None:
             "decision",
             "definition",
             "facts",
+            "kept_rows",
             "pointer_moves",
             "policies",
             "profiles",
+            "quarantine",
+            "quarantine_balance",
             "replay",
             "resolve",
             "rules",
@@ -73,6 +76,7 @@ def test_what_the_ports_offer() -> None:
         ],
         "Registry": ["apply", "definitions", "plan"],
         "Operations": [
+            "discard",
             "examine",
             "maintain",
             "plan_profile",
@@ -84,6 +88,7 @@ def test_what_the_ports_offer() -> None:
             "submit",
             "submit_adoption",
             "submit_compaction",
+            "submit_replay",
             "waive",
         ],
     }
