@@ -51,7 +51,9 @@ def test_a_line_of_blanks_across_the_reading_buffer_is_seen(tmp_path: Path) -> N
         assert not look_at(written(tmp_path, text), PLAIN).by_lines
 
 
-@pytest.mark.parametrize("damage", [b"no gzip", gzip.compress(b"a,b\n1,2\n" * 99)[:-9]])
+@pytest.mark.parametrize(
+    "damage", [b"no gzip", gzip.compress(b"a,b\n1,2\n" * 99)[:-9]], ids=["other", "cut short"]
+)
 def test_a_damaged_gzip_file_is_told_as_such(tmp_path: Path, damage: bytes) -> None:
     (tmp_path / "a.csv.gz").write_bytes(damage)
     with pytest.raises(TextProblem, match="no whole gzip file"):
