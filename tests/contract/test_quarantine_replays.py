@@ -27,6 +27,7 @@ pytestmark = pytest.mark.usefixtures("each_state")
 EVERY = KeptChoice()
 WAITING, SENT, OFF = KeptState.WAITING, KeptState.SENT_AGAIN, KeptState.WRITTEN_OFF
 UNDONE = KeptState.UNDONE
+N = ColumnDefinition(name="n", type="long")
 
 
 def order(client: Client, choice: KeptChoice = EVERY, **said: Any) -> str:
@@ -101,6 +102,20 @@ def test_rows_that_a_back_fill_may_have_brought_are_not_added_again(tmp_path: Pa
     assert told.value.next_step == f"lakeguard quarantine replay {NUMBERS} --as-newest"
     world.replay(order(world.client, KeptChoice(runs=(later.run_id,))))
     assert world.opened(order(world.client, as_newest=True)).load.type is LoadType.APPEND
+
+
+def test_what_a_snapshot_of_a_window_may_have_deleted_is_not_brought_back(tmp_path: Path) -> None:
+    world = ByHand.project(
+        tmp_path, Load(type=LoadType.SNAPSHOT, keys=("n",), order_by=("n",)), columns=(N,)
+    )
+    first = world.run([1, -2])
+    window = Window(column="n", start="-9", end="9")
+    plan = world.opened(world.client.operations.submit(NUMBERS, "tests", window=window))
+    decision = world.decide(plan, [2])
+    assert decision.allowed, decision.ruling.reasons
+    world.publish(plan)
+    with pytest.raises(NotReplayable, match=f"came after run {first.run_id}, and may have deleted"):
+        order(world.client)
 
 
 def test_what_replaces_partitions_is_sent_again_by_its_key_hash() -> None:
@@ -217,8 +232,34 @@ def test_a_replay_leaves_the_position_where_it_was(tmp_path: Path) -> None:
         (Load(type=LoadType.SCD2, keys=("n",)), "effective", LoadType.SCD2),
         (
             Load(type=LoadType.CDC, keys=("n",), order_by=("n",), operation="op"),
+            "may have been deleted since",
+            LoadType.CDC,
+        ),
+        (
+            Load(
+                type=LoadType.CDC,
+                keys=("n",),
+                order_by=("n",),
+                operation="op",
+                deletes=Deletes.SOFT,
+            ),
             None,
             LoadType.CDC,
+        ),
+        (
+            Load(type=LoadType.SNAPSHOT, keys=("n",), order_by=("n",)),
+            None,
+            LoadType.INCREMENTAL,
+        ),
+        (
+            Load(type=LoadType.SCD2, keys=("n",), effective="at"),
+            None,
+            LoadType.SCD2,
+        ),
+        (
+            Load(type=LoadType.SCD2, keys=("n",), effective="at", operation="op"),
+            "may have been deleted since",
+            LoadType.SCD2,
         ),
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, str) else None,
@@ -226,7 +267,8 @@ def test_a_replay_leaves_the_position_where_it_was(tmp_path: Path) -> None:
 def test_a_load_becomes_one_that_adds(
     tmp_path: Path, load: Load, told: str | None, added: LoadType
 ) -> None:
-    columns = tuple(ColumnDefinition(name=name, type="long") for name in ("n", "p"))
+    types = {"n": "long", "p": "long", "at": "timestamp"}
+    columns = tuple(ColumnDefinition(name=name, type=kind) for name, kind in types.items())
     world = ByHand.project(tmp_path, load, columns=columns)
     plan = world.opened()
     decision = world.decide(plan, [1, -2])

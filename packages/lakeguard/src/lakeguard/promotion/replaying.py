@@ -20,7 +20,7 @@ from lakeguard_sdk.load import KEYED_LOADS, Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.quarantine import KeptChoice, QuarantineBuild, ReplayOrder
 from lakeguard_sdk.quarantine_errors import NothingWaits, NotReplayable, ReadsAllAnew
-from lakeguard_sdk.words import HashStrategy, LateRows, LoadType
+from lakeguard_sdk.words import Deletes, HashStrategy, LateRows, LoadType
 
 _ADDS = {
     LoadType.FULL: LoadType.APPEND,
@@ -138,17 +138,31 @@ def _unordered(load: Load) -> str | None:
     if load.type is LoadType.PARTITION:
         return "the partitions that they belong to may have been replaced since"
     ordered = load.effective if load.type is LoadType.SCD2 else load.order_by
-    if load.type not in KEYED_LOADS or ordered:
+    if load.type not in KEYED_LOADS:
         return None
+    if ordered:
+        return _deleted_for_good(load)
     missing = "effective" if load.type is LoadType.SCD2 else "order_by"
     return f"without {missing} it is not known whether the table has newer rows of their keys"
 
 
+def _deleted_for_good(load: Load) -> str | None:
+    """A key that was deleted leaves nothing to hold older rows of it against, unless it is marked.
+    A history knows when a key ended only where it had a state of it."""
+    marks = load.type is LoadType.CDC and load.deletes is Deletes.SOFT
+    if not load.operation or marks:
+        return None
+    return "their keys may have been deleted since, and the table does not know of it"
+
+
 def _backfilled(load: Load, quarantine: Quarantine, chosen: Iterable[Holding]) -> str | None:
-    """Rows that meet the table's by key are there once, however often they come."""
-    if load.type in KEYED_LOADS or load.keys:
+    """Rows that meet the table's by key are there once, however often they come; but what a
+    snapshot of a window lacks, it deletes."""
+    deletes = load.type is LoadType.SNAPSHOT
+    if not deletes and (load.type in KEYED_LOADS or load.keys):
         return None
     runs = sorted({item.run_id for item in chosen if quarantine.backfilled_since(item)})
     if not runs:
         return None
-    return f"a back-fill came after run {runs[0]}, so that the table may have rows of it already"
+    may = "may have deleted their keys" if deletes else "may have brought rows of it already"
+    return f"a back-fill came after run {runs[0]}, and {may}"
