@@ -187,6 +187,11 @@ def test_what_was_set_aside_is_told_by_the_terminal(tmp_path: Path) -> None:
     assert listed["waiting"] == 2
     shown = terminal.type(f"lakeguard quarantine show {TABLE} --json").data
     assert "-9" in json.dumps(shown)
+    first = terminal.type(f"lakeguard quarantine replay {TABLE}")
+    assert first.code == 0, first
+    assert "none of 2 rows passed: they wait as before; v1 stays" in first.out
+    assert terminal.type(f"lakeguard quarantine list {TABLE} --json").data["waiting"] == 2
+    assert "no row passed" in terminal.type(f"lakeguard runs {TABLE}").out
     say(table, LAX)
     sent = terminal.type(f"lakeguard quarantine replay {TABLE}")
     assert sent.code == 0, sent

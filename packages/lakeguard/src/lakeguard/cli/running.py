@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lakeguard_sdk.client import Client, Worker
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.quarantine import KeptRows
+from lakeguard_sdk.quarantine import KeptChoice, KeptRows, KeptState
 from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.words import RunStatus
 
@@ -51,6 +51,12 @@ def kept_by(client: Client, result: RunResult) -> list[KeptRows]:
         return []
     kept = client.reader.quarantine(result.dataset)
     return [row for row in kept if row.run_id == result.run_id]
+
+
+def rows_waiting(client: Client, name: DatasetName, choice: KeptChoice) -> int:
+    """How many rows wait that are chosen."""
+    waiting = (row for row in client.reader.quarantine(name) if row.state is KeptState.WAITING)
+    return sum(row.rows for row in waiting if choice.takes(row.run_id, row.rule_id))
 
 
 def published_version(client: Client, name: DatasetName) -> int | None:

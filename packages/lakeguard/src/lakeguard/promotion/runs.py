@@ -73,7 +73,8 @@ class PromotionRuns:
         return complete(self.heart, ticket, commit)
 
     def finish_unchanged(self, ticket: RunTicket) -> RunResult:
-        """Nothing new to read or to merge: SUCCESS, and the published version stays."""
+        """Nothing new to read or to merge, or no row that waits passes: SUCCESS, and the published
+        version stays."""
         heart = self.heart
         with heart.database.write() as connection:
             tasks.require_holder(connection, heart.org_id, ticket)

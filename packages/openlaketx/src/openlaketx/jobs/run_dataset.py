@@ -77,7 +77,8 @@ def _load_accepted(
     session = batch.frame.sparkSession
     sieve = Sieve(plan, client.lake, storage, session)
     loaded = apply_load(conformed, batch, plan, storage, sieve.sift)
-    if loaded.is_nothing and not _is_to_be_judged(plan, batch, sieve):
+    idle = loaded.is_nothing and not _is_to_be_judged(plan, batch, sieve)
+    if idle or _waits_on(plan, sieve):
         return runs.finish_unchanged(plan.ticket)
     lease.check()
 
@@ -123,6 +124,12 @@ def _is_to_be_judged(plan: RunPlan, batch: Batch, sieve: Sieve) -> bool:
     """Whether a batch that changes nothing is more than that: some of its rows were kept aside, or
     all of them waited before, and do so no more."""
     return bool(batch.rejected or sieve.rows) or isinstance(plan.build, QuarantineBuild)
+
+
+def _waits_on(plan: RunPlan, sieve: Sieve) -> bool:
+    """Whether every row that is sent again fails again: then all of them wait as before."""
+    build = plan.build
+    return isinstance(build, QuarantineBuild) and sieve.rows == sum(f.rows for f in build.files)
 
 
 def _measured(

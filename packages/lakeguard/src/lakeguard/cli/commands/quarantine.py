@@ -13,7 +13,7 @@ from lakeguard.cli.opening import client_of, person, project_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
 from lakeguard.cli.progress import note, working
-from lakeguard.cli.running import kept_by, published_version, run_to_end
+from lakeguard.cli.running import kept_by, published_version, rows_waiting, run_to_end
 from lakeguard.cli.screen import this_screen
 from lakeguard.cli.views.quarantine import (
     aside_lines,
@@ -22,12 +22,14 @@ from lakeguard.cli.views.quarantine import (
     kept_lines,
     listing_lines,
     replay_command,
+    unmoved_lines,
 )
 from lakeguard.cli.views.run import run_lines
 from lakeguard.settings import load_settings
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.quarantine import KeptChoice, KeptState, ReplayOrder
+from lakeguard_sdk.words import RunStatus
 
 _run = click.option("--run", "runs", multiple=True, metavar="RUN", help="Only rows of this run.")
 _rule = click.option(
@@ -101,7 +103,8 @@ def replay(
 ) -> int:
     """Send rows of DATASET again that wait: they are judged as any other batch.
 
-    What passes is added to the table, what fails waits again. Exit codes are those of a run.
+    What passes is added to the table, what fails waits again. Where nothing passes there is no
+    version. Exit codes are those of a run.
     """
     asked = DatasetName(dataset)
     spark_options = load_settings(project_of(call), call.env).spark
@@ -113,14 +116,17 @@ def replay(
             worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
             result = run_to_end(client, worker, name, person(), task_id=task_id, note=note)
         published = published_version(client, name)
-        kept = kept_by(client, result)
+        kept, sent = kept_by(client, result), rows_waiting(client, name, order.choice)
     data = {
         "run": result.to_data(),
         "published": published,
         "set_aside": [row.to_data() for row in kept],
     }
     again = inert(with_env(replay_command(name, order), call.env))
-    answer(call, data, [*run_lines(result, published, again), *aside_lines(kept)])
+    lines = [*run_lines(result, published, again), *aside_lines(kept)]
+    if result.status is RunStatus.SUCCESS and result.version is None:
+        lines = unmoved_lines(name, sent, published)
+    answer(call, data, lines)
     return EXIT_CODES[result.status]
 
 

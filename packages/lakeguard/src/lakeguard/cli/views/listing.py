@@ -48,11 +48,11 @@ def runs_lines(runs: Sequence[RunRow], now: datetime) -> list[str]:
 
 
 def outcome_of(run: RunRow) -> str:
-    """What the run left: its version, nothing new, or the code of what stopped it."""
+    """What the run left: its version, nothing, or the code of what stopped it."""
     if run.version is not None:
         return f"v{run.version}"
     if run.status is RunStatus.SUCCESS:
-        return "nothing new"
+        return "nothing new" if run.replay is None else "no row passed"
     return inert(run.error_code or "see why")
 
 

@@ -97,6 +97,17 @@ def aside_lines(kept: Sequence[KeptRows]) -> list[str]:
     ]
 
 
+def unmoved_lines(name: DatasetName, rows: int, published: int | None) -> list[str]:
+    """Where no row that was sent again passed."""
+    mark = toned("= UNCHANGED", Tone.GOOD)
+    none = f"none of {plural(rows, 'row')} passed: they wait as before"
+    if rows == 1:
+        none = "the row did not pass: it waits as before"
+    stays = "nothing is published yet" if published is None else f"v{published} stays"
+    lines = [f"{mark}  {strong(name)}{GAP}{none}; {stays}"]
+    return [*lines, f"Next: lakeguard quarantine show {name}"]
+
+
 def discarded_lines(name: DatasetName, gone: Sequence[KeptRows]) -> list[str]:
     many = plural(sum(row.rows for row in gone), "row")
     return [f"{toned('✓ WRITTEN OFF', Tone.GOOD)}  {strong(name)}{GAP}{many}"]
