@@ -144,6 +144,22 @@ def test_a_tag_of_when_the_version_was_made_still_hides(tmp_path: Path) -> None:
     assert client.operations.plan_profile(V1).masked == ("n",)
 
 
+def test_a_tag_hides_although_its_column_left_the_definition(tmp_path: Path) -> None:
+    client = make_project(tmp_path, numbers())
+    run_by_hand(client, [3, 1, 3])
+    client.operations.record_profile(taken(client))
+    client.registry.apply(client.registry.plan(numbers("contact")))
+    (first,) = numbers().datasets
+    other = first.model_copy(
+        update={"columns": (ColumnDefinition(name="m", type="long"),), "rules": ()}
+    )
+    plan = client.registry.plan(Definitions(sources=(source(),), datasets=(other,)))
+    client.registry.apply(plan)
+    assert client.operations.plan_profile(V1).masked == ("n",)
+    ((told,),) = (profile.columns for profile in client.reader.profiles(NUMBERS))
+    assert told == ColumnProfile(column="n", type="long", nulls=0, masked=True)
+
+
 def test_a_tag_that_came_down_hides_too(tmp_path: Path) -> None:
     build = FromSql(file="sql/b.sql", text=f"select n as m, 1 as one from {NUMBERS}\n")
     columns = tuple(ColumnDefinition(name=name, type="long") for name in ("m", "one"))

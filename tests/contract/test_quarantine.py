@@ -17,7 +17,7 @@ from lakeguard_sdk.schema import Column
 from lakeguard_sdk.words import LoadType, Outcome, PolicyType, RunStatus
 from tests.worlds.definitions import policy, rule
 from tests.worlds.hand_work import compact_by_hand, shown
-from tests.worlds.kept_rows import LARGE, NEGATIVE, RULES, ByHand
+from tests.worlds.kept_rows import LARGE, NEGATIVE, RULES, ByHand, definitions
 from tests.worlds.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
@@ -277,3 +277,16 @@ def test_values_of_a_tagged_column_are_masked(tmp_path: Path) -> None:
     listed = world.client.reader.kept_rows(NUMBERS, KeptChoice())
     assert (listed.masked, listed.rows[0][0]) == (("n",), "***")
     assert "987654" not in listed.to_json()
+
+
+def test_values_stay_masked_where_a_tagged_column_left_the_definition(tmp_path: Path) -> None:
+    """The tag came after the rows were set aside."""
+    world = ByHand.project(tmp_path)
+    world.run([1, -987654])
+    registry = world.client.registry
+    tagged = ColumnDefinition(name="n", type="long", tags=("salary",))
+    other = ColumnDefinition(name="m", type="long")
+    for said in (definitions(columns=(tagged,)), definitions(columns=(other,), rules=())):
+        registry.apply(registry.plan(said))
+        listed = world.client.reader.kept_rows(NUMBERS, KeptChoice())
+        assert (listed.masked, listed.rows[0][0]) == (("n",), "***")

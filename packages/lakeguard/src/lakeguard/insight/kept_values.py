@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -17,17 +17,9 @@ from lakeguard.gate.policy_types.pii import ForbidPattern
 from lakeguard.ledger.kept_choice import chosen_of
 from lakeguard.ledger.kept_reading import quarantine_of
 from lakeguard.ledger.kept_rows import Holding
-from lakeguard.ledger.openings import opening_of, schema_verdict
-from lakeguard.promotion.heart import PinnedRules
-from lakeguard.promotion.privacy import private_in
-from lakeguard.promotion.sampling import masked_columns
-from lakeguard.promotion.travelling import possible_tags
-from lakeguard.registry.store import (
-    RegisteredDataset,
-    current_policies,
-    current_target,
-    require_dataset,
-)
+from lakeguard.ledger.openings import opened_revision, opening_of, schema_verdict
+from lakeguard.promotion.hiding import hidden_since
+from lakeguard.registry.store import current_policies, require_dataset
 from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.names import DatasetName
@@ -53,15 +45,18 @@ class ListingOrder:
 def listing_order(
     connection: Connection, org_id: str, name: DatasetName, choice: KeptChoice
 ) -> ListingOrder:
-    """What waits and is chosen. Hidden is what was hidden when it was set aside, and what the
-    tags and policies of today hide."""
+    """What waits and is chosen. Hidden is what was hidden when it was set aside, what got a tag
+    since, and what the tags and policies of today hide."""
     dataset = require_dataset(connection, org_id, name)
     found = quarantine_of(connection, org_id, dataset.dataset_id)
     waiting = found.waiting(found.published)
     chosen = chosen_of(dataset.name, waiting, choice)
     policies = current_policies(connection, org_id)
-    hidden = set(_hidden_today(connection, org_id, dataset, policies))
-    for run_id in {item.run_id for item in chosen}:
+    runs = {item.run_id for item in chosen}
+    revisions = [opened_revision(connection, org_id, run_id) or 0 for run_id in runs]
+    first = min(revisions, default=dataset.revision)
+    hidden = set(hidden_since(connection, org_id, dataset, first))
+    for run_id in runs:
         plan = _plan(connection, org_id, run_id)
         hidden |= {*plan.masked, *plan.private}
         if any(map(_forbids_pattern, policies)):
@@ -100,22 +95,6 @@ def _rows(order: ListingOrder, lake: str) -> Iterator[Row]:
                 raise TableUnreadable(
                     dataset=order.dataset, location=place, reason=str(error)
                 ) from error
-
-
-def _hidden_today(
-    connection: Connection,
-    org_id: str,
-    dataset: RegisteredDataset,
-    policies: tuple[PolicyDefinition, ...],
-) -> Iterable[str]:
-    definition = dataset.definition
-    target = current_target(connection, org_id, definition.target or "")
-    transformed = target is not None and bool(target.transform)
-    possible = possible_tags(connection, org_id, definition, transformed=transformed)
-    tags = {column.name: column.tags for column in definition.columns}
-    pinned = PinnedRules(rules=(), policies=policies, tags=tags)
-    private = private_in(definition, policies, pinned, possible)
-    return {*private, *masked_columns(definition, pinned, private, possible)}
 
 
 def _forbids_pattern(policy: PolicyDefinition) -> bool:

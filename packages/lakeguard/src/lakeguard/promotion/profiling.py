@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from sqlalchemy import Connection
 
 from lakeguard.ledger.decisions import decision_of_run
-from lakeguard.ledger.openings import opening_of
+from lakeguard.ledger.openings import opened_revision, opening_of
 from lakeguard.ledger.profiles import record_profile
 from lakeguard.ledger.resolving import resolved_version
 from lakeguard.ledger.versions import StoredVersion, inputs_of, pointer, require_version
 from lakeguard.promotion.behind import definition_behind
 from lakeguard.promotion.heart import Heart, Organised
+from lakeguard.promotion.hiding import hidden_since, is_transformed
 from lakeguard.promotion.privacy import private_in
 from lakeguard.promotion.sampling import masked_columns, patterns_passed
 from lakeguard.promotion.subjects import pin_rules
@@ -20,7 +21,6 @@ from lakeguard.promotion.travelling import possible_tags
 from lakeguard.registry.store import (
     RegisteredDataset,
     current_policies,
-    current_target,
     require_dataset,
 )
 from lakeguard_sdk.definition import DatasetDefinition
@@ -85,14 +85,17 @@ def keep(
 def hidden_in_version(
     connection: Connection, heart: Organised, dataset: RegisteredDataset, stored: StoredVersion
 ) -> tuple[str, ...]:
-    """Columns that carried a tag when the version was made or carry one today, that may have it
+    """Columns that carried a tag when the version was made or at any time since, that may have it
     from above, or that a PII policy is about; texts, where one may hold what a policy forbids."""
     then = opening_of(connection, heart.org_id, stored.run_id).plan
+    revision = opened_revision(connection, heart.org_id, stored.run_id)
     behind = definition_behind(connection, heart.org_id, stored)
     published = pointer(connection, dataset.dataset_id)
     pinned = pin_rules(connection, heart, dataset, published=published, shown=stored)
     policies = current_policies(connection, heart.org_id)
+    read = inputs_of(connection, dataset.dataset_id, stored.version)
     found = {*then.masked, *then.private}
+    found |= hidden_since(connection, heart.org_id, dataset, revision, read)
     for definition in (dataset.definition, behind):
         if definition is None:
             continue
@@ -100,8 +103,9 @@ def hidden_in_version(
             connection,
             heart.org_id,
             definition,
-            inputs_of(connection, dataset.dataset_id, stored.version),
-            transformed=bool(then.transform) or _transformed(connection, heart, definition),
+            read,
+            transformed=bool(then.transform)
+            or is_transformed(connection, heart.org_id, definition),
         )
         private = private_in(definition, policies, pinned, possible)
         found |= {*masked_columns(definition, pinned, private, possible), *_tagged(definition)}
@@ -110,11 +114,6 @@ def hidden_in_version(
         found |= set(texts(stored.table_schema))
     folded = {name.casefold() for name in found}
     return tuple(name for name in stored.table_schema.names if name.casefold() in folded)
-
-
-def _transformed(connection: Connection, heart: Organised, definition: DatasetDefinition) -> bool:
-    target = current_target(connection, heart.org_id, definition.target or "")
-    return target is not None and bool(target.transform)
 
 
 def _tagged(definition: DatasetDefinition) -> Iterable[str]:

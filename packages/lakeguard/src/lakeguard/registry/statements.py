@@ -141,6 +141,13 @@ def dataset_revision(dataset_id: str, revision: int) -> Select[Any]:
     return select(row.definition).where(row.dataset_id == dataset_id, row.revision == revision)
 
 
+def revisions_since(dataset_id: str, revision: int) -> Select[Any]:
+    """The definitions of a dataset from one revision on, in their order."""
+    row = dataset_registry_revisions.c
+    known = select(row.definition).where(row.dataset_id == dataset_id, row.revision >= revision)
+    return known.order_by(row.revision)
+
+
 def revisions_of_apply(apply_id: str) -> Select[Any]:
     """Key and definition of every dataset that one apply registered or revised."""
     row = dataset_registry_revisions.c

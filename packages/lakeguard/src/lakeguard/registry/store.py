@@ -52,6 +52,7 @@ __all__ = [
     "dataset_by_id",
     "definition_at",
     "definition_in_force",
+    "definitions_since",
     "hold_registry",
     "job_id_of_dataset",
     "job_of_dataset",
@@ -89,6 +90,14 @@ def definition_at(connection: Connection, dataset_id: str, revision: int) -> Dat
     if text is None:
         raise NotRegistered(dataset=f"{dataset_id}, revision {revision}")
     return DatasetDefinition.from_json(text)
+
+
+def definitions_since(
+    connection: Connection, dataset_id: str, revision: int
+) -> tuple[DatasetDefinition, ...]:
+    """What a revision of a dataset and all after it said, the oldest first."""
+    texts = connection.scalars(statements.revisions_since(dataset_id, revision))
+    return tuple(map(DatasetDefinition.from_json, texts))
 
 
 def definition_in_force(
