@@ -122,8 +122,17 @@ def test_a_key_that_the_table_has_is_set_aside_from_the_batch_alone() -> None:
     found = check(text, evidence)
     assert found.outcome is Outcome.WARN
     assert found.message == (
-        "2 of 4 rows of the table (50 %), none with the new ones among them set aside"
+        "2 of 4 rows of the table (50 %) fail; 1 new row set aside, none is left"
     )
+
+
+def test_a_key_may_be_kept_out_by_another_rule() -> None:
+    text = "unique(key) on_fail quarantine"
+    evidence = split(text, [row(key="c")], [row(key="a")], had=[row(key="a")])
+    assert evidence.aside is not None
+    aside = evidence.aside.model_copy(update={"files": (file("not_null.name", 1),)})
+    found = check(text, evidence.model_copy(update={"aside": aside}))
+    assert found.message.endswith("fail; other rules set the new ones aside, none is left")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from lakeguard.gate.judged_rows import counts_of, rows_message, rows_words
 from lakeguard.gate.judgement import Judgement, RowsJudged
 from lakeguard.gate.rule import Rule, Threshold
 from lakeguard.gate.thresholds import reached
-from lakeguard.gate.wording import rows_limit
+from lakeguard.gate.wording import counted, rows_limit
 from lakeguard_sdk.decision import CheckResult
 from lakeguard_sdk.definition import RuleDefinition
 from lakeguard_sdk.measure import RowCount
@@ -26,26 +26,26 @@ def judge_aside(
     if left:
         message = f"{left:,} of {whole:,} {rows} fail and were not set aside"
         return result(definition, Outcome.FAIL, message, failed_rows=left, scope_rows=whole)
-    failed, scope = _before(definition.rule_id, judged, grounds)
+    failed, scope, filed = _before(definition.rule_id, judged, grounds)
     outcome, limit = _outcome(rule, failed, scope)
     message = rows_message(failed, scope, rows, limit)
     if failed:
-        message += _became(judged)
+        message += _became(judged, failed, filed)
     allowed = None if limit is None else rows_limit(limit)
     if failed and limit is not None:
         message += f", limit {allowed}"
     return result(definition, outcome, message, failed_rows=failed, scope_rows=scope, limit=allowed)
 
 
-def _before(rule_id: str, judged: RowsJudged, grounds: Grounds) -> tuple[int, int]:
-    """Failing rows and all rows, with those that were set aside."""
+def _before(rule_id: str, judged: RowsJudged, grounds: Grounds) -> tuple[int, int, int]:
+    """Failing rows and all rows, with those that were set aside; and those that are filed."""
     answer = grounds.answer_before
     failed, scope = counts_of([answer(judged.failed), answer(judged.scope)])
     aside = grounds.evidence.aside
     filed = sum(file.rows for file in aside.files if file.rule_id == rule_id) if aside else 0
     if filed > failed:
         raise Unmeasured(f"{filed:,} rows are filed under it, but {failed:,} failed")
-    return failed, scope
+    return failed, scope, filed
 
 
 def _outcome(rule: Rule, failed: int, scope: int) -> tuple[Outcome, Threshold | None]:
@@ -58,8 +58,12 @@ def _outcome(rule: Rule, failed: int, scope: int) -> tuple[Outcome, Threshold | 
     return (Outcome.WARN if warned else Outcome.PASS), rule.warn_if
 
 
-def _became(judged: RowsJudged) -> str:
-    """Of a key that the table has too only the new rows are set aside."""
+def _became(judged: RowsJudged, failed: int, filed: int) -> str:
+    """Of a key that the table has too only the new rows are set aside, by whichever rule."""
     measure = judged.scope.measure
-    in_table = isinstance(measure, RowCount) and measure.scope is Scope.TABLE
-    return ", none with the new ones among them set aside" if in_table else " set aside"
+    if not isinstance(measure, RowCount) or measure.scope is not Scope.TABLE:
+        return " set aside"
+    new = (
+        f"{counted(filed, 'new row')} set aside" if filed else "other rules set the new ones aside"
+    )
+    return f" {'fails' if failed == 1 else 'fail'}; {new}, none is left"
