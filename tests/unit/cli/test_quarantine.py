@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
 
-from lakeguard.cli.views.quarantine import balance_line, replay_command
+from lakeguard.cli.screen import Screen
+from lakeguard.cli.views.quarantine import balance_line, listing_lines, replay_command
 from lakeguard_sdk.definition import ColumnDefinition
-from lakeguard_sdk.quarantine import KeptChoice, QuarantineBalance, ReplayOrder
+from lakeguard_sdk.load import Load
+from lakeguard_sdk.quarantine import KeptChoice, KeptListing, QuarantineBalance, ReplayOrder
+from lakeguard_sdk.words import HashStrategy, LoadType
 from tests.unit.cli.conftest import Shell
 from tests.worlds.kept_rows import LARGE, NEGATIVE, ByHand
 from tests.worlds.planes import NUMBERS
@@ -71,6 +75,42 @@ def test_rows_are_shown(shell: Shell, world: ByHand, place: tuple[object, ...]) 
     none = shell("quarantine", "show", NUMBERS, "--rule", "other", *place)
     assert (none.code, "LG-1501" in none.err) == (2, True)
     assert "wait under other\nNext: lakeguard quarantine list" in none.err
+
+
+def test_the_next_step_is_one_that_works(shell: Shell, tmp_path: Path) -> None:
+    place = ("--project", tmp_path / "lake")
+    by_key = Load(type=LoadType.INCREMENTAL, keys=("n",))
+    ByHand.project(tmp_path / "lake", by_key).run([1, -3])
+    said = shell("quarantine", "show", NUMBERS, "--rule", NEGATIVE, *place).out.splitlines()
+    assert said[-2].startswith("A replay is refused: without order_by it is not known")
+    again = f"lakeguard quarantine replay {NUMBERS} --rule {NEGATIVE}"
+    assert said[-1] == f"Next: {again} --as-newest"
+    ByHand.project(tmp_path / "plain").run([1, -3])
+    plain = shell(
+        "quarantine", "show", NUMBERS, "--rule", NEGATIVE, "--project", tmp_path / "plain"
+    )
+    assert plain.out.splitlines()[-1] == f"Next: {again}"
+
+
+def test_what_only_a_run_can_read_is_left_to_it(shell: Shell, tmp_path: Path) -> None:
+    load = Load(type=LoadType.FULL, keys=("n",), hash=HashStrategy.KEY_HASH)
+    ByHand.project(tmp_path / "lake", load).run([1, -3])
+    said = shell("quarantine", "show", NUMBERS, "--project", tmp_path / "lake")
+    assert said.out.splitlines()[-1] == f"Next: lakeguard run {NUMBERS}"
+
+
+def test_a_header_is_as_wide_as_its_rows() -> None:
+    names = tuple(f"column_{number}" for number in range(8))
+    listed = KeptListing(dataset=NUMBERS, columns=names, rows=(("x" * 9,) * 8,), waiting=1)
+    for width in (40, 60):
+        head, row, *_ = map(click.unstyle, listing_lines(listed, Screen(width), KeptChoice()))
+        assert (len(head), len(row)) == (width, width)
+
+
+def test_one_row_is_one(shell: Shell, tmp_path: Path) -> None:
+    ByHand.project(tmp_path / "lake").run([1, -3])
+    why = shell("why", NUMBERS, "--project", tmp_path / "lake").out
+    assert "1 row that rules kept out" in why
 
 
 def test_a_tagged_value_is_told_nowhere(shell: Shell, tmp_path: Path) -> None:

@@ -139,6 +139,10 @@ class KeptListing(Noun):
     """Columns of those whose values are not told."""
     waiting: int = 0
     """How many rows were chosen, shown or not."""
+    refused: str = ""
+    """Why a replay of them is refused as long as nobody says that they count as the newest."""
+    read_anew: bool = False
+    """Whether no replay can take them, and a whole run reads them again."""
 
 
 class QuarantineBalance(Noun):

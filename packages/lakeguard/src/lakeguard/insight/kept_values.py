@@ -18,12 +18,15 @@ from lakeguard.ledger.kept_choice import chosen_of
 from lakeguard.ledger.kept_reading import quarantine_of
 from lakeguard.ledger.kept_rows import Holding
 from lakeguard.ledger.openings import opened_revision, opening_of, schema_verdict
+from lakeguard.promotion.heart import Organised
 from lakeguard.promotion.hiding import hidden_since
+from lakeguard.promotion.replaying import why_not_replayable
 from lakeguard.registry.store import current_policies, require_dataset
 from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.quarantine import KEPT_COLUMNS, KeptChoice, KeptListing
+from lakeguard_sdk.quarantine_errors import NotReplayable, ReadsAllAnew
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, texts
 from lakeguard_sdk.storage import join, local_path
@@ -40,13 +43,16 @@ class ListingOrder:
     holdings: tuple[Holding, ...]
     hidden: frozenset[str]
     """Columns, in lower case."""
+    problem: NotReplayable | None = None
+    """What a replay of it is refused with."""
 
 
 def listing_order(
-    connection: Connection, org_id: str, name: DatasetName, choice: KeptChoice
+    connection: Connection, organised: Organised, name: DatasetName, choice: KeptChoice
 ) -> ListingOrder:
     """What waits and is chosen. Hidden is what was hidden when it was set aside, what got a tag
     since, and what the tags and policies of today hide."""
+    org_id = organised.org_id
     dataset = require_dataset(connection, org_id, name)
     found = quarantine_of(connection, org_id, dataset.dataset_id)
     waiting = found.waiting(found.published)
@@ -62,7 +68,9 @@ def listing_order(
         if any(map(_forbids_pattern, policies)):
             # a rest that passed says nothing of rows that were set aside
             hidden |= set(texts(plan.batch_schema))
-    return ListingOrder(dataset.name, chosen, frozenset(name.casefold() for name in hidden))
+    problem = why_not_replayable(connection, organised, dataset, choice) if chosen else None
+    folded = frozenset(column.casefold() for column in hidden)
+    return ListingOrder(dataset.name, chosen, folded, problem)
 
 
 def read_listing(order: ListingOrder, lake: str, limit: int) -> KeptListing:
@@ -80,6 +88,8 @@ def read_listing(order: ListingOrder, lake: str, limit: int) -> KeptListing:
         ),
         masked=masked,
         waiting=sum(item.rows for item in order.holdings),
+        refused=str(order.problem.fields["reason"]) if order.problem else "",
+        read_anew=isinstance(order.problem, ReadsAllAnew),
     )
 
 

@@ -221,7 +221,7 @@ class StateReader:
 
     def kept_rows(self, name: DatasetName, choice: KeptChoice, limit: int = 20) -> KeptListing:
         with self.database.read() as connection:
-            order = listing_order(connection, self.org_id, name, choice)
+            order = listing_order(connection, self, name, choice)
         return read_listing(order, self.lake, limit)
 
     def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]:

@@ -14,7 +14,7 @@ from lakeguard.ledger.kept_reading import quarantine_of
 from lakeguard.ledger.kept_rows import Holding, Quarantine
 from lakeguard.ledger.versions import Pointer
 from lakeguard.promotion.eligibility import Findings
-from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.heart import Heart, Organised
 from lakeguard.registry.store import RegisteredDataset, job_id_of_dataset, require_dataset
 from lakeguard_sdk.load import KEYED_LOADS, Load
 from lakeguard_sdk.names import DatasetName
@@ -60,7 +60,7 @@ def task_replay(task: Task) -> ReplayOrder | None:
 
 
 def replayable_holdings(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, order: ReplayOrder
+    connection: Connection, heart: Organised, dataset: RegisteredDataset, order: ReplayOrder
 ) -> tuple[Holding, ...]:
     """``NotReplayable``, with the way out, where it is not known which rows are newer, or whether
     the table has them already."""
@@ -77,6 +77,17 @@ def replayable_holdings(
     if problem is not None:
         raise NotReplayable(dataset=name, reason=problem)
     return chosen
+
+
+def why_not_replayable(
+    connection: Connection, heart: Organised, dataset: RegisteredDataset, choice: KeptChoice
+) -> NotReplayable | None:
+    """What a replay of what waits and is chosen would be refused with; None if it would not."""
+    try:
+        replayable_holdings(connection, heart, dataset, ReplayOrder(choice=choice))
+    except NotReplayable as error:
+        return error
+    return None
 
 
 def chosen_holdings(

@@ -84,8 +84,9 @@ def show(
     """
     reader = client_of(call).reader
     name = reader.dataset(DatasetName(dataset)).dataset_name
-    listed = reader.kept_rows(name, KeptChoice(runs=runs, rules=rules), limit)
-    answer(call, listed.to_data(), listing_lines(listed, this_screen()))
+    choice = KeptChoice(runs=runs, rules=rules)
+    listed = reader.kept_rows(name, choice, limit)
+    answer(call, listed.to_data(), listing_lines(listed, this_screen(), choice))
 
 
 @command.command("replay")

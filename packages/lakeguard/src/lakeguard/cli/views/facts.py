@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lakeguard.cli.inert import inert
-from lakeguard.cli.layout import columns, number
+from lakeguard.cli.layout import columns, number, plural
 from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.reading import RunFacts
 
@@ -20,9 +20,9 @@ def facts_rows(facts: RunFacts | None) -> list[tuple[str, str]]:
         return []
     rows = [("changes", changes_text(facts.changes))] if facts.changes else []
     if facts.rejected:
-        rows.append(("kept aside", f"{number(facts.rejected)} malformed lines"))
+        rows.append(("kept aside", plural(facts.rejected, "malformed line")))
     if facts.set_aside:
-        rows.append(("set aside", f"{number(facts.set_aside)} rows that rules kept out"))
+        rows.append(("set aside", plural(facts.set_aside, "row") + " that rules kept out"))
     return rows
 
 

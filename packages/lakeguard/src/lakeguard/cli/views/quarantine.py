@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from lakeguard.cli.inert import inert
-from lakeguard.cli.layout import GAP, Tone, age, number, plural, strong, table, toned
+from lakeguard.cli.layout import GAP, Tone, age, columns, number, plural, strong, table, toned
 from lakeguard.cli.screen import Screen
 from lakeguard.cli.views.examples import fitted, short
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.quarantine import (
+    KeptChoice,
     KeptListing,
     KeptRows,
     KeptState,
@@ -69,7 +70,7 @@ def balance_line(balance: QuarantineBalance) -> str:
     return f"{said}  {toned('✗ DOES NOT ADD UP', Tone.BAD)}; next: lakeguard verify"
 
 
-def listing_lines(listed: KeptListing, screen: Screen) -> list[str]:
+def listing_lines(listed: KeptListing, screen: Screen, choice: KeptChoice) -> list[str]:
     """A line for each row, none wider than the screen."""
     if not listed.rows:
         return ["no such rows wait", f"Next: lakeguard quarantine list {listed.dataset} --all"]
@@ -77,11 +78,21 @@ def listing_lines(listed: KeptListing, screen: Screen) -> list[str]:
         short(name) + (" (masked)" if name in listed.masked else "") for name in listed.columns
     ]
     rows = [["NULL" if value is None else short(value) for value in row] for row in listed.rows]
-    lines = [fitted(line, screen.width) for line in table(headers, rows)]
+    head, *lines = (fitted(line, screen.width) for line in columns([headers, *rows]))
+    lines.insert(0, strong(head))
     more = listed.waiting - len(listed.rows)
     if more > 0:
         lines.append(f"{plural(more, 'more row')}: --limit shows more")
-    return [*lines, f"Next: lakeguard quarantine replay {listed.dataset}"]
+    if listed.refused:
+        lines.append(f"A replay is refused: {inert(listed.refused)}")
+    return [*lines, f"Next: {_way_on(listed, choice)}"]
+
+
+def _way_on(listed: KeptListing, choice: KeptChoice) -> str:
+    if listed.read_anew:
+        return f"lakeguard run {listed.dataset}"
+    order = ReplayOrder(choice=choice, as_newest=bool(listed.refused))
+    return inert(replay_command(listed.dataset, order))
 
 
 def aside_lines(kept: Sequence[KeptRows]) -> list[str]:
