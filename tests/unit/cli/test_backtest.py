@@ -79,3 +79,18 @@ def test_a_new_dataset_ends_nothing(shell: Shell, project: Path) -> None:
 def test_all_replays_say_whether_they_are_identical(shell: Shell, project: Path) -> None:
     said = shell("replay", "--all", "--json", "--project", project)
     assert said.data["replays"]["identical"] is True
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("row_count(min=1)", "would have blocked no run that was let through, of the one"),
+        ("row_count(min=5)", "would have blocked the last run"),
+    ],
+)
+def test_one_run_is_one(shell: Shell, tmp_path: Path, rule: str, told: str) -> None:
+    folder = tmp_path / "lake"
+    (folder / "definitions").mkdir(parents=True)
+    past_run(past_project(folder, with_rules("row_count(min=1)")), [1, 2])
+    said = shell("backtest", draft(folder, rule), "--project", folder)
+    assert told in said.out.splitlines()[0], said

@@ -263,3 +263,9 @@ def test_the_likeliest_comes_first() -> None:
     (draft,) = drafts(seen())
     weak: Suggestion = suggestion(draft.model_copy(update={"strength": 0.1}))
     assert ranked([weak, suggestion(draft)], 0.0) == [suggestion(draft), weak]
+
+
+def test_one_value_is_one() -> None:
+    found = drafts(seen(column("x", "integer", least=7, greatest=7, distinct=1), rows=2))
+    (draft,) = (item for item in found if item.rule == "gt(x, value=0)")
+    assert draft.why == "1 value is greater than 0, the least is 7"

@@ -77,6 +77,12 @@ def ways_out_of(
                 command=f'lakeguard rollback {item.dataset} --to v{item.version} --reason "…"',
                 when=f"{item.dataset} v{now} is wrong; back to what v{green.version} was built on",
             )
+    if _cannot_load(decision) and _again(run):
+        yield WayOut(
+            command=f"lakeguard apply && {way_to_build(dataset)}",
+            when="The definition was changed as the check says; only a whole run can follow it",
+        )
+        return
     build = adopt if to_adopt else _again(run) or way_to_build(dataset)
     yield WayOut(command=build, when="The data or the build was corrected")
     for kind, when in _DEFINED.items():
@@ -91,9 +97,15 @@ def _again(run: RunRow) -> str:
     return backfill_command(run.dataset, run.window) if run.window else ""
 
 
-def _has_failed(decision: Decision | None, kind: CheckKind) -> bool:
+def _has_failed(decision: Decision | None, kind: CheckKind, check_id: str | None = None) -> bool:
     checks = decision.ruling.checks if decision else ()
-    return any(c.kind is kind and c.outcome in (Outcome.FAIL, Outcome.ERROR) for c in checks)
+    failed = (c for c in checks if c.kind is kind and c.outcome in (Outcome.FAIL, Outcome.ERROR))
+    return any(check_id in (None, check.check_id) for check in failed)
+
+
+def _cannot_load(decision: Decision | None) -> bool:
+    """Whether the table cannot become what is declared by adding to it."""
+    return _has_failed(decision, CheckKind.ELIGIBILITY, "load")
 
 
 def schema_ways(decision: Decision | None) -> Iterator[WayOut]:

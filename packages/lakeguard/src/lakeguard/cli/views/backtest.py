@@ -30,6 +30,9 @@ def headline(test: Backtest) -> str:
         return f"no run since {moment(test.since)} came to evidence"
     blocked, runs = len(test.blocks), plural(test.runs, "run")
     unasked = f"; {_of_rules(test)} asked in none of them" if test.unasked else ""
+    if test.runs == 1:
+        none = "blocked no run that was let through, of the one that was looked at"
+        return f"would have {'blocked the last run' if blocked else none}{unasked}"
     if not blocked:
         return f"would have blocked none of the last {runs} that was let through{unasked}"
     return f"would have blocked {blocked:,} of the last {runs}{unasked}"

@@ -9,7 +9,7 @@ from lakeguard.gate.literals import EXACT, number_text
 from lakeguard.gate.where_tree import column_text
 from lakeguard.insight.suggesting.few import few_values
 from lakeguard.insight.suggesting.seen import Seen
-from lakeguard.insight.suggesting.spelling import call, ends, literal, spelt
+from lakeguard.insight.suggesting.spelling import call, counted_values, ends, literal, spelt
 from lakeguard.insight.suggesting.suggestion import Draft, Mutation, one_set
 from lakeguard_sdk.profile import ColumnProfile
 from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size
@@ -135,7 +135,7 @@ def _signed(column: ColumnProfile, least: Decimal, values: int) -> Iterator[Draf
         rule=call(rule_type, column.column, value="0"),
         column=column.column,
         about="values",
-        why=f"{values:,} values are {limit}, the least is {literal(least, column.type)}",
+        why=f"{counted_values(values)} {limit}, the least is {literal(least, column.type)}",
         support=values,
         strength=0.72,
         mutation=one_set(column, -1),

@@ -59,3 +59,8 @@ def ends(column: ColumnProfile) -> tuple[Scalar, Scalar] | None:
     if any(isinstance(end, Decimal) and not end.is_finite() for end in found):
         return None
     return least, greatest
+
+
+def counted_values(values: int) -> str:
+    """``1 value is``, ``2,000 values are``."""
+    return "1 value is" if values == 1 else f"{values:,} values are"

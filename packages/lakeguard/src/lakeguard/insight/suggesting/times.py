@@ -8,7 +8,7 @@ from math import ceil
 
 from lakeguard.gate.scalars import NotAValue, as_scalar
 from lakeguard.insight.suggesting.seen import Earlier, Seen
-from lakeguard.insight.suggesting.spelling import call, ends, literal, spelt, text
+from lakeguard.insight.suggesting.spelling import call, counted_values, ends, literal, spelt, text
 from lakeguard.insight.suggesting.suggestion import Draft, Mutation, MutationKind, one_set
 from lakeguard_sdk.profile import ColumnProfile
 
@@ -55,7 +55,7 @@ def _not_before(column: ColumnProfile, found: tuple[date, date], values: int) ->
         rule=call("range", column.column, min=literal(low, column.type)),
         column=column.column,
         about="values",
-        why=f"{values:,} values are of {told}, and half as long before is allowed",
+        why=f"{counted_values(values)} of {told}, and half as long before is allowed",
         support=values,
         strength=0.72,
         mutation=one_set(column, spelt(before, column.type)),
