@@ -26,7 +26,6 @@ from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromSql
 from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.quarantine import KeptChoice, ReplayOrder
 from lakeguard_sdk.reading import DatasetStatus, RunFacts, RunRow, VersionRow
 from lakeguard_sdk.sample import RowSample
 from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
@@ -335,17 +334,6 @@ def test_only_what_failed_is_said_to_be_wrong(
     assert first.when == "The data or the build was corrected"
     assert [way.when[: len(words)] for way, words in zip(more, told, strict=True)] == told
     assert all(way.command == "lakeguard apply && lakeguard run silver.flights" for way in more)
-
-
-def test_no_replay_is_offered_where_a_whole_run_is_needed() -> None:
-    check = nouns.check("load", Outcome.FAIL).model_copy(update={"kind": CheckKind.ELIGIBILITY})
-    order = ReplayOrder(choice=KeptChoice())
-    blocked = BLOCKED.model_copy(update={"replay": order})
-    (way,) = ways_out_of(blocked, None, {}, nouns.definition(), nouns.decision(check))
-    assert way.command == "lakeguard apply && lakeguard run silver.flights"
-    other = nouns.decision(check.model_copy(update={"check_id": "quarantine"}))
-    (again,) = ways_out_of(blocked, None, {}, nouns.definition(), other)
-    assert again.command == "lakeguard quarantine replay silver.flights"
 
 
 def test_a_location_is_named_as_a_shell_takes_it() -> None:

@@ -1,0 +1,19 @@
+"""The ways out of what went wrong with rows that were sent again."""
+
+from __future__ import annotations
+
+from lakeguard.cli.ways_out import ways_out_of
+from lakeguard_sdk.quarantine import KeptChoice, ReplayOrder
+from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
+from tests.unit.cli import nouns
+
+
+def test_no_replay_is_offered_where_a_whole_run_is_needed() -> None:
+    check = nouns.check("load", Outcome.FAIL).model_copy(update={"kind": CheckKind.ELIGIBILITY})
+    order = ReplayOrder(choice=KeptChoice())
+    blocked = nouns.run_row(RunStatus.BLOCKED).model_copy(update={"replay": order})
+    (way,) = ways_out_of(blocked, None, {}, nouns.definition(), nouns.decision(check))
+    assert way.command == "lakeguard apply && lakeguard run silver.flights"
+    other = nouns.decision(check.model_copy(update={"check_id": "quarantine"}))
+    (again,) = ways_out_of(blocked, None, {}, nouns.definition(), other)
+    assert again.command == "lakeguard quarantine replay silver.flights"
