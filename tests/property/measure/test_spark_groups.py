@@ -70,7 +70,7 @@ def test_spark_equals_duckdb_and_the_oracle(
 @pytest.mark.soak
 @given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
 @settings(
-    max_examples=40,
+    max_examples=12,
     phases=[Phase.generate],
     deadline=None,
     suppress_health_check=list(HealthCheck),
