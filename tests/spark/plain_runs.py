@@ -166,6 +166,9 @@ class PlainRuns:
     def due_compaction(self, ticket: RunTicket) -> str | None:
         return None
 
+    def due_profile(self, ticket: RunTicket) -> None:
+        """No profile is asked for."""
+
     def finish_unchanged(self, ticket: RunTicket) -> RunResult:
         return self._result(ticket, RunStatus.SUCCESS)
 

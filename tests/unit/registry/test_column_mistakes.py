@@ -161,7 +161,7 @@ MISTAKES = [
         '{type: double, rules: ["range(min=0)"]}',
         '{type: array<double>, rules: ["«range»(min=0)"]}',
         "LG-2015",
-        "completeness, map_keys, not_null and null",
+        "completeness, map_keys, not_null, null and null_drift",
     ),
     Case(
         "field that cannot be seen",

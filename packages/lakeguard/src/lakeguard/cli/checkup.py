@@ -128,8 +128,8 @@ def _channels(settings: Settings) -> Iterator[Finding]:
             if not health.problem:
                 yield Finding(name=name, ok=True, detail=detail)
                 continue
-            again = "send --again" if health.dead else f"test {channel.name}"
-            fix = f"lakeguard alerts {again}"
+            tried = f"lakeguard alerts test {channel.name}"
+            fix = "lakeguard alerts send --again" if health.dead else tried
             yield Finding(name=name, ok=False, detail=f"{detail}: {health.problem}", fix=fix)
     except LakeGuardError:  # told of the database already
         return

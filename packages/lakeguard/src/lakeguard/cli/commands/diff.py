@@ -35,7 +35,7 @@ def command(call: Call, before: str, after: str, every: bool) -> None:
         _versions(call, before, after, every=every)
         return
     raise click.UsageError(
-        "name two runs, as lakeguard runs lists them, or two versions as DATASET@v3 DATASET@v7"
+        "name two runs, whose ids `lakeguard runs` lists, or two versions as DATASET@v3 DATASET@v7"
     )
 
 
