@@ -15,6 +15,7 @@ from lakeguard.gate.grammar_error import GrammarError, Span
 from lakeguard.gate.policy_form import Judged, Look, Needs, PolicyForm, Unjudged
 from lakeguard.gate.policy_tokens import POLICY_TOKENS
 from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
+from lakeguard.gate.policy_types.pii import ForbidPattern
 from lakeguard.gate.policy_types.schema_mode import SchemaMode
 from lakeguard.gate.schema_wording import change_text as difference_text
 from lakeguard_sdk.decision import CheckResult
@@ -129,6 +130,13 @@ def judge_policy(look: Look, policy: PolicyDefinition) -> CheckResult:
 def discards(policy: PolicyDefinition) -> bool:
     """Whether staged files that violate the policy must go at once."""
     return parse_policy(policy.type, policy.expression).discards
+
+
+def forbids_pattern(policy: PolicyDefinition) -> bool:
+    """Whether it looks for a pattern in texts, so that any of them may hold what it forbids."""
+    if policy.type is not PolicyType.PII:
+        return False
+    return isinstance(parse_policy(policy.type, policy.expression), ForbidPattern)
 
 
 def _needs(policy: PolicyDefinition) -> Needs:

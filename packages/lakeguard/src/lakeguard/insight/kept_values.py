@@ -12,25 +12,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlalchemy import Connection
 
-from lakeguard.gate.policies import parse_policy
-from lakeguard.gate.policy_types.pii import ForbidPattern
+from lakeguard.gate.policies import forbids_pattern
 from lakeguard.ledger.kept_choice import chosen_of
 from lakeguard.ledger.kept_reading import quarantine_of
 from lakeguard.ledger.kept_rows import Holding
-from lakeguard.ledger.openings import opened_revision, opening_of, schema_verdict
+from lakeguard.ledger.openings import accepted_plan, opened_revision
 from lakeguard.promotion.heart import Organised
 from lakeguard.promotion.hiding import hidden_since
 from lakeguard.promotion.replaying import why_not_replayable
 from lakeguard.registry.store import current_policies, require_dataset
-from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.quarantine import KEPT_COLUMNS, KeptChoice, KeptListing
 from lakeguard_sdk.quarantine_errors import NotReplayable, ReadsAllAnew
-from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, texts
 from lakeguard_sdk.storage import join, local_path
-from lakeguard_sdk.words import PolicyType
 
 Row = dict[str, Any]
 
@@ -63,9 +59,9 @@ def listing_order(
     first = min(revisions, default=dataset.revision)
     hidden = set(hidden_since(connection, org_id, dataset, first))
     for run_id in runs:
-        plan = _plan(connection, org_id, run_id)
+        plan = accepted_plan(connection, org_id, run_id)
         hidden |= {*plan.masked, *plan.private}
-        if any(map(_forbids_pattern, policies)):
+        if any(policy.active and forbids_pattern(policy) for policy in policies):
             # a rest that passed says nothing of rows that were set aside
             hidden |= set(texts(plan.batch_schema))
     problem = why_not_replayable(connection, organised, dataset, choice) if chosen else None
@@ -105,18 +101,6 @@ def _rows(order: ListingOrder, lake: str) -> Iterator[Row]:
                 raise TableUnreadable(
                     dataset=order.dataset, location=place, reason=str(error)
                 ) from error
-
-
-def _forbids_pattern(policy: PolicyDefinition) -> bool:
-    if policy.type is not PolicyType.PII or not policy.active:
-        return False
-    return isinstance(parse_policy(policy.type, policy.expression), ForbidPattern)
-
-
-def _plan(connection: Connection, org_id: str, run_id: str) -> RunPlan:
-    plan = opening_of(connection, org_id, run_id).plan
-    verdict = schema_verdict(connection, org_id, run_id)
-    return plan if verdict is None else plan.under(verdict)
 
 
 def _text(value: Any) -> str | None:

@@ -59,6 +59,13 @@ def opening_of(connection: Connection, org_id: str, run_id: str) -> Opening:
     return Opening(plan, get_document(connection, org_id, row.pinned_hash))
 
 
+def accepted_plan(connection: Connection, org_id: str, run_id: str) -> RunPlan:
+    """The plan that the run went on with, after the verdict on its schema if there was one."""
+    plan = opening_of(connection, org_id, run_id).plan
+    verdict = schema_verdict(connection, org_id, run_id)
+    return plan if verdict is None else plan.under(verdict)
+
+
 def opened_revision(connection: Connection, org_id: str, run_id: str) -> int | None:
     """The revision of its dataset's definition that a run was opened with."""
     opened = run_openings.c

@@ -9,8 +9,7 @@ from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task, TaskKind
-from lakeguard.gate.policies import parse_policy
-from lakeguard.gate.policy_types.pii import ForbidPattern
+from lakeguard.gate.policies import forbids_pattern
 from lakeguard.gate.subject import Travelled
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.samples import record_samples, samples_of_run
@@ -21,7 +20,7 @@ from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, RowSample, texts
 from lakeguard_sdk.sample_errors import SampleNotMasked, SampleRefused
-from lakeguard_sdk.words import CheckKind, Outcome, PolicyType, TaskState
+from lakeguard_sdk.words import CheckKind, Outcome, TaskState
 
 _SHOWN = (Outcome.FAIL, Outcome.WARN)
 
@@ -120,12 +119,7 @@ def patterns_passed(pinned: PinnedRules, decision: Decision) -> bool:
         for check in decision.ruling.checks
         if check.kind is CheckKind.POLICY and check.outcome is Outcome.PASS
     }
-    return all(
-        policy.policy in passed
-        for policy in pinned.policies
-        if policy.type is PolicyType.PII
-        and isinstance(parse_policy(policy.type, policy.expression), ForbidPattern)
-    )
+    return all(policy.policy in passed for policy in pinned.policies if forbids_pattern(policy))
 
 
 def _check_masked(sample: RowSample, run: OpenRun, hidden: frozenset[str]) -> None:

@@ -10,8 +10,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection
 
-from lakeguard.gate.policies import parse_policy
-from lakeguard.gate.policy_types.pii import ForbidPattern
+from lakeguard.gate.policies import forbids_pattern
 from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.versions import StoredVersion, pointer
 from lakeguard.promotion.heart import Heart, PinnedRules
@@ -22,7 +21,6 @@ from lakeguard.registry.store import RegisteredDataset, current_policies
 from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.sample import texts
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import PolicyType
 
 _EXTREMES = ("minValues", "maxValues")
 
@@ -32,11 +30,7 @@ def unstated_columns(
 ) -> tuple[str, ...]:
     """Those that samples mask, and every text where a policy looks for a pattern in texts."""
     found = {*masked}
-    if any(
-        isinstance(parse_policy(policy.type, policy.expression), ForbidPattern)
-        for policy in pinned.policies
-        if policy.type is PolicyType.PII
-    ):
+    if any(map(forbids_pattern, pinned.policies)):
         found |= set(texts(schema))
     return tuple(sorted(found))
 

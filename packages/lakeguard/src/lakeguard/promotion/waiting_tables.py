@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from lakeguard.lake.kept_tables import ShownFile, unreadable
 from lakeguard.ledger.kept_reading import quarantine_of
 from lakeguard.ledger.kept_rows import Holding, Quarantine
-from lakeguard.ledger.openings import opening_of, schema_verdict
+from lakeguard.ledger.openings import accepted_plan
 from lakeguard.ledger.quarantine import datasets_with_holdings
 from lakeguard.promotion.heart import Heart
 from lakeguard_sdk.errors import TableUnreadable
@@ -83,9 +83,7 @@ def _bring(heart: Heart, dataset_id: str, table: str, run_id: str) -> None:
 
 def _schema(connection: Connection, heart: Heart, run_id: str) -> TableSchema:
     """The columns of the batch that the run had, then those of every row that waits."""
-    plan = opening_of(connection, heart.org_id, run_id).plan
-    verdict = schema_verdict(connection, heart.org_id, run_id)
-    batch = (plan if verdict is None else plan.under(verdict)).batch_schema
+    batch = accepted_plan(connection, heart.org_id, run_id).batch_schema
     kept = (Column(name=name, type=kind) for name, kind in KEPT_COLUMNS.items())
     return TableSchema(columns=(*batch.columns, *kept))
 
