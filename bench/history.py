@@ -14,7 +14,6 @@ from sqlalchemy import Table, func, select
 
 from bench.mould import ORDER, Mould, Row, mould_of
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.runs import PromotionRuns
@@ -37,7 +36,7 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.storage import join
-from lakeguard_sdk.words import LoadType, SourceFormat
+from lakeguard_sdk.words import LoadType, SourceFormat, TaskKind
 from tests.worlds.definitions import rule
 from tests.worlds.hand_work import evidence_of
 from tests.worlds.lakes import DeltaLake

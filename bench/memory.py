@@ -13,7 +13,6 @@ from sqlalchemy import Connection, select
 from bench import profiling
 from bench.figures import SCRATCH, Figure
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.gate.rules import measures_for
 from lakeguard.insight.backtesting import backtest
 from lakeguard.insight.replaying_all import replay_all
@@ -45,7 +44,7 @@ from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.measure import Aggregate, AnyMeasure, MeasureValue, RowCount, measure_key
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.words import LoadType, MoveKind, SourceFormat
+from lakeguard_sdk.words import LoadType, MoveKind, SourceFormat, TaskKind
 from tests.worlds.definitions import rule
 
 NAME = "memory"

@@ -20,7 +20,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from sqlalchemy import func, select
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.ledger.intents import committed_hashes, open_intent
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.versions import (
@@ -45,7 +44,7 @@ from lakeguard_sdk.errors import AlreadyPublished, Fenced, LakeGuardError, MoveE
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.rollback_errors import FilesRemoved
 from lakeguard_sdk.run import Failure, RunPlan
-from lakeguard_sdk.words import LoadType, MoveKind, RunStatus
+from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, TaskKind
 from tests.property.move.workers import STEPS, Compactor, Publisher
 from tests.worlds.deaths import dying_at, meanwhile
 from tests.worlds.hand_work import compacted_of, evidence_of

@@ -182,7 +182,27 @@ class TaskState(StrEnum):
     RUNNING = "running"
     COMPLETED = "completed"
     FAILED = "failed"
+    """It may be tried again, by itself where a time is set for it, or when somebody says so."""
     BLOCKED = "blocked"
+    """A gate said no, before the launch or before the publish."""
+    CANCELED = "canceled"
+    DEAD = "dead"
+    """It failed as often as it may; others go on."""
+
+
+class TaskKind(StrEnum):
+    """What a task is, and so who runs it."""
+
+    BUILD = "build"
+    PYTHON = "python"
+    HTTP = "http"
+    ROLLBACK = "rollback"
+    COMPACTION = "compaction"
+    ADOPTION = "adoption"
+
+
+QUEUED_KINDS = (TaskKind.BUILD, TaskKind.PYTHON, TaskKind.HTTP)
+"""What workers take from the queue; the others are run by who asked for them."""
 
 
 class PromotionState(StrEnum):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Connection, Row, select, update
@@ -17,7 +16,7 @@ from lakeguard_sdk.errors import Fenced, UnknownRun
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.run import RunTicket, WorkerIdentity
-from lakeguard_sdk.words import RunStatus, TaskState
+from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
 
 LEASE = timedelta(seconds=120)
 MAX_ATTEMPTS = 3
@@ -29,18 +28,12 @@ _ENDED = {
 }
 
 
-class TaskKind(StrEnum):
-    BUILD = "build"
-    ROLLBACK = "rollback"
-    COMPACTION = "compaction"
-    ADOPTION = "adoption"
-
-
 class Task(Noun):
     task_id: str
     org_id: str
     kind: TaskKind
     dataset_id: str
+    """The dataset that it builds; of a job that builds none, the job."""
     dedupe_key: str
     parameters: str
     triggered_by: str
@@ -53,6 +46,12 @@ class Task(Noun):
     lease_expires_at: Instant | None
     worker: WorkerIdentity | None
     job_id: str | None
+    due_at: Instant | None
+    priority: int | None
+    labels: str | None
+    dag_version_id: str | None
+    cause: str | None
+    changes: int
 
 
 def submit(

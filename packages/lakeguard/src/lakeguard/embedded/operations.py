@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.insight.reader import StateReader
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.promotion.adoption import order_adoption
@@ -35,7 +34,7 @@ from lakeguard_sdk.reading import PointerMove
 from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.secret_values import holds_secret
 from lakeguard_sdk.waiver import WaiverRow
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.words import RunStatus, TaskKind
 
 
 @dataclass(frozen=True)

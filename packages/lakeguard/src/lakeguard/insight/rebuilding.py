@@ -5,7 +5,6 @@ from __future__ import annotations
 from pydantic import ValidationError
 from sqlalchemy import Connection, select
 
-from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import Opening, opening_of, schema_verdict
@@ -16,6 +15,7 @@ from lakeguard_sdk.memory_errors import NotRebuildable
 from lakeguard_sdk.reading import RunRow
 from lakeguard_sdk.rebuild import RebuildPlan
 from lakeguard_sdk.run import FrameBuild
+from lakeguard_sdk.words import TaskKind
 
 
 def rebuild_plan(connection: Connection, org_id: str, run: RunRow) -> RebuildPlan:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.policies import judge_metadata
 from lakeguard.gate.schema_comparison import compare_schema
 from lakeguard.ledger.decisions import decision_of_run
@@ -53,7 +53,7 @@ from lakeguard_sdk.run import (
     SchemaReaction,
     WorkerIdentity,
 )
-from lakeguard_sdk.words import MoveKind, Outcome, RunStatus, TargetFormat
+from lakeguard_sdk.words import MoveKind, Outcome, RunStatus, TargetFormat, TaskKind
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.dispatch.tasks import Task
 from lakeguard.lake.port import LiveFile
 from lakeguard.lake.small_files import MEGABYTE, Group, small_file_groups
 from lakeguard.ledger.intents import intent_of_run, next_seq
@@ -29,7 +29,7 @@ from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket, TableBase, WorkerIdentity
 from lakeguard_sdk.storage import join
-from lakeguard_sdk.words import MoveKind, Outcome, RunStatus, TaskState
+from lakeguard_sdk.words import MoveKind, Outcome, RunStatus, TaskKind, TaskState
 
 
 def order_compaction(heart: Heart, name: DatasetName, triggered_by: str) -> str:

@@ -11,7 +11,7 @@ from pydantic import Field
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.schema_terms import SchemaTerms
 from lakeguard.gate.subject import Subject
 from lakeguard.lake.kept_tables import DeltaKeptTables, KeptTables
@@ -26,6 +26,7 @@ from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import RunPlan, RunTicket
 from lakeguard_sdk.storage import located
+from lakeguard_sdk.words import TaskKind
 
 
 class Organised(Protocol):

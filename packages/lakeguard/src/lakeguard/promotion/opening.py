@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.aside import aside_rules
 from lakeguard.gate.policies import judge_metadata
 from lakeguard.ledger.documents import put_document
@@ -55,7 +55,7 @@ from lakeguard_sdk.run import (
     WorkerIdentity,
 )
 from lakeguard_sdk.storage import join
-from lakeguard_sdk.words import Outcome, TargetFormat
+from lakeguard_sdk.words import Outcome, TargetFormat, TaskKind
 
 _REFUSED = (Outcome.FAIL, Outcome.ERROR)
 

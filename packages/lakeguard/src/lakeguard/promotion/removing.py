@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.lake.small_files import MEGABYTE, small_file_groups
 from lakeguard.ledger.decisions import discarded_runs
 from lakeguard.ledger.intents import open_intent
@@ -29,7 +28,7 @@ from lakeguard_sdk.maintenance import Maintained, Removal, RemovalKind
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.scratch_places import remove_left_scratch
 from lakeguard_sdk.storage import FileFacts, join, local_path, storage_for
-from lakeguard_sdk.words import Outcome
+from lakeguard_sdk.words import Outcome, TaskKind
 
 Listing = Mapping[str, FileFacts]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.kept_choice import chosen_of
 from lakeguard.ledger.kept_reading import quarantine_of
 from lakeguard.ledger.kept_rows import Holding, Quarantine
@@ -20,7 +20,7 @@ from lakeguard_sdk.load import KEYED_LOADS, Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.quarantine import KeptChoice, QuarantineBuild, ReplayOrder
 from lakeguard_sdk.quarantine_errors import NothingWaits, NotReplayable, ReadsAllAnew
-from lakeguard_sdk.words import Deletes, HashStrategy, LateRows, LoadType
+from lakeguard_sdk.words import Deletes, HashStrategy, LateRows, LoadType, TaskKind
 
 _ADDS = {
     LoadType.FULL: LoadType.APPEND,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.schema_comparison import compare_schema, demands_declared_columns
 from lakeguard.ledger.intents import next_seq
 from lakeguard.ledger.maintenance import removed_versions
@@ -36,7 +36,7 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.rollback_errors import FilesRemoved
 from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket, SchemaReaction
-from lakeguard_sdk.words import MoveKind, RunStatus
+from lakeguard_sdk.words import MoveKind, RunStatus, TaskKind
 
 
 def roll_back(heart: Heart, name: DatasetName, to: int, reason: str) -> RunResult:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import TaskKind
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.promotion.adoption import open_adoption, submit_adoption
@@ -41,7 +40,7 @@ from lakeguard_sdk.run import (
 )
 from lakeguard_sdk.sample import RowSample
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.words import RunStatus, TaskKind
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.policies import forbids_pattern
 from lakeguard.gate.subject import Travelled
 from lakeguard.ledger.decisions import decision_of_run
@@ -20,7 +20,7 @@ from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, RowSample, texts
 from lakeguard_sdk.sample_errors import SampleNotMasked, SampleRefused
-from lakeguard_sdk.words import CheckKind, Outcome, TaskState
+from lakeguard_sdk.words import CheckKind, Outcome, TaskKind, TaskState
 
 _SHOWN = (Outcome.FAIL, Outcome.WARN)
 

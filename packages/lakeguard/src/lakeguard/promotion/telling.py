@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from lakeguard.dispatch.tasks import Task, TaskKind
+from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.discretion import reasons_without_values, said_without_values
 from lakeguard.ledger.alerts import raise_alert
 from lakeguard.promotion.heart import Heart
@@ -17,7 +17,7 @@ from lakeguard_sdk.alerting import Alert, AlertKind, alert_key
 from lakeguard_sdk.decision import CheckResult, Decision
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import CheckKind, Outcome, RunStatus, Severity
+from lakeguard_sdk.words import CheckKind, Outcome, RunStatus, Severity, TaskKind
 
 _WARNING = {CheckKind.RULE: AlertKind.RULE, CheckKind.POLICY: AlertKind.POLICY}
 _MOST_REASONS = 20

@@ -16,8 +16,22 @@ BATCH = "ledger_batch"
 ORDINAL = "ledger_ordinal"
 CHAIN = "audit_chain"
 
-PRIVATE = frozenset({"outbox", "relay_cursors", "plane_identity", "users", CHAIN})
-"""Not told of: the relay's own, and people. The chain is written beside what it covers."""
+PRIVATE = frozenset(
+    {
+        "outbox",
+        "relay_cursors",
+        "plane_identity",
+        "users",
+        "job_schedules",
+        "trigger_cursors",
+        "events",
+        "event_channels",
+        "event_deliveries",
+        CHAIN,
+    }
+)
+"""Not told of: the relay's own, people, how far schedules are, and what is told to others. The
+chain is written beside what it covers."""
 
 CURRENT: dict[str, tuple[str, ...]] = {
     "dataset_registry": ("dataset_registry_revisions",),

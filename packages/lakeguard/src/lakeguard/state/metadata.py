@@ -7,7 +7,18 @@ from sqlalchemy import MetaData
 metadata = MetaData()
 
 MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
-    "tasks": ("state", "attempt", "run_id", "lease_token", "lease_expires_at", "worker"),
+    "tasks": (
+        "state",
+        "attempt",
+        "run_id",
+        "lease_token",
+        "lease_expires_at",
+        "worker",
+        "due_at",
+        "changes",
+    ),
+    "job_schedules": ("definition_hash", "next_at", "last_at"),
+    "trigger_cursors": ("position",),
     "outbox": ("batch",),
     "relay_cursors": ("batch",),
 }

@@ -56,12 +56,6 @@ PLATFORM_NOTES: dict[str, TableNote] = {
         " that are not known, as with a build in Python. What is made of no input has no row.",
         (Invariant("An arrow is there once per version.", constraints=("pk_column_lineage",)),),
     ),
-    "invalidations": TableNote(
-        Family.ORCHESTRATION,
-        "What has to be built again, why, and whose change caused it.",
-        (Invariant("An invalidation is recorded once.", constraints=("invalidations_pkey",)),),
-        unwritten=True,
-    ),
     "metadata_kinds": TableNote(
         Family.RECORDS,
         "The kinds of records that producers may send, each with its JSON schema.",

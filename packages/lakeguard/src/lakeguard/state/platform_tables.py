@@ -1,4 +1,4 @@
-"""Organisations, DAG versions, column lineage, invalidations, profiles and records."""
+"""Organisations, DAG versions, column lineage, profiles and records."""
 
 from __future__ import annotations
 
@@ -63,19 +63,6 @@ column_lineage = Table(
         "input_column",
         name="pk_column_lineage",
     ),
-)
-
-invalidations = Table(
-    "invalidations",
-    metadata,
-    Column("invalidation_id", Id, primary_key=True),
-    Column("org_id", Id, nullable=False),
-    Column("dataset_id", Id, nullable=False),
-    Column("scope", Long, nullable=False),
-    Column("reason", Word, nullable=False),
-    Column("caused_by", Id),
-    Column("created_at", UtcTime, nullable=False),
-    Column("created_by", Name, nullable=False),
 )
 
 data_profiling_results = Table(

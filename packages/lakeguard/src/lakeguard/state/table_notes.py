@@ -5,6 +5,7 @@ from __future__ import annotations
 from lakeguard.state.alert_notes import ALERT_NOTES
 from lakeguard.state.control_notes import CONTROL_NOTES
 from lakeguard.state.definition_notes import DEFINITION_NOTES
+from lakeguard.state.dispatch_notes import DISPATCH_NOTES
 from lakeguard.state.ingestion_notes import INGESTION_NOTES
 from lakeguard.state.ledger_notes import LEDGER_NOTES
 from lakeguard.state.platform_notes import PLATFORM_NOTES
@@ -23,5 +24,6 @@ NOTES: dict[str, TableNote] = {
     **SAMPLE_NOTES,
     **QUARANTINE_NOTES,
     **ALERT_NOTES,
+    **DISPATCH_NOTES,
 }
 """By name; a test holds the keys against the tables and views there are."""

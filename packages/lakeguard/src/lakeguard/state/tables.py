@@ -26,6 +26,17 @@ from lakeguard.state.definition_tables import (
     schema_compatibility_rules_revisions,
     source_systems_revisions,
 )
+from lakeguard.state.dispatch_tables import (
+    dag_activations,
+    job_schedules,
+    job_switches,
+    output_materializations,
+    received_events,
+    task_results,
+    task_transitions,
+    trigger_cursors,
+)
+from lakeguard.state.event_tables import event_channels, event_deliveries, events
 from lakeguard.state.ingestion_views import (
     data_quality_results,
     dq_rule_catalog,
@@ -51,11 +62,15 @@ from lakeguard.state.ledger_tables import (
     version_inputs,
 )
 from lakeguard.state.metadata import metadata
+from lakeguard.state.partition_tables import (
+    invalidation_progress,
+    invalidations,
+    partition_versions,
+)
 from lakeguard.state.platform_tables import (
     column_lineage,
     dag_versions,
     data_profiling_results,
-    invalidations,
     metadata_kinds,
     metadata_records,
     organizations,
@@ -94,6 +109,7 @@ __all__ = [
     "alerts",
     "audit_chain",
     "column_lineage",
+    "dag_activations",
     "dag_versions",
     "data_profiling_results",
     "data_quality_results",
@@ -105,10 +121,16 @@ __all__ = [
     "documents",
     "dq_rule_catalog",
     "dq_rule_catalog_revisions",
+    "event_channels",
+    "event_deliveries",
+    "events",
     "governed_tables",
     "intent_outcomes",
     "intents",
+    "invalidation_progress",
     "invalidations",
+    "job_schedules",
+    "job_switches",
     "maintenance_log",
     "materializations",
     "md_datasets",
@@ -128,6 +150,8 @@ __all__ = [
     "metadata_records",
     "organizations",
     "outbox",
+    "output_materializations",
+    "partition_versions",
     "plane_identity",
     "policy_rules",
     "policy_rules_revisions",
@@ -138,6 +162,7 @@ __all__ = [
     "quarantine_holdings",
     "quarantine_taken",
     "quarantine_write_offs",
+    "received_events",
     "registry_applies",
     "relay_cursors",
     "rule_samples",
@@ -154,7 +179,10 @@ __all__ = [
     "source_systems",
     "source_systems_revisions",
     "task_attempts",
+    "task_results",
+    "task_transitions",
     "tasks",
+    "trigger_cursors",
     "users",
     "version_inputs",
     "waiver_revocations",

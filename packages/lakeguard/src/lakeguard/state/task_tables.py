@@ -11,10 +11,14 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     UniqueConstraint,
+    text,
 )
 
 from lakeguard.state.column_types import Hash, Id, Long, Name, UtcTime, Word
 from lakeguard.state.metadata import metadata
+
+_QUEUED = text("state = 'queued'")
+_FAILED = text("state = 'failed'")
 
 tasks = Table(
     "tasks",
@@ -35,9 +39,26 @@ tasks = Table(
     Column("lease_expires_at", UtcTime),
     Column("worker", Long),
     Column("job_id", Id),
+    Column("due_at", UtcTime),
+    Column("priority", Integer),
+    Column("labels", Name),
+    Column("dag_version_id", Id),
+    Column("cause", Long),
+    Column("changes", Integer, nullable=False, server_default="0"),
     UniqueConstraint("org_id", "dataset_id", "dedupe_key", name="uq_tasks_dedupe_key"),
     CheckConstraint("attempt >= 0 AND attempt <= max_attempts", name="ck_tasks_attempt"),
     Index("ix_tasks_state", "state", "lease_expires_at"),
+    Index(
+        "ix_tasks_queue",
+        "org_id",
+        text("priority DESC"),
+        "due_at",
+        "task_id",
+        sqlite_where=_QUEUED,
+        postgresql_where=_QUEUED,
+    ),
+    Index("ix_tasks_job", "org_id", "job_id", "state"),
+    Index("ix_tasks_retry", "org_id", "due_at", sqlite_where=_FAILED, postgresql_where=_FAILED),
 )
 
 task_attempts = Table(
@@ -49,6 +70,7 @@ task_attempts = Table(
     Column("org_id", Id, nullable=False),
     Column("started_at", UtcTime, nullable=False),
     Column("worker", Long, nullable=False),
+    Column("config_hash", Hash),
     PrimaryKeyConstraint("task_id", "attempt", name="pk_task_attempts"),
 )
 

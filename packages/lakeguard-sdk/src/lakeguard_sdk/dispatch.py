@@ -1,0 +1,150 @@
+"""Tasks between the dispatcher and its workers: what is taken, kept alive and reported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any, Protocol
+
+from pydantic import Field
+
+from lakeguard_sdk.job import DagVersion, Deployed, JobRow, Launch, Ticked
+from lakeguard_sdk.names import DatasetName, Word
+from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.run import Failure, RunTicket, WorkerIdentity
+from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
+
+
+class Assignment(Noun):
+    """An attempt that a worker was given, with all that it may know."""
+
+    ticket: RunTicket
+    kind: TaskKind
+    job: Word | None = None
+    dataset: DatasetName | None = None
+    call: str = ""
+    url: str = ""
+    parameters: dict[str, str] = Field(default_factory=dict)
+    """Details of the job, the date it is for, and what the launch set."""
+    outputs: tuple[Word, ...] = ()
+    timeout_seconds: int
+    lease_seconds: float
+
+
+class Output(Noun):
+    """Something that an attempt brought forth outside of any governed table."""
+
+    location: str | None = None
+    rows: int | None = Field(default=None, ge=0)
+    bytes: int | None = Field(default=None, ge=0)
+    notes: dict[str, Any] = Field(default_factory=dict)
+
+
+class TaskReport(Noun):
+    """What an attempt says of its own end."""
+
+    success: bool
+    outputs: dict[Word, Output] = Field(default_factory=dict)
+    error: Failure | None = None
+
+
+class TaskAnswer(Noun):
+    """What the dispatcher made of a report; the same report again gets the same bytes."""
+
+    run_id: str
+    task_id: str
+    attempt: int
+    status: RunStatus
+    state: TaskState
+    outputs: tuple[Word, ...] = ()
+    error: Failure | None = None
+    ended_at: Instant
+
+
+class Transition(Noun):
+    number: int
+    attempt: int
+    from_state: TaskState | None
+    to_state: TaskState
+    at: Instant
+    actor: str
+    code: str | None = None
+    message: str | None = None
+
+
+class TaskRow(Noun):
+    """A task as it stands now."""
+
+    task_id: str
+    kind: TaskKind
+    job: Word | None = None
+    dataset: DatasetName | None = None
+    dedupe_key: str
+    state: TaskState
+    attempt: int
+    max_attempts: int
+    priority: int
+    labels: tuple[str, ...] = ()
+    run_id: str | None = None
+    worker: WorkerIdentity | None = None
+    created_at: Instant
+    due_at: Instant | None = None
+    lease_expires_at: Instant | None = None
+    triggered_by: str
+    last: Transition | None = None
+    """The last change of its state, with its reason."""
+
+
+class Dispatch(Protocol):
+    """The queue as workers see it. A ticket of an attempt that is over gets ``Fenced``."""
+
+    def claim(
+        self, worker: WorkerIdentity, *, limit: int = 1, labels: frozenset[str] = frozenset()
+    ) -> tuple[Assignment, ...]:
+        """At most so many tasks that are due, the most urgent first; each goes to one worker."""
+
+    def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
+        """New leases from now, by run, in seconds; an attempt that is over is not among them."""
+
+    def hand_over(self, ticket: RunTicket) -> None:
+        """Somebody outside goes on with it, and has until the job's time is over."""
+
+    def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer: ...
+    def report_all(
+        self, reports: Sequence[tuple[RunTicket, TaskReport]]
+    ) -> tuple[TaskAnswer | Failure, ...]:
+        """All of them in one transaction, each judged alone; a refusal is told in its place."""
+
+
+class Jobs(Protocol):
+    """What an operator sees and does of graphs, jobs and tasks."""
+
+    def deploy_plan(self) -> Deployed: ...
+    def deploy(self, reason: str = "", *, to: str | None = None) -> Deployed:
+        """The graph of what is defined now, or an earlier one by its id or hash."""
+
+    def dag_versions(self) -> Sequence[DagVersion]: ...
+    def jobs(self) -> Sequence[JobRow]: ...
+    def job(self, name: str) -> JobRow: ...
+    def switch(self, name: str, *, enabled: bool, reason: str = "") -> JobRow: ...
+    def trigger(
+        self,
+        name: str,
+        triggered_by: str,
+        *,
+        day: date | None = None,
+        set_to: Mapping[str, str] | None = None,
+        key: str | None = None,
+    ) -> Launch: ...
+    def tasks(
+        self, *, state: TaskState | None = None, job: str | None = None, limit: int = 50
+    ) -> Sequence[TaskRow]: ...
+    def task(self, task_id: str) -> TaskRow: ...
+    def transitions(self, task_id: str) -> Sequence[Transition]: ...
+    def retry(self, task_id: str, reason: str = "") -> TaskRow: ...
+    def cancel(self, task_id: str, reason: str = "") -> TaskRow: ...
+    def receive(self, body: bytes, *, shape: str | None = None) -> Sequence[Launch]:
+        """An event of another system; the same again launches nothing."""
+
+    def tick(self) -> Ticked:
+        """One turn of every loop: schedules, triggers, retries, ends of the dead, events out."""

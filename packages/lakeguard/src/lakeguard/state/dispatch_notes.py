@@ -1,0 +1,142 @@
+"""Notes on what became of tasks, and on graphs, schedules, partitions and events."""
+
+from __future__ import annotations
+
+from lakeguard.state.table_note import Family, Invariant, TableNote
+
+_DERIVED = "It is worked out again from definitions and facts."
+_TOLD = "It repeats facts that the ledger has, for those who are told."
+
+DISPATCH_NOTES: dict[str, TableNote] = {
+    "task_transitions": TableNote(
+        Family.ORCHESTRATION,
+        "Every change of a task's state: when, by whom, and why.",
+        (
+            Invariant(
+                "The changes of a task are numbered without gaps, from its first.",
+                constraints=("pk_task_transitions", "task_transitions_task_id_fkey"),
+            ),
+        ),
+    ),
+    "task_results": TableNote(
+        Family.ORCHESTRATION,
+        "How an attempt ended that is no move of a table, and the answer that its report got.",
+        (
+            Invariant(
+                "An attempt ends once; the same report again gets the same answer.",
+                constraints=(
+                    "task_results_pkey",
+                    "task_results_run_id_fkey",
+                    "ck_task_results_status",
+                ),
+            ),
+        ),
+    ),
+    "output_materializations": TableNote(
+        Family.ORCHESTRATION,
+        "What a job that builds no dataset brought forth, with what its operator says of it.",
+        (
+            Invariant(
+                "An output is there once for each key of its job.",
+                constraints=(
+                    "pk_output_materializations",
+                    "output_materializations_task_id_fkey",
+                ),
+            ),
+        ),
+    ),
+    "dag_activations": TableNote(
+        Family.ORCHESTRATION,
+        "Which version of the graph was active from when on; the last one is.",
+        (
+            Invariant(
+                "One version of the graph is active in an organisation.",
+                constraints=("pk_dag_activations", "dag_activations_dag_version_id_fkey"),
+            ),
+        ),
+    ),
+    "job_switches": TableNote(
+        Family.CONTROL,
+        "Jobs that an operator switched off, and on again, whatever their definition says.",
+        (Invariant("The last switch of a job counts.", constraints=("pk_job_switches",)),),
+    ),
+    "job_schedules": TableNote(
+        Family.CONTROL,
+        "When a job is due next by its schedule, under which definition.",
+        (Invariant("A job has one next time.", constraints=("pk_job_schedules",)),),
+        not_in_lake=_DERIVED,
+    ),
+    "trigger_cursors": TableNote(
+        Family.ORCHESTRATION,
+        "How far a job has come with what it watches: versions of datasets, files, events.",
+        (Invariant("A job has one place in each.", constraints=("pk_trigger_cursors",)),),
+        not_in_lake=_DERIVED,
+    ),
+    "received_events": TableNote(
+        Family.CONTROL,
+        "Events that other systems sent, as they came.",
+        (
+            Invariant(
+                "An event of a source is taken once.",
+                constraints=("pk_received_events", "uq_received_events_ordinal"),
+            ),
+        ),
+    ),
+    "partition_versions": TableNote(
+        Family.ORCHESTRATION,
+        "Of each partition that a version brought or replaced: rows, bytes, where it lies, and"
+        " under which settings and schema it was made.",
+        (
+            Invariant(
+                "A version brings a partition once.",
+                constraints=("pk_partition_versions",),
+            ),
+        ),
+    ),
+    "invalidations": TableNote(
+        Family.ORCHESTRATION,
+        "What has to be built again, why, and whose change caused it.",
+        (Invariant("An invalidation is recorded once.", constraints=("invalidations_pkey",)),),
+    ),
+    "invalidation_progress": TableNote(
+        Family.ORCHESTRATION,
+        "Which dependents have caught up with an invalidation, and by which run.",
+        (
+            Invariant(
+                "A dependent answers an invalidation once.",
+                constraints=(
+                    "pk_invalidation_progress",
+                    "ck_invalidation_progress_outcome",
+                    "invalidation_progress_invalidation_id_fkey",
+                ),
+            ),
+        ),
+    ),
+    "events": TableNote(
+        Family.OURS,
+        "What other systems are told of, as it is told.",
+        (Invariant("The same happening has the same id.", constraints=("events_pkey",)),),
+        not_in_lake=_TOLD,
+    ),
+    "event_channels": TableNote(
+        Family.OURS,
+        "Since when each channel tells events.",
+        (Invariant("A new channel tells nothing of before.", constraints=("pk_event_channels",)),),
+        not_in_lake=_TOLD,
+    ),
+    "event_deliveries": TableNote(
+        Family.OURS,
+        "Every attempt of a channel to tell an event, and what came of it.",
+        (
+            Invariant(
+                "A channel has told an event at least once, or given it up.",
+                constraints=(
+                    "pk_event_deliveries",
+                    "ck_event_deliveries_outcome",
+                    "event_deliveries_event_id_fkey",
+                ),
+            ),
+        ),
+        not_in_lake=_TOLD,
+    ),
+}
