@@ -16,6 +16,8 @@ LakeGuardError
 │   ├── SecretReason       LG-1012
 │   ├── NothingWaits       LG-1501
 │   ├── WriteOffInvalid    LG-1502
+│   ├── ReportRefused      LG-1611
+│   ├── NotReported        LG-1612
 │   ├── NotInDraft         LG-1220
 │   ├── NothingDrafted     LG-1221
 │   ├── NotComparable      LG-1222
@@ -36,6 +38,9 @@ LakeGuardError
 │   ├── PromotionRefused   LG-3010
 │   ├── ProfileRefused     LG-3015
 │   ├── ProfileNotMasked   LG-3016
+│   ├── BadToken           LG-3311
+│   ├── ReportedOtherwise  LG-3312
+│   ├── OutputThere        LG-3313
 │   └── NotReplayable      LG-3201, ReadsAllAnew LG-3202
 ├── MoveError              a move did not happen
 │   ├── TableBusy          LG-4001, retryable

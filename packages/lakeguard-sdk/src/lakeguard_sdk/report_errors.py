@@ -1,0 +1,45 @@
+"""Errors of whoever reports on an attempt: a worker, or an orchestrator outside."""
+
+from __future__ import annotations
+
+from lakeguard_sdk.errors import Refused, UsageError
+
+
+class ReportRefused(UsageError):
+    """Correct the report and send it again: the attempt is still open."""
+
+    code = "LG-1611"
+    what = "the report on {run} was not taken: {reason}"
+    next_command = "report again with what the job promises; lakeguard jobs show names it"
+
+
+class NotReported(UsageError):
+    """A build ends when its version is published or refused, not by a report."""
+
+    code = "LG-1612"
+    what = "{run} is of kind {kind}, which ends by its own steps and not by a report"
+    next_command = "lakeguard tasks list"
+
+
+class BadToken(Refused):
+    """Send the token exactly as it came with the task."""
+
+    code = "LG-3311"
+    what = "this is no task token"
+    next_command = "send the token that came with the task: Authorization: Bearer TOKEN"
+
+
+class ReportedOtherwise(Refused):
+    """An attempt ends once: its first report counts."""
+
+    code = "LG-3312"
+    what = "{run} was reported before, and otherwise; the first report counts"
+    next_command = "lakeguard tasks list"
+
+
+class OutputThere(Refused):
+    """An output is there once for each key of its job."""
+
+    code = "LG-3313"
+    what = "the output {output} is there already for the key {key!r}, brought by {run}"
+    next_command = "start the job under another key: lakeguard jobs trigger JOB --key KEY"

@@ -1,0 +1,68 @@
+"""How attempts end that are no moves of a table: one row each, with the answer that was given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch.tasks import Task
+from lakeguard.state import facts
+from lakeguard.state.tables import task_results
+from lakeguard_sdk.dispatch import TaskAnswer
+from lakeguard_sdk.run import Failure
+from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
+
+REPORTED_KINDS = (TaskKind.PYTHON, TaskKind.HTTP)
+"""Attempts of these end by a report, or by whoever gives them up; all others by ``run_history``."""
+UNREPORTED = ""
+"""In the place of a report's hash: no report is the same as none."""
+
+
+@dataclass(frozen=True)
+class AttemptEnd:
+    answer: TaskAnswer
+    report_hash: str = UNREPORTED
+
+
+def given_up(task: Task, state: TaskState, failure: Failure, at: datetime) -> AttemptEnd:
+    """The end of an attempt that did not report: its lease is over, or somebody canceled it."""
+    if task.run_id is None:
+        raise ValueError(f"task {task.task_id} has no attempt to end")
+    return AttemptEnd(
+        TaskAnswer(
+            run_id=task.run_id,
+            task_id=task.task_id,
+            attempt=task.attempt,
+            status=RunStatus.FAILED,
+            state=state,
+            error=failure,
+            ended_at=at,
+        )
+    )
+
+
+def record_ends(
+    connection: Connection, org_id: str, ends: Sequence[AttemptEnd], at: datetime
+) -> None:
+    """Beside the change of the tasks' states, in the caller's transaction; a second end of an
+    attempt is refused by the database."""
+    facts.record(connection, task_results, [_row(org_id, end) for end in ends], at)
+
+
+def _row(org_id: str, end: AttemptEnd) -> dict[str, object]:
+    answer, error = end.answer, end.answer.error
+    return {
+        "run_id": answer.run_id,
+        "org_id": org_id,
+        "task_id": answer.task_id,
+        "attempt": answer.attempt,
+        "status": answer.status.value,
+        "error_code": error.code if error else None,
+        "error_message": error.message if error else None,
+        "ended_at": answer.ended_at,
+        "report_hash": end.report_hash,
+        "answer": answer.to_json(),
+    }

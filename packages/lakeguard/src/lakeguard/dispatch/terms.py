@@ -1,0 +1,53 @@
+"""What an attempt of a job runs under: kept as a document, and named by its hash.
+
+The job may change meanwhile; the attempt is held to what it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from pydantic import Field
+from sqlalchemy import Connection, select
+
+from lakeguard.ledger.documents import put_document
+from lakeguard.state.tables import documents
+from lakeguard_sdk.job import JobControls
+from lakeguard_sdk.noun import Noun
+
+
+class JobTerms(Noun):
+    """The settings of a job, as they stood when the attempt began."""
+
+    controls: JobControls
+    details: dict[str, str] = Field(default_factory=dict)
+
+
+def keep_terms(
+    connection: Connection, org_id: str, terms: Mapping[str, JobTerms], at: datetime
+) -> dict[str, str]:
+    """The hash of each, by the same keys; one query where all of them are known."""
+    hashes = {key: each.content_hash() for key, each in terms.items()}
+    known = set(_bodies(connection, org_id, set(hashes.values())))
+    for key, digest in hashes.items():
+        if digest not in known:
+            known.add(put_document(connection, org_id, terms[key].to_data(), at))
+    return hashes
+
+
+def terms_of(connection: Connection, org_id: str, hashes: Collection[str]) -> dict[str, JobTerms]:
+    """The terms behind each hash that names any."""
+    bodies = _bodies(connection, org_id, hashes)
+    return {digest: JobTerms.from_json(body) for digest, body in bodies.items()}
+
+
+def _bodies(connection: Connection, org_id: str, hashes: Collection[str]) -> dict[str, str]:
+    if not hashes:
+        return {}
+    found = connection.execute(
+        select(documents.c.content_hash, documents.c.body).where(
+            documents.c.org_id == org_id, documents.c.content_hash.in_(sorted(hashes))
+        )
+    )
+    return {row.content_hash: row.body for row in found}
