@@ -1,0 +1,44 @@
+"""Wishes to start a job, and why somebody or something has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.run import Window
+
+
+class CauseKind(StrEnum):
+    CRON = "cron"
+    UPDATE = "update"
+    FILES = "files"
+    EVENT = "event"
+    AFTER = "after"
+    MANUAL = "manual"
+    INVALIDATION = "invalidation"
+
+
+class Cause(Noun):
+    """Why a task was launched; it is kept with the task."""
+
+    kind: CauseKind
+    details: dict[str, Any] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """To start a job once: the same job and key again are the same task."""
+
+    job_id: str
+    key: str
+    cause: Cause
+    actor: str
+    parameters: dict[str, str] = field(default_factory=dict)
+    """What the launch sets; it wins over the job's own settings."""
+    day: date | None = None
+    window: Window | None = None

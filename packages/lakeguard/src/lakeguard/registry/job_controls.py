@@ -1,0 +1,164 @@
+"""A job's settings, read: how it is started, run and held back.
+
+Keys of ours are plain words. Keys with a ``#`` are of other systems: four of them mean something
+here, and all others are kept and shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lakeguard.registry import job_values as values
+from lakeguard_sdk.definition import JobDefinition
+from lakeguard_sdk.job import CatchUp, CronTrigger, JobControls, Overlap, UpdateTrigger
+from lakeguard_sdk.words import QUEUED_KINDS, TaskKind
+
+MARK = "#"
+"""In a key: it belongs to another system."""
+ACTIVE_CONFIG = "status#ActiveConfig"
+STEP_FUNCTION = "stepfn#Name"
+
+KEYS: dict[str, Callable[[str], Any]] = {
+    "schedule": values.schedule,
+    "time_zone": values.time_zone,
+    "catch_up": values.choice(CatchUp),
+    "on_update": values.datasets,
+    "on_update_any": values.datasets,
+    "on_files": values.glob,
+    "on_event": values.pattern,
+    "after": values.words,
+    "overlap": values.choice(Overlap),
+    "concurrency": values.whole(1, 1000),
+    "priority": values.whole(-1000, 1000),
+    "labels": values.words,
+    "attempts": values.whole(1, 100),
+    "timeout": values.seconds,
+    "call": values.call,
+    "url": values.address,
+    "outputs": values.words,
+}
+"""Every key of ours, with what reads its value."""
+
+ALIASES: dict[str, Callable[[str], Any]] = {
+    "frequency#Type": values.frequency,
+    "trigger#EventBridge": values.rule_pattern,
+    ACTIVE_CONFIG: values.flag,
+    STEP_FUNCTION: str,
+}
+"""Keys of other systems that mean something here. A key of ours wins over them."""
+
+TRIGGERS = ("schedule", "on_update", "on_update_any", "on_files", "on_event", "after")
+_OF_TYPE = {"call": ("python",), "url": ("http",), "outputs": ("python", "http")}
+_NEEDED = {"python": "call", "http": "url"}
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """What is wrong with a setting; ``key`` is the one that it stands at."""
+
+    key: str
+    problem: str
+    missing: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Settings as they were understood, and what was not."""
+
+    controls: JobControls
+    active: bool
+    mistakes: tuple[Mistake, ...] = ()
+
+
+def controls_of(definition: JobDefinition) -> JobControls:
+    """With every default filled in; what is wrong counts as not said, and never raises."""
+    return read_controls(definition).controls
+
+
+def read_controls(definition: JobDefinition) -> Reading:
+    """The settings and every mistake in them."""
+    said, mistakes = _said(definition.config)
+    mistakes += _contradictions(definition, said)
+    kind = kind_of(definition)
+    controls = JobControls(
+        kind=kind,
+        call=said.get("call", ""),
+        url=said.get("url", ""),
+        timeout_seconds=said.get("timeout", JobControls().timeout_seconds),
+        cron=_cron(said),
+        updates=_updates(said),
+        files=said.get("on_files", ""),
+        event=said.get("on_event", said.get("trigger#EventBridge")),
+        **{key: said[key] for key in _AS_SAID if key in said},
+    )
+    active = definition.active and said.get(ACTIVE_CONFIG, True)
+    return Reading(controls, active, tuple(mistakes))
+
+
+_AS_SAID = ("after", "overlap", "concurrency", "priority", "labels", "attempts", "outputs")
+
+
+def kind_of(definition: JobDefinition) -> TaskKind | None:
+    """None where nothing here runs it: a type of another system, or a build of no dataset."""
+    if definition.type not in QUEUED_KINDS:
+        return None
+    kind = TaskKind(definition.type)
+    return None if kind is TaskKind.BUILD and definition.dataset is None else kind
+
+
+def _said(config: Mapping[str, str]) -> tuple[dict[str, Any], list[Mistake]]:
+    said: dict[str, Any] = {}
+    mistakes = []
+    readers = {**KEYS, **ALIASES}
+    for key, text in config.items():
+        if key not in readers:
+            continue
+        try:
+            said[key] = readers[key](text.strip())
+        except ValueError as error:
+            mistakes.append(Mistake(key, str(error)))
+    return said, mistakes
+
+
+def _contradictions(definition: JobDefinition, said: Mapping[str, Any]) -> list[Mistake]:
+    """Settings that do not go with each other, or with the job's type."""
+    config, kind = definition.config, definition.type
+    mistakes = [
+        Mistake(key, f"jobs of type {kind} have none; it is for {' and '.join(types)}")
+        for key, types in _OF_TYPE.items()
+        if key in config and kind not in types
+    ]
+    if {"on_update", "on_update_any"} <= set(config):
+        mistakes.append(Mistake("on_update_any", "on_update stands here too; write one of them"))
+    timed = {"schedule", "frequency#Type"} & set(config)
+    for key in ("time_zone", "catch_up"):
+        if key in config and not timed:
+            mistakes.append(Mistake(key, "it is for a schedule, and there is none"))
+    if definition.job in said.get("after", ()):
+        mistakes.append(Mistake("after", "a job does not wait for itself"))
+    needed = _NEEDED.get(kind)
+    if needed and needed not in config:
+        mistakes.append(Mistake(needed, "", missing=True))
+    if kind == TaskKind.BUILD and definition.dataset is None and set(TRIGGERS) & set(config):
+        mistakes.append(Mistake("dataset", "", missing=True))
+    return mistakes
+
+
+def _cron(said: Mapping[str, Any]) -> CronTrigger | None:
+    text = said.get("schedule", said.get("frequency#Type"))
+    if text is None:
+        return None
+    return CronTrigger(
+        schedule=text,
+        time_zone=said.get("time_zone", "UTC"),
+        catch_up=said.get("catch_up", CatchUp.LATEST),
+    )
+
+
+def _updates(said: Mapping[str, Any]) -> UpdateTrigger | None:
+    if "on_update" in said:
+        return UpdateTrigger(datasets=said["on_update"])
+    names = said.get("on_update_any")
+    return None if names is None else UpdateTrigger(datasets=names, any=True)
