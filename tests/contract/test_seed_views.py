@@ -33,6 +33,7 @@ from tests.worlds.told_definitions import (
     revised,
 )
 from tests.worlds.told_runs import LIVE, PRESENT, SAMPLE, run, wait
+from tests.worlds.told_tasks import EXECUTIONS, launch
 
 ODD_JSON = '"say \\"hi\\" \\\\ ünï\\n"'
 SHOWN = canonical_json({"columns": SAMPLE.columns, "masked": SAMPLE.masked, "rows": SAMPLE.rows})
@@ -111,6 +112,7 @@ CONTROL: dict[str, list[tuple[Any, ...]]] = {
         ("run_3", "job_1", minute(30), minute(35), "FAILED", "LG-5004", "ds_1", "tsk_3", 1, None),
         ("run_4", "job_1", minute(40), minute(45), "FAILED", "BLOCKED", "ds_1", "tsk_4", 1,
          "bundle 4"),
+        *EXECUTIONS,
     ],
     "md_datasets": [
         ("ds_1", "aviation", "bronze", "flights", "tgt_1", "ACTIVE", "bronze.flights"),
@@ -206,6 +208,7 @@ def told(database: Database) -> Database:
         define(connection)
         run(connection)
         wait(connection)
+        launch(connection)
     return database
 
 

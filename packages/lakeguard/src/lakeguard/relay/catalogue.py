@@ -58,8 +58,9 @@ CURRENT: dict[str, tuple[str, ...]] = {
 }
 """Views over definitions, written anew whenever one of these tables gained rows."""
 
+EXECUTIONS = "md_job_execution"
 BY_RUN: dict[str, str] = {
-    "md_job_execution": "execution_id",
+    EXECUTIONS: "execution_id",
     "run_audit": "run_id",
     "schema_history": "run_id",
     "schema_change_log": "run_id",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from lakeguard.relay.catalogue import (
     fact_tables,
     ledger_tables,
 )
+from lakeguard.relay.ended_runs import ended_by
 from lakeguard.relay.ledger_table import LedgerFiles
 from lakeguard.relay.rows import PlainRow, arrow_schema, payload_maker, state_rows, to_arrow
 from lakeguard.relay.stamping import Link, Told
@@ -113,9 +113,8 @@ def _derived_shipments(
     for name, sources in CURRENT.items():
         if topics & set(sources):
             yield _current(connection, org_id, derived_tables()[name])
-    ids = [json.loads(payload)["run_id"] for topic, payload in told if topic == "run_history"]
-    for name, key in BY_RUN.items() if ids else ():
-        rows = list(_rows_of_runs(connection, derived_tables()[name], key, ids))
+    for name, ids in ended_by(connection, told).items():
+        rows = list(_rows_of_runs(connection, derived_tables()[name], BY_RUN[name], ids))
         if rows:
             yield _shipment(derived_tables()[name], rows)
 

@@ -42,19 +42,37 @@ CONTROL_NOTES: dict[str, TableNote] = {
     ),
     "md_job_execution": TableNote(
         Family.CONTROL,
-        "Every attempt of every task as an execution of its job: STARTED, COMPLETED or FAILED.",
+        "Every attempt of every task as an execution of its job: STARTED, COMPLETED or FAILED. A"
+        " task that ended before its first attempt is one execution under its own id.",
         (
             Invariant(
-                "An attempt without a row in `run_history` is STARTED and has no end.", tests=_TOLD
+                "An attempt without a row in `run_history` or `task_results` is STARTED and has no"
+                " end.",
+                tests=_TOLD,
             ),
             Invariant(
                 "A blocked run is FAILED, and its error code says that it was blocked.",
                 tests=_TOLD,
             ),
-            Invariant("Without a job, the dataset's own id stands for it.", tests=_TOLD),
+            Invariant(
+                "A launch that was refused, or canceled before it began, is FAILED and says why;"
+                " what becomes of the task later stands beside it.",
+                tests=_TOLD,
+            ),
+            Invariant(
+                "Without a job, the dataset's own id stands for it; a job that builds no dataset"
+                " names none.",
+                tests=_TOLD,
+            ),
+            Invariant(
+                "An execution that has ended never changes, and the ledger has it once.",
+                tests=(
+                    "tests/contract/test_executions.py::test_the_ledger_has_each_execution_once",
+                ),
+            ),
         ),
         key=("execution_id",),
-        nullable=("end_time", "error_code", "config_hash"),
+        nullable=("end_time", "error_code", "dataset_id", "config_hash"),
     ),
     "md_datasets": TableNote(
         Family.CONTROL,

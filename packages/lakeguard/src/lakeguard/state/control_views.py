@@ -126,12 +126,17 @@ md_src_tgt_ctrl = Table(
     Column("org_id", Id),
 )
 
+_JOB = "coalesce(t.job_id, t.dataset_id) AS job_id"
+_DATASET = "nullif(t.dataset_id, t.job_id) AS dataset_id"
+"""A task of a job that builds no dataset has the job in its place."""
+_ENDED = "coalesce(h.status, r.status)"
 _STATUS = (
-    "CASE WHEN h.run_id IS NULL THEN 'STARTED' WHEN h.status = 'SUCCESS' THEN 'COMPLETED'"
+    f"CASE WHEN {_ENDED} IS NULL THEN 'STARTED' WHEN {_ENDED} = 'SUCCESS' THEN 'COMPLETED'"
     " ELSE 'FAILED' END"
 )
 _CODE = (
-    "CASE WHEN h.status = 'BLOCKED' THEN coalesce(h.error_code, 'BLOCKED') ELSE h.error_code END"
+    "CASE WHEN h.status = 'BLOCKED' THEN coalesce(h.error_code, 'BLOCKED')"
+    " ELSE coalesce(h.error_code, r.error_code) END"
 )
 
 
@@ -167,14 +172,23 @@ def _named_values(
 
 
 def _executions(json: JsonSql) -> str:
+    """Attempts, and tasks that ended before their first one."""
     del json
     return (
-        "SELECT a.run_id AS execution_id, coalesce(t.job_id, t.dataset_id) AS job_id,"
-        f" a.started_at AS start_time, h.end_time, {_STATUS} AS status, {_CODE} AS error_code,"
-        " a.org_id, t.dataset_id, a.task_id, a.attempt, o.bundle_hash AS config_hash"
+        f"SELECT a.run_id AS execution_id, {_JOB}, a.started_at AS start_time,"
+        f" coalesce(h.end_time, r.ended_at) AS end_time, {_STATUS} AS status,"
+        f" {_CODE} AS error_code, a.org_id, {_DATASET}, a.task_id, a.attempt,"
+        " coalesce(o.bundle_hash, a.config_hash) AS config_hash"
         " FROM task_attempts a JOIN tasks t ON t.task_id = a.task_id"
         " LEFT JOIN run_history h ON h.run_id = a.run_id"
+        " LEFT JOIN task_results r ON r.run_id = a.run_id"
         " LEFT JOIN run_openings o ON o.run_id = a.run_id"
+        f" UNION ALL SELECT t.task_id, {_JOB}, t.created_at, x.at, 'FAILED',"
+        f" coalesce(x.code, upper(x.to_state)), t.org_id, {_DATASET}, t.task_id, 0, NULL"
+        " FROM task_transitions x JOIN tasks t ON t.task_id = x.task_id"
+        " WHERE x.attempt = 0 AND x.to_state IN ('blocked', 'canceled')"
+        " AND NOT EXISTS (SELECT 1 FROM task_transitions e WHERE e.task_id = x.task_id"
+        " AND e.number < x.number AND e.to_state IN ('blocked', 'canceled'))"
     )
 
 

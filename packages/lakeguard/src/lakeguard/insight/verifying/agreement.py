@@ -15,7 +15,7 @@ from lakeguard.insight.verifying.waiting import (
     waiting_runs,
     waiting_topics,
 )
-from lakeguard.relay.catalogue import BY_RUN, CURRENT, LedgerTable
+from lakeguard.relay.catalogue import BY_RUN, CURRENT, EXECUTIONS, LedgerTable
 from lakeguard.relay.rows import PlainRow
 from lakeguard.state.database import Database
 from lakeguard.state.tables import run_history
@@ -90,12 +90,19 @@ def _expected(
         return None if behind else ours
     if table.name in BY_RUN:
         run = columns[BY_RUN[table.name]]
-        ended = select(run_history.c.run_id).where(run_history.c.org_id == org_id)
-        ours &= run.in_(ended)
-        coming = waiting_runs(connection, org_id, settled)
+        ours &= _has_ended(org_id, table)
+        coming = waiting_runs(connection, org_id, settled, table.name)
         if coming:
             ours &= run.not_in(coming)
     return ours
+
+
+def _has_ended(org_id: str, table: LedgerTable) -> ColumnElement[bool]:
+    """Executions say so themselves; what is shown of builds is of runs that are on record."""
+    if table.name == EXECUTIONS:
+        return table.source.c.end_time.is_not(None)
+    ended = select(run_history.c.run_id).where(run_history.c.org_id == org_id)
+    return table.source.c[BY_RUN[table.name]].in_(ended)
 
 
 def _is_newer(table: LedgerTable, side: LedgerSide, settled: int) -> bool:

@@ -3,16 +3,16 @@ is believed only where the chain stands behind it and the ledger has not got the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import starmap
 
 from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from lakeguard.relay.chain import next_head, row_digest
+from lakeguard.relay.ended_runs import ENDING_TOPICS, ended_by
 from lakeguard.relay.owner import Ownership
-from lakeguard.relay.stamping import Link, rows_of
-from lakeguard.state.tables import audit_chain, outbox, run_history
+from lakeguard.relay.stamping import Link, Told, rows_of
+from lakeguard.state.tables import audit_chain, outbox
 from lakeguard_sdk.proof import Finding, FindingKind
 
 
@@ -65,10 +65,14 @@ def waiting_topics(connection: Connection, org_id: str, settled: int) -> set[str
     return set(connection.scalars(found))
 
 
-def waiting_runs(connection: Connection, org_id: str, settled: int) -> list[str]:
-    """Runs that ended, but whose rows are still on their way."""
-    told = _payloads(connection, org_id, run_history.name, settled)
-    return [str(json.loads(payload)["run_id"]) for payload in told]
+def waiting_runs(connection: Connection, org_id: str, settled: int, view: str) -> list[str]:
+    """Runs of a view that ended, but whose rows are still on their way."""
+    told = [
+        Told(topic, payload)
+        for topic in ENDING_TOPICS
+        for payload in _payloads(connection, org_id, topic, settled)
+    ]
+    return ended_by(connection, told).get(view, [])
 
 
 def _payloads(connection: Connection, org_id: str, topic: str, settled: int) -> list[str]:

@@ -1,0 +1,88 @@
+"""Executions of jobs in the lake ledger: each once, whatever ended it, and verify agrees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from lakeguard.insight.verifying import verify
+from lakeguard.lake.delta import DeltaTables
+from lakeguard.relay.catalogue import EXECUTIONS, derived_tables
+from lakeguard.relay.relay import Relay
+from lakeguard.relay.rows import from_arrow
+from lakeguard.state.database import Database
+from lakeguard.state.tables import md_job_execution
+from tests.worlds.ledgers import ORG, ledger_of, relay_of
+from tests.worlds.told_definitions import define
+from tests.worlds.told_runs import run
+from tests.worlds.told_tasks import launch
+
+
+@pytest.fixture
+def relay(database: Database, tmp_path: Path) -> Relay:
+    """Of a State with executions of every kind, of which nothing is told yet."""
+    made = relay_of(database, tmp_path)
+    with database.write() as connection:
+        define(connection)
+        run(connection)
+        launch(connection)
+    return made
+
+
+def ended(database: Database) -> list[str]:
+    table = md_job_execution.c
+    with database.read() as connection:
+        return sorted(
+            connection.scalars(select(table.execution_id).where(table.end_time.is_not(None)))
+        )
+
+
+def in_ledger(lake: Path) -> list[str]:
+    table = derived_tables()[EXECUTIONS]
+    return sorted(row[0] for row in from_arrow(table, ledger_of(lake).files(table).read()))
+
+
+def findings(database: Database, lake: Path) -> list[str]:
+    report = verify(database, str(lake), ORG, DeltaTables(), replay=False, head=None, progress=None)
+    return [each.place for each in report.findings if each.place.startswith(EXECUTIONS)]
+
+
+def test_the_ledger_has_each_execution_once(
+    relay: Relay, database: Database, tmp_path: Path
+) -> None:
+    relay.drain()
+    assert in_ledger(tmp_path) == ended(database)
+    assert len(in_ledger(tmp_path)) == 7
+    assert findings(database, tmp_path) == []
+
+
+def test_an_execution_is_told_once_however_its_rows_are_spread(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what one transaction wrote, every few rows come in a batch of their own."""
+    relay = relay_of(database, tmp_path)
+    with database.write() as connection:
+        define(connection)
+    relay.drain()
+    with database.write() as connection:
+        launch(connection)
+    monkeypatch.setattr("lakeguard.relay.stamping._LARGEST_BATCH", 3)
+    relay.drain()
+    assert in_ledger(tmp_path) == ended(database)
+    assert findings(database, tmp_path) == []
+
+
+def test_an_execution_that_the_ledger_lacks_is_found(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    relay = relay_of(database, tmp_path)
+    monkeypatch.setattr("lakeguard.relay.delivering.ended_by", lambda *_: {})
+    with database.write() as connection:
+        define(connection)
+        launch(connection)
+    relay.drain()
+    assert sorted(findings(database, tmp_path)) == [
+        f"{EXECUTIONS} {execution}" for execution in ("run_5", "run_6", "tsk_8", "tsk_9")
+    ]
