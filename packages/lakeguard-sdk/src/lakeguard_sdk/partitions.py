@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
+from urllib.parse import unquote
 
+from lakeguard_sdk.canonical import hash_bytes
 from lakeguard_sdk.schema import TableSchema
 
 PARTITION_TYPES = ("string", "integer", "long", "date", "boolean")
@@ -14,6 +16,11 @@ PARTITION_TYPES = ("string", "integer", "long", "date", "boolean")
 PARTITION_KEY = "lg_partition"
 """Names the folders of a partitioned write; what is in them, their files say."""
 
+LONGEST_KEY = 300
+"""Characters of the text that names a partition; a longer one ends in its own hash."""
+
+_APART = re.compile(r"[%/=\x00-\x1f\x7f]")
+"""What would be taken for something else within the text that names a partition."""
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
@@ -45,6 +52,31 @@ def partition_difference(
         if text is not None and not _spells(text, str(schema.type_of(name))):
             return f"{name} is {text!r}, which is no {schema.type_of(name)} of a partition"
     return None
+
+
+def partition_key(values: Mapping[str, str | None], columns: Sequence[str]) -> str:
+    """The one text that names a partition: ``flight_month=2026-01``, in the order of the columns.
+
+    A column without a text after its sign is NULL there: no value is spelled by an empty one.
+    """
+    parts = (f"{_quoted(name)}={_quoted(values.get(name) or '')}" for name in columns)
+    text = "/".join(parts)
+    if len(text) <= LONGEST_KEY:
+        return text
+    digest = hash_bytes(text.encode()).removeprefix("sha256:")
+    return f"{text[: LONGEST_KEY - 1 - len(digest)]}~{digest}"
+
+
+def partition_values(key: str) -> dict[str, str | None]:
+    """What a text says that names a partition; ValueError where it is none."""
+    parts = [part.partition("=") for part in key.split("/")]
+    if not all(name and sign and "=" not in value for name, sign, value in parts):
+        raise ValueError(f"{key!r} names no partition: write column=value, others after a slash")
+    return {unquote(name): unquote(value) or None for name, _, value in parts}
+
+
+def _quoted(text: str) -> str:
+    return _APART.sub(lambda found: f"%{ord(found[0]):02X}", text)
 
 
 def _spells(text: str, data_type: str) -> bool:

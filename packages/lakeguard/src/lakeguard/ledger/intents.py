@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, Select, func, select
 
 from lakeguard.state import facts
 from lakeguard.state.tables import governed_tables, intent_outcomes, intents
+from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import Intent
 from lakeguard_sdk.words import MoveKind
@@ -99,6 +100,15 @@ def open_publishes(connection: Connection, org_id: str) -> list[tuple[str, str]]
 
 def intent_of_run(connection: Connection, run_id: str) -> Intent | None:
     return _intent(connection, select(intents.c.body).where(intents.c.run_id == run_id))
+
+
+def adopted_files(connection: Connection, dataset_id: str) -> tuple[StagedFile, ...]:
+    """The files that a table had when it was adopted, as they were judged then."""
+    query = select(intents.c.body).where(
+        intents.c.dataset_id == dataset_id, intents.c.kind == MoveKind.ADOPTION.value
+    )
+    bodies = connection.scalars(query.order_by(intents.c.seq))
+    return tuple(file for body in bodies for file in Intent.from_json(body).adds)
 
 
 def outcome_of(connection: Connection, intent_id: str) -> ClosedIntent | None:

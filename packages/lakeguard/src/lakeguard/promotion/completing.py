@@ -20,6 +20,7 @@ from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.governing import adoption_difference, publish_adopted
 from lakeguard.promotion.heart import Heart, opened_run
 from lakeguard.promotion.moving import hold_table
+from lakeguard.promotion.partition_states import Partitions, partitions_after
 from lakeguard.promotion.publication import publish_version
 from lakeguard.promotion.restoration import publish_restored
 from lakeguard.promotion.rewriting import publish_compacted
@@ -54,7 +55,12 @@ def complete(heart: Heart, ticket: RunTicket, commit_version: int) -> RunResult:
 
 
 def settle(
-    heart: Heart, intent: Intent, commit: Commit, failure: Failure | None = None
+    heart: Heart,
+    intent: Intent,
+    commit: Commit,
+    failure: Failure | None = None,
+    *,
+    canceled: bool = False,
 ) -> RunResult:
     """Close the intent by the commit that holds its number: publish, or end the run.
 
@@ -63,6 +69,7 @@ def settle(
     difference = _difference(heart, intent, commit)
     outcome = _outcome(intent, commit, difference)
     arrows = column_descent(heart, intent) if difference is None else ()
+    partitions = partitions_after(heart, intent, commit) if difference is None else None
     reached("complete.before")
     with heart.database.write() as connection:
         task = tasks.task_of_run(connection, heart.org_id, intent.run_id)
@@ -78,18 +85,23 @@ def settle(
         )
         close_intent(connection, heart.org_id, closed, heart.clock())
         if difference is None:
-            result = _publish(connection, heart, task, intent, commit, arrows)
+            result = _publish(connection, heart, task, intent, commit, arrows, partitions)
         else:
             own = failure if outcome is IntentOutcome.FENCED else None
             said = own or _what_went_wrong(intent, commit, outcome, difference)
-            result = _end_intent_run(connection, heart, task, intent, said)
+            result = _end_intent_run(connection, heart, task, intent, said, canceled)
     reached("complete.recorded")
     show_waiting(heart, intent.dataset_id)
     return result
 
 
 def give_up(
-    heart: Heart, intent: Intent, failure: Failure, commit: Commit | None = None
+    heart: Heart,
+    intent: Intent,
+    failure: Failure,
+    commit: Commit | None = None,
+    *,
+    canceled: bool = False,
 ) -> RunResult:
     """Close an intent whose table is gone, or whose ``commit`` the State does not take."""
     with heart.database.write() as connection:
@@ -105,14 +117,21 @@ def give_up(
             sha256=commit.sha256 if commit else "",
         )
         close_intent(connection, heart.org_id, closed, heart.clock())
-        return _end_intent_run(connection, heart, task, intent, failure)
+        return _end_intent_run(connection, heart, task, intent, failure, canceled)
 
 
 def _end_intent_run(
-    connection: Connection, heart: Heart, task: Task, intent: Intent, failure: Failure
+    connection: Connection,
+    heart: Heart,
+    task: Task,
+    intent: Intent,
+    failure: Failure,
+    canceled: bool,
 ) -> RunResult:
     dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
-    return end_run(connection, heart, task, dataset, RunStatus.FAILED, error=failure)
+    return end_run(
+        connection, heart, task, dataset, RunStatus.FAILED, error=failure, canceled=canceled
+    )
 
 
 def _publish(
@@ -122,6 +141,7 @@ def _publish(
     intent: Intent,
     commit: Commit,
     arrows: tuple[Arrow, ...],
+    partitions: Partitions | None,
 ) -> RunResult:
     if intent.kind is MoveKind.ROLLBACK:
         dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
@@ -131,8 +151,8 @@ def _publish(
         return publish_compacted(connection, heart, task, dataset, intent, commit)
     run = opened_run(connection, heart, task, intent.run_id)
     if intent.kind is MoveKind.ADOPTION:
-        return publish_adopted(connection, heart, run, intent, commit)
-    return publish_version(connection, heart, run, intent, commit, arrows)
+        return publish_adopted(connection, heart, run, intent, commit, partitions)
+    return publish_version(connection, heart, run, intent, commit, arrows, partitions)
 
 
 def _first_answer(known: RunResult, commit_version: int, heart: Heart) -> RunResult:

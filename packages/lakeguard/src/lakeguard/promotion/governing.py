@@ -7,13 +7,19 @@ from sqlalchemy import Connection
 from lakeguard.ledger.intents import record_table
 from lakeguard.promotion.claims import other_holder
 from lakeguard.promotion.heart import Heart, OpenRun
+from lakeguard.promotion.partition_states import Partitions
 from lakeguard.promotion.publication import publish_version
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.run import Intent, RunResult
 
 
 def publish_adopted(
-    connection: Connection, heart: Heart, run: OpenRun, intent: Intent, commit: Commit
+    connection: Connection,
+    heart: Heart,
+    run: OpenRun,
+    intent: Intent,
+    commit: Commit,
+    partitions: Partitions | None,
 ) -> RunResult:
     record_table(
         connection,
@@ -23,7 +29,7 @@ def publish_adopted(
         intent.table_id,
         heart.clock(),
     )
-    return publish_version(connection, heart, run, intent, commit)
+    return publish_version(connection, heart, run, intent, commit, partitions=partitions)
 
 
 def adoption_difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:

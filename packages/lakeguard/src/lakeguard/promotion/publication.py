@@ -21,6 +21,7 @@ from lakeguard.promotion.builds import read_inputs
 from lakeguard.promotion.drifting import record_drift
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, OpenRun
+from lakeguard.promotion.partition_states import Partitions, record_partition_states
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.definition import policyset_hash, ruleset_hash
 from lakeguard_sdk.evidence import Evidence, InputVersion
@@ -37,6 +38,7 @@ def publish_version(
     intent: Intent,
     commit: Commit,
     arrows: tuple[Arrow, ...] = (),
+    partitions: Partitions | None = None,
 ) -> RunResult:
     """The next version of the dataset, bound to all that it was decided on."""
     decision = decision_by_id(connection, heart.org_id, intent.decision_id, intent.dataset)
@@ -48,6 +50,9 @@ def publish_version(
     inputs = _inputs(connection, heart, run, evidence)
     record_version(connection, heart.org_id, version, inputs)
     record_lineage(connection, heart.org_id, version, arrows)
+    record_partition_states(
+        connection, heart, run, version, partitions, frozenset(file.path for file in intent.adds)
+    )
     record_aside(connection, heart, run.plan, version, evidence)
     _materialize(connection, heart, run, version, evidence, adopted=adopted)
     _point_at(connection, heart, version, intent.kind)

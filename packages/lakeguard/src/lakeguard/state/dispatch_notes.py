@@ -112,6 +112,20 @@ DISPATCH_NOTES: dict[str, TableNote] = {
             ),
         ),
     ),
+    "invalidation_ends": TableNote(
+        Family.ORCHESTRATION,
+        "Invalidations that all have caught up with, and those that were withdrawn.",
+        (
+            Invariant(
+                "An invalidation ends once.",
+                constraints=(
+                    "invalidation_ends_pkey",
+                    "ck_invalidation_ends_outcome",
+                    "invalidation_ends_invalidation_id_fkey",
+                ),
+            ),
+        ),
+    ),
     "events": TableNote(
         Family.OURS,
         "What other systems are told of, as it is told.",

@@ -44,6 +44,7 @@ invalidations = Table(
     Column("caused_by", Id),
     Column("created_at", UtcTime, nullable=False),
     Column("created_by", Name, nullable=False),
+    Column("why", Long),
 )
 
 invalidation_progress = Table(
@@ -58,7 +59,18 @@ invalidation_progress = Table(
     Column("at", UtcTime, nullable=False),
     PrimaryKeyConstraint("invalidation_id", "dataset_id", name="pk_invalidation_progress"),
     CheckConstraint(
-        "outcome IN ('caught_up', 'not_affected', 'withdrawn')",
-        name="ck_invalidation_progress_outcome",
+        "outcome IN ('caught_up', 'not_affected')", name="ck_invalidation_progress_outcome"
     ),
+)
+
+invalidation_ends = Table(
+    "invalidation_ends",
+    metadata,
+    Column("invalidation_id", Id, ForeignKey("invalidations.invalidation_id"), primary_key=True),
+    Column("org_id", Id, nullable=False),
+    Column("outcome", Word, nullable=False),
+    Column("ended_at", UtcTime, nullable=False),
+    Column("actor", Name, nullable=False),
+    Column("reason", Long),
+    CheckConstraint("outcome IN ('done', 'withdrawn')", name="ck_invalidation_ends_outcome"),
 )

@@ -63,6 +63,7 @@ from lakeguard.state.ledger_tables import (
 )
 from lakeguard.state.metadata import metadata
 from lakeguard.state.partition_tables import (
+    invalidation_ends,
     invalidation_progress,
     invalidations,
     partition_versions,
@@ -127,6 +128,7 @@ __all__ = [
     "governed_tables",
     "intent_outcomes",
     "intents",
+    "invalidation_ends",
     "invalidation_progress",
     "invalidations",
     "job_schedules",

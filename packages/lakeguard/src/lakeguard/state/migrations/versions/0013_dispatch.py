@@ -36,6 +36,7 @@ def upgrade() -> None:
             "received_events": "",
             "partition_versions": "",
             "invalidation_progress": "",
+            "invalidation_ends": "",
             "events": "",
             "event_channels": "",
             "event_deliveries": "",
@@ -44,7 +45,10 @@ def upgrade() -> None:
 
 
 def _queue() -> None:
-    """Tasks of before are due since they were given; the guard has to know the new columns."""
+    """Tasks of before were begun by who gave them, and stay so: they are due never.
+
+    The guard has to know the new columns.
+    """
     for column in (
         sa.Column("due_at", UtcTime()),
         sa.Column("priority", sa.Integer()),
@@ -55,7 +59,6 @@ def _queue() -> None:
     ):
         op.add_column("tasks", column)
     op.add_column("task_attempts", sa.Column("config_hash", sa.String(length=80)))
-    op.execute("UPDATE tasks SET due_at = created_at")
     where = {state: sa.text(f"state = '{state}'") for state in ("queued", "failed")}
     op.create_index(
         "ix_tasks_queue",
@@ -75,6 +78,26 @@ def _queue() -> None:
     on = " ON tasks" if op.get_bind().dialect.name == "postgresql" else ""
     for guard in ("no_update", "no_delete", *(["no_truncate"] if on else [])):
         op.execute(f"DROP TRIGGER tasks_{guard}{on}")
+    _let_attempts_grow()
+
+
+def _let_attempts_grow() -> None:
+    """Whoever tries a task again by hand may go beyond the attempts that it has by itself.
+
+    SQLite cannot drop a constraint; it allows its text to be changed where no row is touched.
+    """
+    if op.get_bind().dialect.name == "postgresql":
+        op.drop_constraint("ck_tasks_attempt", "tasks")
+        op.create_check_constraint("ck_tasks_attempt", "tasks", "attempt >= 0")
+        return
+    version = op.get_bind().exec_driver_sql("PRAGMA schema_version").scalar_one()
+    op.execute("PRAGMA writable_schema = ON")
+    op.execute(
+        "UPDATE sqlite_master SET sql = replace(sql, ' AND attempt <= max_attempts', '')"
+        " WHERE type = 'table' AND name = 'tasks'"
+    )
+    op.execute(f"PRAGMA schema_version = {version + 1}")
+    op.execute("PRAGMA writable_schema = RESET")
 
 
 def _tasks() -> None:
@@ -90,6 +113,7 @@ def _tasks() -> None:
         sa.Column("actor", sa.String(length=300), nullable=False),
         sa.Column("code", sa.String(length=40)),
         sa.Column("message", sa.Text()),
+        sa.Column("due_at", UtcTime()),
         sa.PrimaryKeyConstraint("task_id", "number", name="pk_task_transitions"),
     )
     op.create_table(
@@ -225,10 +249,26 @@ def _partitions() -> None:
         sa.Column("at", UtcTime(), nullable=False),
         sa.PrimaryKeyConstraint("invalidation_id", "dataset_id", name="pk_invalidation_progress"),
         sa.CheckConstraint(
-            "outcome IN ('caught_up', 'not_affected', 'withdrawn')",
-            name="ck_invalidation_progress_outcome",
+            "outcome IN ('caught_up', 'not_affected')", name="ck_invalidation_progress_outcome"
         ),
     )
+    op.create_table(
+        "invalidation_ends",
+        sa.Column(
+            "invalidation_id",
+            sa.String(length=64),
+            sa.ForeignKey("invalidations.invalidation_id"),
+            primary_key=True,
+        ),
+        sa.Column("org_id", sa.String(length=64), nullable=False),
+        sa.Column("outcome", sa.String(length=40), nullable=False),
+        sa.Column("ended_at", UtcTime(), nullable=False),
+        sa.Column("actor", sa.String(length=300), nullable=False),
+        sa.Column("reason", sa.Text()),
+        sa.CheckConstraint("outcome IN ('done', 'withdrawn')", name="ck_invalidation_ends_outcome"),
+    )
+    op.add_column("invalidations", sa.Column("why", sa.Text()))
+    op.create_index("ix_version_inputs_input", "version_inputs", ["input_dataset_id"])
 
 
 def _events() -> None:

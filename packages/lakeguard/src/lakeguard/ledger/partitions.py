@@ -1,0 +1,131 @@
+"""Versions of partitions: what each is made of, by the version that brought or replaced it last.
+
+What a version shows of its partitions is worked out along the versions that it was built upon, so
+that a rollback takes nothing away and adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from lakeguard.ledger.versions import StoredVersion
+from lakeguard.state import facts
+from lakeguard.state.tables import data_versions, partition_versions, run_openings
+from lakeguard_sdk.noun import Instant, Noun
+
+
+class PartitionState(Noun):
+    """A partition as a commit leaves it; one that lost its last file has no rows."""
+
+    partition: str
+    location: str
+    rows: int
+    bytes: int
+
+
+class StoredPartition(PartitionState):
+    """The version that brought or replaced a partition, and what it was made under."""
+
+    version: int
+    run_id: str
+    materialized_at: Instant
+    config_hash: str
+    schema_hash: str
+
+
+def record_partitions(
+    connection: Connection,
+    org_id: str,
+    version: StoredVersion,
+    config_hash: str,
+    states: Collection[PartitionState],
+) -> None:
+    """Of each partition that the version brought or replaced, the whole of it as it is now."""
+    rows = [
+        {
+            "dataset_id": version.dataset_id,
+            "partition_key": state.partition,
+            "version": version.version,
+            "org_id": org_id,
+            "run_id": version.run_id,
+            "materialized_at": version.promoted_at,
+            "config_hash": config_hash,
+            "schema_hash": version.schema_hash,
+            "location": state.location,
+            "rows": state.rows,
+            "bytes": state.bytes,
+        }
+        for state in states
+    ]
+    facts.record(connection, partition_versions, rows, version.promoted_at)
+
+
+def config_of_run(connection: Connection, org_id: str, run_id: str) -> str | None:
+    """The hash of the settings that a run was opened under."""
+    opened = run_openings.c
+    return connection.scalar(
+        select(opened.bundle_hash).where(opened.org_id == org_id, opened.run_id == run_id)
+    )
+
+
+def descent_of(connection: Connection, dataset_id: str, version: int | None) -> Iterator[int]:
+    """The version, the one that it was built upon, and so on."""
+    bases = _bases(connection, dataset_id)
+    while version is not None and version in bases:
+        yield version
+        version = bases[version]
+
+
+def knows_partitions(connection: Connection, dataset_id: str, version: int) -> bool:
+    """Whether every partition that the version shows is recorded: with the first of a table that
+    was, all others were."""
+    table = partition_versions.c
+    own = select(table.version).where(table.dataset_id == dataset_id)
+    first = connection.scalar(own.order_by(table.version).limit(1))
+    base: int | None = version
+    while first is not None and base is not None and base >= first:
+        if connection.scalar(own.where(table.version == base).limit(1)) is not None:
+            return True
+        base = _base_of(connection, dataset_id, base)
+    return False
+
+
+def partitions_at(
+    connection: Connection, dataset_id: str, version: int
+) -> dict[str, StoredPartition]:
+    """What the version shows, by partition; those without a row are left out."""
+    table = partition_versions.c
+    order = {one: place for place, one in enumerate(descent_of(connection, dataset_id, version))}
+    found = connection.execute(select(partition_versions).where(table.dataset_id == dataset_id))
+    rows = [row for row in found if row.version in order]
+    newest: dict[str, StoredPartition] = {}
+    for row in sorted(rows, key=lambda row: order[row.version]):
+        newest.setdefault(row.partition_key, _stored(row))
+    return {key: newest[key] for key in sorted(newest) if newest[key].rows}
+
+
+def _base_of(connection: Connection, dataset_id: str, version: int) -> int | None:
+    versions = data_versions.c
+    return connection.scalar(
+        select(run_openings.c.base_version)
+        .join(data_versions, versions.run_id == run_openings.c.run_id)
+        .where(versions.dataset_id == dataset_id, versions.version == version)
+    )
+
+
+def _bases(connection: Connection, dataset_id: str) -> dict[int, int | None]:
+    versions = data_versions.c
+    rows = connection.execute(
+        select(versions.version, run_openings.c.base_version)
+        .join(run_openings, run_openings.c.run_id == versions.run_id, isouter=True)
+        .where(versions.dataset_id == dataset_id)
+    )
+    return {row.version: row.base_version for row in rows}
+
+
+def _stored(row: Row[Any]) -> StoredPartition:
+    fields = {**row._mapping, "partition": row.partition_key}
+    return StoredPartition(**{name: fields[name] for name in StoredPartition.model_fields})
