@@ -22,10 +22,24 @@ class Figure:
     value: float
     unit: str
     bar: float | None = None
+    least: bool = False
+    """The bar is the least that it may be."""
+    note: str = ""
+    """What has to be known to judge the figure."""
 
     @property
     def ok(self) -> bool:
-        return self.bar is None or self.value <= self.bar
+        if self.bar is None:
+            return True
+        return self.value >= self.bar if self.least else self.value <= self.bar
+
+    def told(self) -> dict[str, object]:
+        """For programs; what says nothing is left out."""
+        whole = {**asdict(self), "value": round(self.value, 3), "ok": self.ok}
+        return {key: value for key, value in whole.items() if key not in _SAID or value}
+
+
+_SAID = ("least", "note")
 
 
 def machine() -> str:
@@ -45,10 +59,7 @@ def keep(name: str, figures: list[Figure], folder: Path = RESULTS) -> None:
         "name": name,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
-        "figures": [
-            {**asdict(figure), "value": round(figure.value, 3), "ok": figure.ok}
-            for figure in figures
-        ],
+        "figures": [figure.told() for figure in figures],
     }
     (folder / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
 
@@ -57,9 +68,14 @@ def show(name: str, figures: list[Figure]) -> None:
     width = max(len(figure.figure) for figure in figures)
     print(f"\n{name} ({machine()})")
     for figure in figures:
-        bar = (
-            ""
-            if figure.bar is None
-            else f"   bar {figure.bar:g}   {'ok' if figure.ok else 'MISSED'}"
-        )
-        print(f"  {figure.figure:<{width}}  {figure.value:>9.3f} {figure.unit}{bar}")
+        print(f"  {figure.figure:<{width}}  {figure.value:>9.3f} {figure.unit}{_judged(figure)}")
+    for figure in figures:
+        if figure.note:
+            print(f"\n  {figure.figure}:\n    {figure.note}")
+
+
+def _judged(figure: Figure) -> str:
+    if figure.bar is None:
+        return ""
+    side = "at least " if figure.least else ""
+    return f"   bar {side}{figure.bar:g}   {'ok' if figure.ok else 'MISSED'}"

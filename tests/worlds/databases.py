@@ -42,12 +42,18 @@ test "$word" = stop || rm -rf "$folder"
 """Stops the server when told, and also when whoever started it is gone, however it went."""
 
 
+_QUICK = ("fsync=off", "shared_buffers=16MB", "max_connections=60")
+_DURABLE = ("shared_buffers=128MB", "max_connections=200")
+"""As a server is by default: a commit that was answered survives a loss of power."""
+
+
 class Server:
     """A PostgreSQL server in a folder of its own; over TCP it asks for a password."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, durable: bool = False) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="lakeguard-"))
         self.port = _free_port()
+        self._settings = _DURABLE if durable else _QUICK
         self._process: subprocess.Popen[bytes] | None = None
         self._account: dict[str, Any] = {}
         if os.geteuid() == 0:  # whom PostgreSQL refuses
@@ -75,9 +81,9 @@ class Server:
 
     def start(self) -> None:
         places = ("-D", self._data, "-k", str(self.folder), "-p", str(self.port))
-        quick = ("-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", "max_connections=60")
+        settings = [word for setting in self._settings for word in ("-c", setting)]
         with (self.folder / "log").open("ab") as log:
-            server = [_program("postgres"), *places, "-h", "127.0.0.1", *quick]
+            server = [_program("postgres"), *places, "-h", "127.0.0.1", *settings]
             self._process = subprocess.Popen(
                 ["sh", "-c", _TENDED, "sh", str(self.folder), *server],
                 stdin=subprocess.PIPE,

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from bench.__main__ import main
-from bench.figures import RESULTS, Figure, keep
+from bench.figures import RESULTS, Figure, keep, show
 
 KEYS = {"name", "at", "machine", "figures"}
 FIGURE_KEYS = {"figure", "value", "unit", "bar", "ok"}
+SAID_KEYS = {"least", "note"}
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,19 @@ FIGURE_KEYS = {"figure", "value", "unit", "bar", "ok"}
 )
 def test_a_bar_is_the_most_that_is_allowed(value: float, bar: float | None, ok: bool) -> None:
     assert Figure("x", value, "s", bar).ok is ok
+
+
+@pytest.mark.parametrize(("value", "ok"), [(999.0, False), (1000.0, True), (1001.0, True)])
+def test_a_bar_may_be_the_least_that_is_needed(
+    value: float, ok: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figure = Figure("x", value, "/s", 1000.0, least=True, note="of few words")
+    assert figure.ok is ok
+    show("tried", [figure])
+    told = capsys.readouterr().out
+    assert f"bar at least 1000   {'ok' if ok else 'MISSED'}" in told
+    assert "of few words" in told
+    assert figure.told().keys() == FIGURE_KEYS | SAID_KEYS
 
 
 def test_what_is_kept(tmp_path: Path) -> None:
@@ -34,7 +48,7 @@ def test_the_figures_in_the_repository_meet_their_bars() -> None:
     for file in RESULTS.glob("*.json"):
         told = json.loads(file.read_text())
         assert told.keys() == KEYS
-        assert all(figure.keys() == FIGURE_KEYS for figure in told["figures"])
+        assert all(figure.keys() - SAID_KEYS == FIGURE_KEYS for figure in told["figures"])
         assert all(figure["ok"] for figure in told["figures"])
 
 
