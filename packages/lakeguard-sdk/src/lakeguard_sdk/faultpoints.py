@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 POINTS = (
     "task.submitted",
+    "task.claimed",
+    "task.canceling",
     "run.opened",
     "schema.submitted",
     "stage.written",
@@ -53,8 +55,11 @@ POINTS = (
     "relay.marked",
     "rebuild.filled",
     "rebuild.owner_told",
+    "graph.activated",
     "alert.carried",
     "alert.marked",
+    "event.carried",
+    "event.marked",
 )
 
 _listeners: list[Callable[[str], None]] = []

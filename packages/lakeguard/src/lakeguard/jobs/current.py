@@ -6,10 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, select
 
+from lakeguard.ledger.switches import switched_off
 from lakeguard.registry.job_controls import Reading, read_controls
-from lakeguard.state.tables import job_switches, md_jobs
+from lakeguard.state.tables import md_jobs
 from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.job import JobControls
 
@@ -65,7 +66,7 @@ def current_jobs(
         query = query.where(md_jobs.c.job_id.in_(few))
     rows = connection.execute(query.order_by(md_jobs.c.job_name)).all()
     parsed = _parsed_all(connection, org_id, rows)
-    off = _switched_off(connection, org_id)
+    off = switched_off(connection, org_id)
     wanted = None if job_ids is None else set(job_ids)
     return {
         row.job_id: CurrentJob(
@@ -79,30 +80,11 @@ def current_jobs(
     }
 
 
-def _switched_off(connection: Connection, org_id: str) -> set[str]:
-    """Jobs whose last switch was off."""
-    last = (
-        select(job_switches.c.job_id, func.max(job_switches.c.number).label("number"))
-        .where(job_switches.c.org_id == org_id)
-        .group_by(job_switches.c.job_id)
-        .subquery()
-    )
-    query = select(job_switches.c.job_id).where(
-        job_switches.c.org_id == org_id,
-        job_switches.c.job_id == last.c.job_id,
-        job_switches.c.number == last.c.number,
-        job_switches.c.enabled.is_(False),
-    )
-    return set(connection.scalars(query))
-
-
 _known: dict[str, Parsed] = {}
 """By the hash of the definition: the same hash is the same definition, whoever has it."""
 
 
-def _parsed_all(
-    connection: Connection, org_id: str, rows: Collection[Row[Any]]
-) -> dict[str, Parsed]:
+def _parsed_all(connection: Connection, org_id: str, rows: Collection[Any]) -> dict[str, Parsed]:
     hashes = {row.definition_hash for row in rows}
     found = {key: _known[key] for key in hashes if key in _known}
     missing = hashes - found.keys()

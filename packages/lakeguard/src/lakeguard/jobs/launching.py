@@ -7,69 +7,116 @@ set by set.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, select, tuple_
-from sqlalchemy.dialects import postgresql, sqlite
 
-from lakeguard.dispatch import tasks as dispatched
+from lakeguard.dispatch.submitting import NewTask, submit_all
 from lakeguard.jobs.current import CurrentJob, current_jobs
+from lakeguard.jobs.gate_facts import GateFacts, read_facts
+from lakeguard.jobs.gates import overlapping, refusal
 from lakeguard.jobs.wishes import Cause, CauseKind, Wish
 from lakeguard.promotion.heart import Heart
-from lakeguard.registry.statements import AnyRow
-from lakeguard.state import facts
-from lakeguard.state.tables import dataset_registry, task_transitions, tasks
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.job import Launch
+from lakeguard.state.locking import hold, hold_shared
+from lakeguard.state.tables import task_transitions, tasks
+from lakeguard_sdk.job import Launch, Overlap
+from lakeguard_sdk.job_errors import LaunchRefused, NotRunnable
 from lakeguard_sdk.words import TaskKind, TaskState
 
 __all__ = ["Cause", "CauseKind", "Wish", "launch"]
 
+_MOST_AT_ONCE = 500
+
+
+def graph_lock(org_id: str) -> str:
+    """Who holds it alone changes which graph is active; who shares it launches under that one."""
+    return f"graph:{org_id}"
+
 
 def launch(connection: Connection, heart: Heart, wishes: Sequence[Wish]) -> list[Launch]:
-    """What became of each wish, in their order. The same wish again is not new."""
+    """What became of each wish, in their order. The same wish again is not new.
+
+    A job that nothing here runs has no task: its refusal is told, and not kept.
+    """
     if not wishes:
         return []
+    org_id = heart.org_id
+    hold_shared(connection, graph_lock(org_id))
+    jobs = current_jobs(connection, org_id, {wish.job_id for wish in wishes})
+    if any(job.controls.overlap is Overlap.SKIP for job in jobs.values()):
+        hold(connection, f"overlap:{org_id}")
     at = heart.clock()
-    jobs = current_jobs(connection, heart.org_id, {wish.job_id for wish in wishes})
-    places = _places(connection, heart.org_id, jobs)
-    rows = [_row(heart.org_id, wish, jobs[wish.job_id], places, at) for wish in wishes]
-    new = _insert(connection, rows)
-    added = [row for row in rows if row["task_id"] in new]
-    facts.tell(connection, tasks, added, at)
-    facts.record(connection, task_transitions, [_first(row, at) for row in added], at)
-    known = _known(connection, heart.org_id, [row for row in rows if row["task_id"] not in new])
+    facts = read_facts(connection, org_id, jobs.values(), at)
+    refused = _refused(wishes, jobs, facts)
+    runnable = [index for index, wish in enumerate(wishes) if _can_run(jobs.get(wish.job_id))]
+    wanted = [
+        _new_task(heart, wishes[index], jobs[wishes[index].job_id], facts, refused[index])
+        for index in runnable
+    ]
+    added = submit_all(connection, org_id, wanted, at)
+    again = [task for task, new in zip(wanted, added, strict=True) if new is None]
+    known = _known(connection, org_id, again)
+    answers = {
+        index: _answer(jobs[wishes[index].job_id], task, new, known)
+        for index, task, new in zip(runnable, wanted, added, strict=True)
+    }
     return [
-        _answer(jobs[wish.job_id].name, row, known) for wish, row in zip(wishes, rows, strict=True)
+        answers.get(index) or _untold(wish, jobs.get(wish.job_id), refused[index])
+        for index, wish in enumerate(wishes)
     ]
 
 
-def _row(
-    org_id: str, wish: Wish, job: CurrentJob, places: dict[str, str], at: datetime
-) -> dict[str, Any]:
+def _can_run(job: CurrentJob | None) -> bool:
+    return job is not None and job.controls.kind is not None
+
+
+def _refused(
+    wishes: Sequence[Wish], jobs: Mapping[str, CurrentJob], facts: GateFacts
+) -> list[LaunchRefused | None]:
+    """By wish; each job is judged once, and one that is to be alone starts once."""
+    by_job = {job.job_id: refusal(job, facts) for job in jobs.values()}
+    busy = set(facts.under_way)
+    found: list[LaunchRefused | None] = []
+    for wish in wishes:
+        job = jobs.get(wish.job_id)
+        why = by_job.get(wish.job_id)
+        if job is not None and why is None and job.controls.overlap is Overlap.SKIP:
+            why = overlapping(job) if wish.job_id in busy else None
+            busy.add(wish.job_id)
+        found.append(why)
+    return found
+
+
+def _new_task(
+    heart: Heart, wish: Wish, job: CurrentJob, facts: GateFacts, refused: LaunchRefused | None
+) -> NewTask:
     controls = job.controls
-    return {
-        "task_id": new_id("task"),
-        "org_id": org_id,
-        "kind": (controls.kind or TaskKind.BUILD).value,
-        "dataset_id": places.get(job.job_id, job.job_id),
-        "dedupe_key": wish.key,
-        "parameters": parameters_text(wish),
-        "triggered_by": wish.actor,
-        "created_at": at,
-        "max_attempts": controls.attempts or dispatched.MAX_ATTEMPTS,
-        "state": TaskState.QUEUED.value,
-        "attempt": 0,
-        "job_id": job.job_id,
-        "due_at": at,
-        "priority": controls.priority,
-        "labels": " ".join(controls.labels),
-        "dag_version_id": None,
-        "cause": wish.cause.to_json(),
-        "changes": 1,
-    }
+    return NewTask(
+        kind=controls.kind or TaskKind.BUILD,
+        subject=_subject(job, facts),
+        key=wish.key,
+        parameters=parameters_text(wish),
+        triggered_by=wish.actor,
+        attempts=controls.attempts or heart.dispatch.attempts,
+        actor=wish.actor,
+        due_at=None if refused else facts.at,
+        job_id=job.job_id,
+        priority=controls.priority,
+        labels=controls.labels,
+        dag_version_id=facts.graph.dag_version_id if facts.graph else None,
+        cause=wish.cause.to_json(),
+        state=TaskState.BLOCKED if refused else TaskState.QUEUED,
+        code=refused.code if refused else None,
+        message=str(refused) if refused else None,
+    )
+
+
+def _subject(job: CurrentJob, facts: GateFacts) -> str:
+    """The dataset that the job builds; else the job."""
+    name = job.definition.dataset
+    standing = facts.datasets.get(name) if name else None
+    return standing.dataset_id if standing else job.job_id
 
 
 def parameters_text(wish: Wish) -> str:
@@ -84,62 +131,68 @@ def parameters_text(wish: Wish) -> str:
     return json.dumps(kept)
 
 
-def _places(connection: Connection, org_id: str, jobs: dict[str, CurrentJob]) -> dict[str, str]:
-    """The dataset that each job builds."""
-    built = {
-        str(job.definition.dataset): job.job_id
-        for job in jobs.values()
-        if job.controls.kind is TaskKind.BUILD
-    }
-    if not built:
-        return {}
-    query = select(dataset_registry.c.dataset_name, dataset_registry.c.dataset_id)
-    rows = connection.execute(query.where(dataset_registry.c.org_id == org_id))
-    return {built[row.dataset_name]: row.dataset_id for row in rows if row.dataset_name in built}
-
-
-def _insert(connection: Connection, rows: list[dict[str, Any]]) -> set[str]:
-    """The ids of the tasks that were not there before."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    new = dialect.insert(tasks).on_conflict_do_nothing().returning(tasks.c.task_id)
-    return set(connection.scalars(new, rows))
-
-
-def _first(row: dict[str, Any], at: datetime) -> dict[str, Any]:
-    return {
-        "task_id": row["task_id"],
-        "number": 1,
-        "org_id": row["org_id"],
-        "attempt": 0,
-        "from_state": None,
-        "to_state": row["state"],
-        "at": at,
-        "actor": row["triggered_by"],
-        "code": None,
-        "message": None,
-    }
-
-
 def _known(
-    connection: Connection, org_id: str, rows: list[dict[str, Any]]
-) -> dict[tuple[str, str], AnyRow]:
+    connection: Connection, org_id: str, again: Sequence[NewTask]
+) -> dict[tuple[str, str], Any]:
     """Tasks that were there before, by what makes them the same."""
-    found: dict[tuple[str, str], AnyRow] = {}
-    keys = [(row["dataset_id"], row["dedupe_key"]) for row in rows]
-    for start in range(0, len(keys), 500):
-        query = select(tasks).where(
-            tasks.c.org_id == org_id,
-            tuple_(tasks.c.dataset_id, tasks.c.dedupe_key).in_(keys[start : start + 500]),
+    keys = [(task.subject, str(task.key)) for task in again]
+    found: dict[tuple[str, str], Any] = {}
+    for start in range(0, len(keys), _MOST_AT_ONCE):
+        query = (
+            select(
+                tasks.c.task_id,
+                tasks.c.dataset_id,
+                tasks.c.dedupe_key,
+                tasks.c.state,
+                task_transitions.c.code,
+                task_transitions.c.message,
+            )
+            .outerjoin(
+                task_transitions,
+                (task_transitions.c.task_id == tasks.c.task_id)
+                & (task_transitions.c.number == tasks.c.changes),
+            )
+            .where(
+                tasks.c.org_id == org_id,
+                tuple_(tasks.c.dataset_id, tasks.c.dedupe_key).in_(
+                    keys[start : start + _MOST_AT_ONCE]
+                ),
+            )
         )
         found.update({(row.dataset_id, row.dedupe_key): row for row in connection.execute(query)})
     return found
 
 
-def _answer(name: str, row: dict[str, Any], known: dict[tuple[str, str], AnyRow]) -> Launch:
-    before = known.get((row["dataset_id"], row["dedupe_key"]))
+def _answer(
+    job: CurrentJob, task: NewTask, new: str | None, known: Mapping[tuple[str, str], Any]
+) -> Launch:
+    if new is not None:
+        return Launch(
+            job=job.name,
+            task_id=new,
+            state=task.state,
+            new=True,
+            code=task.code or "",
+            reason=task.message or "",
+        )
+    row = known[task.subject, str(task.key)]
     return Launch(
-        job=name,
-        task_id=row["task_id"] if before is None else before.task_id,
-        state=TaskState(row["state"] if before is None else before.state),
-        new=before is None,
+        job=job.name,
+        task_id=row.task_id,
+        state=TaskState(row.state),
+        new=False,
+        code=row.code or "",
+        reason=row.message or "",
+    )
+
+
+def _untold(wish: Wish, job: CurrentJob | None, refused: LaunchRefused | None) -> Launch:
+    why = refused or NotRunnable(problem=f"there is no job {wish.job_id}")
+    return Launch(
+        job=job.name if job else wish.job_id,
+        task_id="",
+        state=TaskState.BLOCKED,
+        new=False,
+        code=why.code,
+        reason=str(why),
     )

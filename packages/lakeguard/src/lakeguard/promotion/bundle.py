@@ -6,15 +6,20 @@ of the dataset, of its target, of its source.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pydantic import Field
 from sqlalchemy import Connection
 
+from lakeguard.ledger.switches import switched_off
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart
+from lakeguard.registry.job_controls import read_controls
 from lakeguard.registry.store import (
     RegisteredDataset,
     current_source,
     current_target,
+    job_id_of_dataset,
     job_of_dataset,
 )
 from lakeguard_sdk.definition import (
@@ -70,28 +75,42 @@ def find_bundle(
     if isinstance(build, FromSource):
         found = current_source(connection, org_id, build.source)
         source = found.definition if found else None
-    if job is not None and not job.active:
-        findings.refuse("job", f"job {job.job} is disabled (active: false)")
+    _check_job(connection, org_id, job, findings)
     if definition.target:
-        _check_target(definition.target, target or None, source, findings)
+        named = source.source if source else None
+        for part, problem in target_problems(definition.target, target or None, named):
+            findings.refuse(part, problem)
     return resolve_bundle(job, definition, target or None, source)
 
 
-def _check_target(
-    name: str,
-    target: TargetDefinition | None,
-    source: SourceDefinition | None,
-    findings: Findings,
+def _check_job(
+    connection: Connection, org_id: str, job: JobDefinition | None, findings: Findings
 ) -> None:
+    """Off by its definition, by its own settings, or because an operator switched it off."""
+    if job is None:
+        return
+    if not read_controls(job).active:
+        findings.refuse("job", f"job {job.job} is disabled (active: false)")
+        return
+    job_id = job_id_of_dataset(connection, org_id, job.dataset) if job.dataset else None
+    if job_id in switched_off(connection, org_id):
+        said = f"job {job.job} is switched off; on again: lakeguard jobs enable {job.job}"
+        findings.refuse("job", said)
+
+
+def target_problems(
+    name: str, target: TargetDefinition | None, source: str | None
+) -> Iterator[tuple[str, str]]:
+    """Which part is missing or disabled, and in what words."""
     if target is None:
-        findings.refuse("target", f"target {name} is not registered")
+        yield "target", f"target {name} is not registered"
         return
     if not target.active:
-        findings.refuse("target", f"target {name} is disabled (active: false)")
+        yield "target", f"target {name} is disabled (active: false)"
     if source is None:
         return
-    mapping = next((m for m in target.sources if m.source == source.source), None)
+    mapping = next((m for m in target.sources if m.source == source), None)
     if mapping is None:
-        findings.refuse("mapping", f"source {source.source} is not mapped to target {name}")
+        yield "mapping", f"source {source} is not mapped to target {name}"
     elif not mapping.active:
-        findings.refuse("mapping", f"the mapping {source.source} → {name} is disabled")
+        yield "mapping", f"the mapping {source} → {name} is disabled"

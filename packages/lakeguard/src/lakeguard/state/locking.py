@@ -28,6 +28,13 @@ def hold(connection: Connection, name: str) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(key)))
 
 
+def hold_shared(connection: Connection, name: str) -> None:
+    """As ``hold``, but beside others who share it; who wants it alone waits for all of them."""
+    if connection.dialect.name == "postgresql":
+        key = bindparam("key", _key(_schema(connection), name), BigInteger)
+        connection.execute(select(func.pg_advisory_xact_lock_shared(key)))
+
+
 @contextmanager
 def sole_by_session(engine: Engine, name: str, wait_seconds: float) -> Iterator[bool]:
     """A session of its own holds the lock: it is gone when the process or its machine is."""

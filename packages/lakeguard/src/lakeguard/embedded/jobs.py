@@ -1,0 +1,106 @@
+"""The jobs port of the embedded control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from lakeguard.dispatch.listing import list_tasks, list_transitions, require_task, show_task
+from lakeguard.dispatch.retrying import retry_task
+from lakeguard.jobs.deploying import deploy, plan_deployment
+from lakeguard.jobs.graphs import list_graphs
+from lakeguard.jobs.listing import list_jobs, require_job, show_job
+from lakeguard.jobs.triggering import trigger
+from lakeguard.ledger.switches import switch_job
+from lakeguard.promotion.canceling import cancel_task
+from lakeguard.promotion.heart import Heart
+from lakeguard_sdk.dispatch import TaskRow, Transition
+from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.job import DagVersion, Deployed, JobRow, Launch
+from lakeguard_sdk.secret_values import holds_secret
+from lakeguard_sdk.words import TaskState
+
+
+@dataclass(frozen=True)
+class EmbeddedJobs:
+    heart: Heart
+
+    def deploy_plan(self, to: str | None = None) -> Deployed:
+        with self.heart.database.read() as connection:
+            return plan_deployment(connection, self.heart, to)
+
+    def deploy(self, reason: str = "", *, to: str | None = None) -> Deployed:
+        return deploy(self.heart, reason, to)
+
+    def dag_versions(self) -> Sequence[DagVersion]:
+        with self.heart.database.read() as connection:
+            return list_graphs(connection, self.heart.org_id)
+
+    def jobs(self) -> Sequence[JobRow]:
+        with self.heart.database.read() as connection:
+            return list_jobs(connection, self.heart.org_id)
+
+    def job(self, name: str) -> JobRow:
+        with self.heart.database.read() as connection:
+            return show_job(connection, self.heart.org_id, name)
+
+    def switch(self, name: str, *, enabled: bool, reason: str = "") -> JobRow:
+        heart = self.heart
+        with heart.database.write() as connection:
+            job = require_job(connection, heart.org_id, name)
+            switch_job(
+                connection,
+                heart.org_id,
+                job.job_id,
+                enabled=enabled,
+                actor=heart.actor,
+                reason=reason,
+                at=heart.clock(),
+            )
+        return self.job(name)
+
+    def trigger(
+        self,
+        name: str,
+        triggered_by: str,
+        *,
+        day: date | None = None,
+        set_to: Mapping[str, str] | None = None,
+        key: str | None = None,
+    ) -> Launch:
+        with self.heart.database.write() as connection:
+            return trigger(
+                connection, self.heart, name, triggered_by, day=day, set_to=set_to, key=key
+            )
+
+    def tasks(
+        self, *, state: TaskState | None = None, job: str | None = None, limit: int = 50
+    ) -> Sequence[TaskRow]:
+        with self.heart.database.read() as connection:
+            if job is not None:
+                require_job(connection, self.heart.org_id, job)
+            return list_tasks(connection, self.heart.org_id, state=state, job=job, limit=limit)
+
+    def task(self, task_id: str) -> TaskRow:
+        with self.heart.database.read() as connection:
+            return show_task(connection, self.heart.org_id, task_id)
+
+    def transitions(self, task_id: str) -> Sequence[Transition]:
+        with self.heart.database.read() as connection:
+            return list_transitions(connection, self.heart.org_id, task_id)
+
+    def retry(self, task_id: str, reason: str = "") -> TaskRow:
+        heart = self.heart
+        if holds_secret(reason):
+            raise SecretReason()
+        with heart.database.write() as connection:
+            task = require_task(connection, heart.org_id, task_id)
+            retry_task(connection, task, heart.actor, reason, heart.clock())
+        return self.task(task_id)
+
+    def cancel(self, task_id: str, reason: str = "") -> TaskRow:
+        if holds_secret(reason):
+            raise SecretReason()
+        cancel_task(self.heart, task_id, self.heart.actor, None, reason)
+        return self.task(task_id)

@@ -1,0 +1,147 @@
+"""Datasets as gates ask of them: what each is made of, and how it stands, read at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, exists, func, select
+
+from lakeguard.registry.statements import AnyRow
+from lakeguard.state.tables import (
+    data_versions,
+    dataset_pointers,
+    dataset_registry,
+    run_history,
+    tasks,
+)
+from lakeguard_sdk.definition import DatasetDefinition, FromSource
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.words import TaskKind
+
+_MOST_NAMED = 500
+"""More than so many are not asked for one by one."""
+_MOST_PARSED = 50_000
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a definition says, as far as gates ask."""
+
+    parents: tuple[DatasetName, ...]
+    target: str | None
+    source: str | None
+    tags: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A dataset as it is registered now, and what became of it last."""
+
+    dataset_id: str
+    name: DatasetName
+    domain: str
+    active: bool
+    revision: int
+    made: Made
+    published: bool
+    promoted_at: datetime | None
+    last_run: str | None
+    """The build that ended last."""
+
+
+def standings(
+    connection: Connection, org_id: str, names: Collection[str]
+) -> dict[DatasetName, Standing]:
+    """Of these datasets and their parents, by name."""
+    found = _read(connection, org_id, names)
+    above = {parent for each in found.values() for parent in each.made.parents} - found.keys()
+    return {**found, **_read(connection, org_id, above)} if above else found
+
+
+def _read(
+    connection: Connection, org_id: str, names: Collection[str]
+) -> dict[DatasetName, Standing]:
+    view = dataset_registry.c
+    last = (
+        select(run_history.c.run_id)
+        .join(tasks, tasks.c.task_id == run_history.c.task_id)
+        .where(run_history.c.dataset_id == view.dataset_id, tasks.c.kind == TaskKind.BUILD.value)
+        .order_by(run_history.c.end_time.desc(), run_history.c.run_id.desc())
+        .limit(1)
+    )
+    newest = select(func.max(data_versions.c.promoted_at)).where(
+        data_versions.c.dataset_id == view.dataset_id
+    )
+    query = select(
+        view.dataset_id,
+        view.dataset_name,
+        view.domain,
+        view.active,
+        view.revision,
+        view.definition_hash,
+        exists().where(dataset_pointers.c.dataset_id == view.dataset_id).label("published"),
+        newest.scalar_subquery().label("promoted_at"),
+        last.scalar_subquery().label("last_run"),
+    ).where(view.org_id == org_id)
+    if len(names) <= _MOST_NAMED:
+        query = query.where(view.dataset_name.in_(sorted(names)))
+    rows = [row for row in connection.execute(query) if row.dataset_name in names]
+    made = _made_all(connection, org_id, {row.definition_hash for row in rows})
+    return {DatasetName(row.dataset_name): _standing(row, made) for row in rows}
+
+
+def _standing(row: AnyRow, made: dict[str, Made]) -> Standing:
+    return Standing(
+        dataset_id=row.dataset_id,
+        name=DatasetName(row.dataset_name),
+        domain=row.domain,
+        active=row.active,
+        revision=row.revision,
+        made=made[row.definition_hash],
+        published=row.published,
+        promoted_at=row.promoted_at,
+        last_run=row.last_run,
+    )
+
+
+_known: dict[str, Made] = {}
+"""By the hash of the definition: the same hash is the same definition, whoever has it."""
+
+
+def _made_all(connection: Connection, org_id: str, hashes: set[str]) -> dict[str, Made]:
+    found = {key: _known[key] for key in hashes if key in _known}
+    missing = hashes - found.keys()
+    if not missing:
+        return found
+    view = dataset_registry.c
+    query = select(view.definition_hash, view.definition).where(view.org_id == org_id)
+    if len(missing) <= _MOST_NAMED:
+        query = query.where(view.definition_hash.in_(missing))
+    for row in connection.execute(query):
+        if row.definition_hash in missing:
+            found[row.definition_hash] = _made(DatasetDefinition.from_json(row.definition))
+    if len(_known) > _MOST_PARSED:
+        _known.clear()
+    _known.update(found)
+    return found
+
+
+def _made(definition: DatasetDefinition) -> Made:
+    build = definition.build
+    return Made(
+        parents=definition.parents,
+        target=definition.target,
+        source=build.source if isinstance(build, FromSource) else None,
+        tags={column.name: column.tags for column in definition.columns if column.tags},
+    )
+
+
+def parents_of_all(connection: Connection, org_id: str) -> dict[str, tuple[DatasetName, ...]]:
+    """Every registered dataset with what it is built from."""
+    view = dataset_registry.c
+    query = select(view.dataset_name, view.definition_hash).where(view.org_id == org_id)
+    rows = connection.execute(query).all()
+    made = _made_all(connection, org_id, {row.definition_hash for row in rows})
+    return {row.dataset_name: made[row.definition_hash].parents for row in rows}

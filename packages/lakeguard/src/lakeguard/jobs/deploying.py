@@ -1,0 +1,147 @@
+"""Deploying: the graph of what is defined becomes the active one, or an earlier one does again.
+
+The same content is the same version, and deploying it again does nothing. Going back withdraws
+the work of newer versions: what waits is canceled in the same transaction, what runs right after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, select
+
+from lakeguard.dispatch.changes import Change, change
+from lakeguard.dispatch.task import Task, task_from
+from lakeguard.jobs.current import current_jobs
+from lakeguard.jobs.dag import Differences, Graph, differences, graph_of
+from lakeguard.jobs.datasets import parents_of_all
+from lakeguard.jobs.graphs import StoredGraph, activate, active_graph, find_graph, keep_graph
+from lakeguard.jobs.launching import graph_lock
+from lakeguard.promotion.canceling import cancel_task
+from lakeguard.promotion.heart import Heart
+from lakeguard.state.engines import is_reading
+from lakeguard.state.locking import hold
+from lakeguard.state.tables import dag_versions, tasks
+from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.job import Deployed
+from lakeguard_sdk.job_errors import GraphLeft
+from lakeguard_sdk.secret_values import holds_secret
+from lakeguard_sdk.task_errors import NotCancelable
+from lakeguard_sdk.words import TaskState
+
+_WAITING = (TaskState.QUEUED, TaskState.FAILED)
+_OPEN = (*_WAITING, TaskState.RUNNING)
+
+
+def plan_deployment(connection: Connection, heart: Heart, to: str | None = None) -> Deployed:
+    """What a deployment would change; nothing is written."""
+    active = active_graph(connection, heart.org_id)
+    if to is not None:
+        wanted = find_graph(connection, heart.org_id, to)
+        return _deployed(active, wanted.graph, wanted.dag_version_id)
+    graph = defined_graph(connection, heart.org_id)
+    same = active is not None and active.content_hash == graph.content_hash()
+    return _deployed(active, graph, active.dag_version_id if active and same else "")
+
+
+def deploy(heart: Heart, reason: str = "", to: str | None = None) -> Deployed:
+    """Of two at once, one waits for the other, and then sees what it did."""
+    if holds_secret(reason):
+        raise SecretReason()
+    with heart.database.write() as connection:
+        hold(connection, graph_lock(heart.org_id))
+        at, org_id = heart.clock(), heart.org_id
+        active = active_graph(connection, org_id)
+        if to is None:
+            wanted = keep_graph(connection, org_id, defined_graph(connection, org_id), at)
+        else:
+            wanted = find_graph(connection, org_id, to)
+        done = _deployed(active, wanted.graph, wanted.dag_version_id)
+        if done.changed:
+            activate(connection, org_id, wanted, heart.actor, reason, at)
+        waiting = _withdraw(connection, heart, wanted)
+    reached("graph.activated")
+    running = cancel_superseded(heart)
+    return done.model_copy(update={"canceled": tuple(sorted({*waiting, *running}))})
+
+
+def defined_graph(connection: Connection, org_id: str) -> Graph:
+    """The graph of what is registered now."""
+    jobs = current_jobs(connection, org_id).values()
+    return graph_of(parents_of_all(connection, org_id), [job.definition for job in jobs])
+
+
+def cancel_superseded(heart: Heart) -> tuple[str, ...]:
+    """End what still goes on under a version newer than the active one; answers its tasks.
+
+    Whoever deploys does it; a dispatcher does it again, for those who died on the way.
+    """
+    with heart.database.read() as connection:
+        active = active_graph(connection, heart.org_id)
+        found = [] if active is None else _newer(connection, heart, active)
+    canceled = []
+    for task in found:
+        try:
+            ended = cancel_task(heart, task.task_id, heart.actor, GraphLeft.code, _reason(active))
+        except NotCancelable:  # it ended meanwhile
+            continue
+        if ended.state is TaskState.CANCELED:
+            canceled.append(task.task_id)
+    return tuple(canceled)
+
+
+def _withdraw(connection: Connection, heart: Heart, active: StoredGraph) -> list[str]:
+    waiting = [task for task in _newer(connection, heart, active) if task.state in _WAITING]
+    changes = [
+        Change(
+            task,
+            TaskState.CANCELED,
+            heart.actor,
+            code=GraphLeft.code,
+            message=_reason(active),
+        )
+        for task in waiting
+    ]
+    change(connection, changes, heart.clock())
+    return [task.task_id for task in waiting]
+
+
+def _newer(connection: Connection, heart: Heart, active: StoredGraph) -> Sequence[Task]:
+    """Open tasks of versions that were made after the active one."""
+    made = select(dag_versions.c.created_at).where(
+        dag_versions.c.org_id == heart.org_id,
+        dag_versions.c.dag_version_id == active.dag_version_id,
+    )
+    query = (
+        select(tasks)
+        .join(dag_versions, dag_versions.c.dag_version_id == tasks.c.dag_version_id)
+        .where(
+            tasks.c.org_id == heart.org_id,
+            tasks.c.state.in_([state.value for state in _OPEN]),
+            dag_versions.c.dag_version_id != active.dag_version_id,
+            dag_versions.c.created_at >= made.scalar_subquery(),
+        )
+        .order_by(tasks.c.task_id)
+    )
+    if connection.dialect.name == "postgresql" and not is_reading(connection):
+        query = query.with_for_update(of=tasks)
+    found = [task_from(row) for row in connection.execute(query)]
+    return [task for task in found if task.state is not TaskState.FAILED or task.due_at]
+
+
+def _reason(active: StoredGraph | None) -> str:
+    return str(GraphLeft(version=active.dag_version_id if active else ""))
+
+
+def _deployed(active: StoredGraph | None, graph: Graph, dag_version_id: str) -> Deployed:
+    found: Differences = differences(Graph() if active is None else active.graph, graph)
+    digest = graph.content_hash()
+    return Deployed(
+        dag_version_id=dag_version_id,
+        dag_hash=digest,
+        changed=active is None or active.content_hash != digest,
+        added=found.added,
+        removed=found.removed,
+        altered=found.altered,
+    )

@@ -1,0 +1,191 @@
+"""What the gates before a launch look at, read once for all jobs of a turn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import Connection, or_, select
+
+from lakeguard.gate.subject import Travelled
+from lakeguard.jobs.current import CurrentJob
+from lakeguard.jobs.datasets import Standing, standings
+from lakeguard.jobs.graphs import StoredGraph, active_graph
+from lakeguard.promotion.bundle import target_problems
+from lakeguard.promotion.travelling import travelled_tags
+from lakeguard.registry.store import current_policies, require_dataset
+from lakeguard.state.tables import (
+    decisions,
+    md_tgt_ctrl,
+    run_history,
+    run_openings,
+    source_systems,
+    tasks,
+)
+from lakeguard_sdk.definition import PolicyDefinition, TargetDefinition
+from lakeguard_sdk.job import Overlap
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.words import CheckKind, Outcome, PolicyType, RunStatus, TaskKind, TaskState
+
+_TIMELY = (PolicyType.CHANGE_FREEZE, PolicyType.SLA)
+_MOST_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """How a dataset's last build ended."""
+
+    run_id: str
+    status: RunStatus
+    revision: int | None
+    """Of the definition that it was opened with."""
+    by_schema: bool = False
+    """Whether a change of schema blocked it."""
+
+
+@dataclass(frozen=True)
+class GateFacts:
+    at: datetime
+    graph: StoredGraph | None = None
+    datasets: Mapping[DatasetName, Standing] = field(default_factory=dict)
+    runs: Mapping[str, LastRun] = field(default_factory=dict)
+    """By dataset id."""
+    off: Mapping[DatasetName, str] = field(default_factory=dict)
+    """Datasets that cannot be built because of a source, a target or a mapping, and why."""
+    policies: tuple[PolicyDefinition, ...] = ()
+    travelled: Mapping[DatasetName, tuple[Travelled, ...]] = field(default_factory=dict)
+    under_way: frozenset[str] = frozenset()
+    """Ids of jobs that are not to overlap, and have a task that is not over."""
+
+
+def read_facts(
+    connection: Connection, org_id: str, jobs: Collection[CurrentJob], at: datetime
+) -> GateFacts:
+    built = {
+        job.definition.dataset
+        for job in jobs
+        if job.controls.kind is TaskKind.BUILD and job.definition.dataset
+    }
+    found = standings(connection, org_id, built) if built else {}
+    policies = _policies(connection, org_id) if built else ()
+    return GateFacts(
+        at=at,
+        graph=active_graph(connection, org_id),
+        datasets=found,
+        runs=_last_runs(connection, found.values()),
+        off=dict(_off(connection, org_id, [found[name] for name in built if name in found])),
+        policies=policies,
+        travelled=_travelled(connection, org_id, policies, found),
+        under_way=_under_way(connection, org_id, jobs),
+    )
+
+
+def _policies(connection: Connection, org_id: str) -> tuple[PolicyDefinition, ...]:
+    known = current_policies(connection, org_id)
+    return tuple(policy for policy in known if policy.active and policy.type in _TIMELY)
+
+
+def _travelled(
+    connection: Connection,
+    org_id: str,
+    policies: Iterable[PolicyDefinition],
+    found: Mapping[DatasetName, Standing],
+) -> dict[DatasetName, tuple[Travelled, ...]]:
+    """Worked out only where a policy about time asks for tags."""
+    if not any(policy.applies_to_tag for policy in policies):
+        return {}
+    return {
+        name: travelled_tags(
+            connection, org_id, require_dataset(connection, org_id, name).definition
+        )
+        for name in found
+    }
+
+
+def _last_runs(connection: Connection, found: Iterable[Standing]) -> dict[str, LastRun]:
+    of = {each.last_run: each.dataset_id for each in found if each.last_run}
+    runs: dict[str, LastRun] = {}
+    for some in _pieces(sorted(of)):
+        query = (
+            select(
+                run_history.c.run_id,
+                run_history.c.status,
+                run_openings.c.dataset_revision,
+                decisions.c.ruling,
+            )
+            .outerjoin(run_openings, run_openings.c.run_id == run_history.c.run_id)
+            .outerjoin(
+                decisions,
+                (decisions.c.run_id == run_history.c.run_id)
+                & (run_history.c.status == RunStatus.BLOCKED.value),
+            )
+            .where(run_history.c.run_id.in_(some))
+        )
+        for row in connection.execute(query):
+            status = RunStatus(row.status)
+            runs[of[row.run_id]] = LastRun(
+                row.run_id, status, row.dataset_revision, _by_schema(row.ruling)
+            )
+    return runs
+
+
+def _by_schema(ruling: str | None) -> bool:
+    checks = [] if ruling is None else json.loads(ruling)["checks"]
+    return any(
+        check["kind"] == CheckKind.SCHEMA and check["outcome"] in (Outcome.FAIL, Outcome.ERROR)
+        for check in checks
+    )
+
+
+def _off(
+    connection: Connection, org_id: str, found: Collection[Standing]
+) -> Iterator[tuple[DatasetName, str]]:
+    """The first part of each dataset that is missing or disabled."""
+    sources = _sources(connection, org_id) if any(each.made.source for each in found) else {}
+    targets = _targets(connection, org_id) if any(each.made.target for each in found) else {}
+    for each in found:
+        source, target = each.made.source, each.made.target
+        problems = []
+        if source is not None and not sources.get(source, False):
+            known = "disabled (active: false)" if source in sources else "not registered"
+            problems.append(f"source {source} is {known}")
+        if target is not None:
+            problems += [said for _, said in target_problems(target, targets.get(target), source)]
+        if problems:
+            yield each.name, problems[0]
+
+
+def _sources(connection: Connection, org_id: str) -> dict[str, bool]:
+    view = source_systems.c
+    query = select(view.source_name, view.active).where(view.org_id == org_id)
+    return {row.source_name: row.active for row in connection.execute(query)}
+
+
+def _targets(connection: Connection, org_id: str) -> dict[str, TargetDefinition]:
+    texts = connection.scalars(
+        select(md_tgt_ctrl.c.definition).where(md_tgt_ctrl.c.org_id == org_id)
+    )
+    found = map(TargetDefinition.from_json, texts)
+    return {target.target: target for target in found}
+
+
+def _under_way(connection: Connection, org_id: str, jobs: Iterable[CurrentJob]) -> frozenset[str]:
+    alone = sorted(job.job_id for job in jobs if job.controls.overlap is Overlap.SKIP)
+    open_ = or_(
+        tasks.c.state.in_([TaskState.QUEUED.value, TaskState.RUNNING.value]),
+        (tasks.c.state == TaskState.FAILED.value) & tasks.c.due_at.is_not(None),
+    )
+    found: set[str] = set()
+    for some in _pieces(alone):
+        query = select(tasks.c.job_id).where(
+            tasks.c.org_id == org_id, tasks.c.job_id.in_(some), open_
+        )
+        found |= set(connection.scalars(query.distinct()))
+    return frozenset(found)
+
+
+def _pieces(values: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(values), _MOST_AT_ONCE):
+        yield values[start : start + _MOST_AT_ONCE]

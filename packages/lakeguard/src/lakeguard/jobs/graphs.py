@@ -1,0 +1,133 @@
+"""Versions of the graph in the State: each once, never changed, the last activation counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from sqlalchemy import Connection, func, select
+
+from lakeguard.jobs.dag import Graph
+from lakeguard.state import facts
+from lakeguard.state.tables import dag_activations, dag_versions
+from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.job import DagVersion
+from lakeguard_sdk.job_errors import UnknownGraph
+
+SHORTEST_HASH = 8
+_SHA = "sha256:"
+
+
+@dataclass(frozen=True)
+class StoredGraph:
+    dag_version_id: str
+    content_hash: str
+    graph: Graph
+
+
+def active_graph(connection: Connection, org_id: str) -> StoredGraph | None:
+    """The one that was activated last; None before the first."""
+    last = select(func.max(dag_activations.c.number)).where(dag_activations.c.org_id == org_id)
+    row = connection.execute(
+        select(dag_versions.c.dag_version_id, dag_versions.c.content_hash, dag_versions.c.body)
+        .join(dag_activations, dag_activations.c.dag_version_id == dag_versions.c.dag_version_id)
+        .where(
+            dag_activations.c.org_id == org_id,
+            dag_activations.c.number == last.scalar_subquery(),
+        )
+    ).first()
+    return None if row is None else _stored(row.dag_version_id, row.content_hash, row.body)
+
+
+def active_graph_id(connection: Connection, org_id: str) -> str | None:
+    return connection.scalar(
+        select(dag_activations.c.dag_version_id)
+        .where(dag_activations.c.org_id == org_id)
+        .order_by(dag_activations.c.number.desc())
+        .limit(1)
+    )
+
+
+def keep_graph(connection: Connection, org_id: str, graph: Graph, at: datetime) -> StoredGraph:
+    """The version of this content; it is made where there is none yet."""
+    digest = graph.content_hash()
+    known = connection.scalar(
+        select(dag_versions.c.dag_version_id).where(
+            dag_versions.c.org_id == org_id, dag_versions.c.content_hash == digest
+        )
+    )
+    if known is not None:
+        return StoredGraph(known, digest, graph)
+    dag_version_id = new_id("dag")
+    row = {
+        "dag_version_id": dag_version_id,
+        "org_id": org_id,
+        "content_hash": digest,
+        "body": graph.to_json(),
+        "created_at": at,
+    }
+    facts.record(connection, dag_versions, [row], at)
+    return StoredGraph(dag_version_id, digest, graph)
+
+
+def find_graph(connection: Connection, org_id: str, said: str) -> StoredGraph:
+    """By its id, its hash, or the beginning of its hash."""
+    rows = connection.execute(select(dag_versions).where(dag_versions.c.org_id == org_id)).all()
+    wanted = said.removeprefix(_SHA)
+    found = [
+        row
+        for row in rows
+        if row.dag_version_id == said
+        or (len(wanted) >= SHORTEST_HASH and row.content_hash.removeprefix(_SHA).startswith(wanted))
+    ]
+    if len(found) != 1:
+        hint = "" if not found else f"; {len(found)} versions begin so"
+        raise UnknownGraph(version=said[:80], hint=hint)
+    return _stored(found[0].dag_version_id, found[0].content_hash, found[0].body)
+
+
+def activate(
+    connection: Connection, org_id: str, graph: StoredGraph, actor: str, reason: str, at: datetime
+) -> None:
+    """From now on this one counts; the caller holds the organisation's graph."""
+    last = connection.scalar(
+        select(func.coalesce(func.max(dag_activations.c.number), 0)).where(
+            dag_activations.c.org_id == org_id
+        )
+    )
+    row = {
+        "org_id": org_id,
+        "number": int(last or 0) + 1,
+        "dag_version_id": graph.dag_version_id,
+        "activated_at": at,
+        "actor": actor,
+        "reason": reason,
+    }
+    facts.record(connection, dag_activations, [row], at)
+
+
+def list_graphs(connection: Connection, org_id: str) -> list[DagVersion]:
+    """The newest first."""
+    active = active_graph_id(connection, org_id)
+    query = select(dag_versions).where(dag_versions.c.org_id == org_id)
+    newest = query.order_by(dag_versions.c.created_at.desc(), dag_versions.c.dag_version_id.desc())
+    found = []
+    for row in connection.execute(newest):
+        graph = _stored(row.dag_version_id, row.content_hash, row.body).graph
+        found.append(
+            DagVersion(
+                dag_version_id=row.dag_version_id,
+                dag_hash=row.content_hash,
+                created_at=row.created_at,
+                jobs=len(graph.jobs),
+                datasets=len(graph.datasets),
+                active=row.dag_version_id == active,
+            )
+        )
+    return found
+
+
+@lru_cache(maxsize=64)
+def _stored(dag_version_id: str, content_hash: str, body: str) -> StoredGraph:
+    return StoredGraph(dag_version_id, content_hash, Graph.from_json(body))

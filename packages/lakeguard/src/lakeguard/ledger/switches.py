@@ -1,0 +1,64 @@
+"""Switches of jobs: an operator's word, beside what the definition says."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, func, select
+
+from lakeguard.state import facts
+from lakeguard.state.locking import hold
+from lakeguard.state.tables import job_switches
+from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.secret_values import holds_secret
+
+
+def switch_job(
+    connection: Connection,
+    org_id: str,
+    job_id: str,
+    *,
+    enabled: bool,
+    actor: str,
+    reason: str,
+    at: datetime,
+) -> None:
+    """One more row in the job's history; the same again changes nothing and adds none."""
+    if holds_secret(reason):
+        raise SecretReason()
+    hold(connection, f"switch:{org_id}:{job_id}")
+    last = connection.execute(
+        select(job_switches.c.number, job_switches.c.enabled)
+        .where(job_switches.c.org_id == org_id, job_switches.c.job_id == job_id)
+        .order_by(job_switches.c.number.desc())
+        .limit(1)
+    ).first()
+    if enabled is (True if last is None else last.enabled):
+        return
+    row = {
+        "org_id": org_id,
+        "job_id": job_id,
+        "number": 1 if last is None else last.number + 1,
+        "enabled": enabled,
+        "switched_at": at,
+        "actor": actor,
+        "reason": reason,
+    }
+    facts.record(connection, job_switches, [row], at)
+
+
+def switched_off(connection: Connection, org_id: str) -> set[str]:
+    """Jobs whose last switch was off, by id."""
+    last = (
+        select(job_switches.c.job_id, func.max(job_switches.c.number).label("number"))
+        .where(job_switches.c.org_id == org_id)
+        .group_by(job_switches.c.job_id)
+        .subquery()
+    )
+    query = select(job_switches.c.job_id).where(
+        job_switches.c.org_id == org_id,
+        job_switches.c.job_id == last.c.job_id,
+        job_switches.c.number == last.c.number,
+        job_switches.c.enabled.is_(False),
+    )
+    return set(connection.scalars(query))
