@@ -1,0 +1,101 @@
+"""The process of a job in Python: ``python -m lakeguard_sdk.job_process``, started by a worker.
+
+Its standard input is the link to that worker. An order comes by it, a report goes back, and when
+it breaks the worker is gone: then nobody would hear of the end, and the process ends itself with
+all that it has started.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import socket
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.python_job import Job, JobOrder, Retry, job_of
+from lakeguard_sdk.run import Failure
+from lakeguard_sdk.work_errors import JobAsksAgain, JobFailed, JobUnusable
+
+
+def main() -> None:
+    link = _taken_link()
+    with link.makefile("rb") as lines:
+        order = JobOrder.from_json(lines.readline())
+    threading.Thread(target=_end_with, args=(link,), daemon=True).start()
+    report = called(order)
+    with suppress(OSError, ValueError):  # the job may have closed it
+        sys.stdout.flush()
+    link.sendall(report.encode() + b"\n")
+
+
+def _taken_link() -> socket.socket:
+    """The link, out of the job's reach; what the job reads from its input is empty."""
+    link = socket.socket(fileno=os.dup(0))
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    return link
+
+
+def _end_with(link: socket.socket) -> None:
+    with suppress(OSError):
+        link.recv(1)
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+def called(order: JobOrder) -> str:
+    """What the call came to; its error is in the log as Python shows it."""
+    job = job_of(order)
+    try:
+        _callable(order)(job)
+        return TaskReport(success=True, outputs=job.outputs).to_json()
+    except JobUnusable as error:
+        return _failed(error)
+    except Retry as error:
+        traceback.print_exc()
+        return _failed(JobAsksAgain(job=order.job, reason=_line(error) or "it does not say why"))
+    except BaseException as error:  # noqa: BLE001 - whatever it was, it is reported
+        traceback.print_exc()
+        said = _line(error)
+        reason = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        return _failed(JobFailed(job=order.job, reason=reason))
+
+
+def _callable(order: JobOrder) -> Callable[[Job], Any]:
+    """The function that the order names; the project's own modules come first."""
+    sys.path.insert(0, order.project)
+    module, _, name = order.call.partition(":")
+    try:
+        found = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except Exception as error:  # noqa: BLE001 - a module may raise anything while it is loaded
+        traceback.print_exc()
+        reason = f"{order.call}: {type(error).__name__}: {_line(error)}"
+        raise JobUnusable(job=order.job, reason=reason) from None
+    if not callable(found):
+        raise JobUnusable(job=order.job, reason=f"{order.call} is no function")
+    return found
+
+
+def _failed(error: LakeGuardError) -> str:
+    failure = Failure(code=error.code, message=str(error), retryable=error.retryable)
+    return TaskReport(success=False, error=failure).to_json()
+
+
+def _line(error: BaseException) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+
+
+if __name__ == "__main__":
+    main()

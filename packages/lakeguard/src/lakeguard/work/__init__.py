@@ -1,0 +1,1 @@
+"""Workers: taking tasks from the queue and running each to its end."""

@@ -1,0 +1,90 @@
+"""A job that somebody outside runs: he is told to start, and reports back with the task's token."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import ValidationError
+
+from lakeguard.work.attempt import Attempt, failure_of
+from lakeguard_sdk.canonical import canonical_json
+from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.errors import LakeGuardError, SecretMissing
+from lakeguard_sdk.secret_references import resolve
+from lakeguard_sdk.secret_values import is_reference
+from lakeguard_sdk.signed_post import Answer, NoAnswer, SignedPost
+from lakeguard_sdk.task_token import token_of
+from lakeguard_sdk.work_errors import CallFailed, CallRefused
+
+SIGNING_SECRET = "signing_secret"  # noqa: S105 - the name of a parameter
+"""The parameter that names what the call is signed with, ``env:NAME`` or ``file:PATH``."""
+REPORT_PATH = "/tasks/report"
+KEEP_PATH = "/tasks/keep"
+MOST_SECONDS = 30.0
+"""For the answer; what the work itself takes is another matter."""
+_LATER = (408, 425, 429)
+
+
+def call_out(attempt: Attempt) -> TaskReport | None:
+    """None where the job was taken: whoever took it reports. Else what came of it at once."""
+    try:
+        answer = _sent(attempt)
+    except (SecretMissing, CallRefused, CallFailed) as error:
+        return _failed(error)
+    if 200 <= answer.status < 300:
+        return _report_in(attempt, answer)
+    passing = answer.status >= 500 or answer.status in _LATER
+    kind = CallFailed if passing else CallRefused
+    return _failed(kind(job=attempt.name, reason=f"the address answered {answer.status}"))
+
+
+def _sent(attempt: Attempt) -> Answer:
+    assignment = attempt.assignment
+    reference = assignment.parameters.get(SIGNING_SECRET, "")
+    if not is_reference(reference):
+        reason = f"its details name no {SIGNING_SECRET}, env:NAME or file:PATH, to sign the call"
+        raise CallRefused(job=attempt.name, reason=reason)
+    post = SignedPost(
+        assignment.url, resolve(reference), f"dlv_{attempt.ticket.run_id}", call_body(attempt)
+    )
+    try:
+        return post.send(min(MOST_SECONDS, assignment.timeout_seconds), with_body=True)
+    except NoAnswer as error:
+        raise CallFailed(job=attempt.name, reason=str(error)) from None
+
+
+def call_body(attempt: Attempt) -> bytes:
+    """One JSON object, the same for the same attempt; references to secrets stay here."""
+    assignment, ticket = attempt.assignment, attempt.ticket
+    parameters = assignment.parameters.items()
+    told = {
+        "job": attempt.name,
+        "task": ticket.task_id,
+        "run": ticket.run_id,
+        "attempt": ticket.attempt,
+        "parameters": {name: text for name, text in parameters if not is_reference(text)},
+        "outputs": list(assignment.outputs),
+        "timeout_seconds": assignment.timeout_seconds,
+        "token": token_of(ticket),
+        "report_path": REPORT_PATH,
+        "keep_path": KEEP_PATH,
+    }
+    return canonical_json(told).encode()
+
+
+def _report_in(attempt: Attempt, answer: Answer) -> TaskReport | None:
+    """The answer's own ``report``, where it brings one; any other answer is a yes."""
+    try:
+        said = json.loads(answer.body or b"{}")
+    except ValueError:
+        return None
+    if not isinstance(said, dict) or "report" not in said:
+        return None
+    try:
+        return TaskReport.model_validate(said["report"])
+    except (ValidationError, LakeGuardError):
+        return _failed(CallRefused(job=attempt.name, reason="its answer holds no proper report"))
+
+
+def _failed(error: LakeGuardError) -> TaskReport:
+    return TaskReport(success=False, error=failure_of(error))

@@ -1,0 +1,30 @@
+"""Attempts of jobs for tests, as a dispatcher would give them, and modules for them to call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+from lakeguard.work.attempt import Attempt
+from lakeguard_sdk.dispatch import Assignment
+from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.run import RunTicket
+from lakeguard_sdk.words import TaskKind
+
+
+def attempt_of(kind: TaskKind = TaskKind.PYTHON, **fields: Any) -> Attempt:
+    """The first attempt of a job that calls ``jobs:main``."""
+    ticket = RunTicket(
+        run_id=new_id("run"), task_id=new_id("task"), attempt=1, lease_token=new_id("lease")
+    )
+    said = {"call": "jobs:main", "timeout_seconds": 30, "lease_seconds": 120.0, **fields}
+    return Attempt(Assignment(ticket=ticket, kind=kind, job="nightly", **said))
+
+
+def write_job(project: Path, body: str, module: str = "jobs") -> None:
+    """A module whose function ``main`` has this body."""
+    project.mkdir(parents=True, exist_ok=True)
+    lines = "".join(f"    {line}\n" for line in dedent(body).strip().splitlines())
+    head = "from lakeguard_sdk.python_job import Job, Retry\n\n\ndef main(job: Job) -> None:\n"
+    (project / f"{module}.py").write_text(head + lines)
