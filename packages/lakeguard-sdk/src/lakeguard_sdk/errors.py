@@ -14,13 +14,18 @@ LakeGuardError
 │   ├── AlreadyPublished   LG-1010
 │   ├── ReasonNeeded       LG-1011
 │   ├── SecretReason       LG-1012
+│   ├── UnknownTask        LG-1601, NotRetryable LG-1602, NotCancelable LG-1603
 │   ├── NothingWaits       LG-1501
 │   ├── WriteOffInvalid    LG-1502
 │   ├── ReportRefused      LG-1611
 │   ├── NotReported        LG-1612
+│   ├── BadPlace           LG-1613
+│   ├── PlaceTaken         LG-1614
+│   ├── NoEvent            LG-1641, SecretEvent LG-1642
 │   ├── NotInDraft         LG-1220
 │   ├── NothingDrafted     LG-1221
 │   ├── NotComparable      LG-1222
+│   ├── NoLog              LG-1651
 │   ├── InvalidDefinitions LG-2000, carries all of the next
 │   ├── DefinitionError    LG-20xx, one code per kind of mistake, with file, line, column
 │   ├── RegistryMoved      LG-2100
@@ -41,6 +46,8 @@ LakeGuardError
 │   ├── BadToken           LG-3311
 │   ├── ReportedOtherwise  LG-3312
 │   ├── OutputThere        LG-3313
+│   ├── TaskCanceled       LG-3301
+│   ├── EventDiffers       LG-3341
 │   └── NotReplayable      LG-3201, ReadsAllAnew LG-3202
 ├── MoveError              a move did not happen
 │   ├── TableBusy          LG-4001, retryable
@@ -66,6 +73,9 @@ LakeGuardError
 │   ├── Interrupted        LG-5011
 │   ├── SparkNotStarted    LG-5012
 │   ├── SparkEnded         LG-5013
+│   ├── JobFailed          LG-5651, JobUnusable LG-5653, CallRefused LG-5656
+│   ├── JobAsksAgain       LG-5652, retryable; so are JobCrashed LG-5654, JobTimedOut LG-5655,
+│   │                      CallFailed LG-5657 and WorkerStopped LG-5658
 │   ├── VersionUnreadable  LG-5020
 │   └── NotRebuildable     LG-5021
 └── StateError             the database is not what this version needs

@@ -61,6 +61,11 @@ POINTS = (
     "graph.activated",
     "alert.carried",
     "alert.marked",
+    "trigger.launched",
+    "trigger.moved",
+    "trigger.committed",
+    "report.written",
+    "report.recorded",
     "event.carried",
     "event.marked",
 )

@@ -1,0 +1,58 @@
+"""Launching what a trigger found, and moving on from it: both in one transaction, or neither.
+
+A plan is made of facts alone. It is made once to see whether there is anything to do, and once
+more by whoever then holds the trigger, so that two dispatchers do not take the same for new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection
+
+from lakeguard.jobs.launching import launch
+from lakeguard.jobs.wishes import Wish
+from lakeguard.promotion.heart import Heart
+from lakeguard.state.locking import hold
+from lakeguard.triggers import statements
+from lakeguard_sdk.canonical import data_hash
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.job import Launch
+
+_LONGEST_KEY = 200
+
+
+@dataclass
+class Planned:
+    """What to launch, and the places of jobs after that, by job and what it watches."""
+
+    wishes: list[Wish] = field(default_factory=list)
+    moves: dict[tuple[str, str], str] = field(default_factory=dict)
+    gone: list[tuple[str, str]] = field(default_factory=list)
+    """Places in what is no longer there."""
+
+    def __bool__(self) -> bool:
+        return bool(self.wishes or self.gone)
+
+
+def launch_planned(heart: Heart, name: str, plan: Callable[[Connection], Planned]) -> list[Launch]:
+    """What became of the plan's wishes."""
+    with heart.database.read() as connection:
+        if not plan(connection):
+            return []
+    with heart.database.write() as connection:
+        hold(connection, f"triggers:{heart.org_id}:{name}")
+        planned = plan(connection)
+        launches = launch(connection, heart, planned.wishes)
+        reached("trigger.launched")
+        statements.set_cursors(connection, heart.org_id, planned.moves)
+        statements.forget_cursors(connection, heart.org_id, planned.gone)
+        reached("trigger.moved")
+    reached("trigger.committed")
+    return launches
+
+
+def key_of(kind: str, text: str) -> str:
+    """A task's key: what it was launched for, or the hash of that where it is long."""
+    return f"{kind}:{text}" if len(text) <= _LONGEST_KEY else f"{kind}:{data_hash(text)}"

@@ -1,0 +1,103 @@
+"""Events that other systems send. An event and the tasks it starts are recorded together, once."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.jobs.current import CurrentJob
+from lakeguard.jobs.launching import launch
+from lakeguard.jobs.wishes import Cause, CauseKind, Wish
+from lakeguard.promotion.heart import Heart
+from lakeguard.state import facts
+from lakeguard.state.locking import hold
+from lakeguard.state.tables import received_events
+from lakeguard.triggers import statements
+from lakeguard.triggers.roster import Roster, read_roster
+from lakeguard.triggers.shapes import Event, read_event
+from lakeguard_sdk.canonical import data_hash
+from lakeguard_sdk.event_patterns import matches
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.job import Launch
+from lakeguard_sdk.secret_values import holds_secret
+from lakeguard_sdk.trigger_errors import EventDiffers, SecretEvent
+from lakeguard_sdk.words import TaskState
+
+ACTOR = "trigger:event"
+
+
+def receive(heart: Heart, body: bytes, shape: str | None = None) -> list[Launch]:
+    """What the event launched. The same event again launches nothing, also for jobs that are new
+    since; under the same name with other content it is refused."""
+    event = read_event(body, shape)
+    if holds_secret(event.text):
+        raise SecretEvent()
+    with heart.database.write() as connection:
+        hold(connection, f"triggers:{heart.org_id}:events")
+        jobs = _waiting(read_roster(connection, heart.org_id), event)
+        if not _store(connection, heart, event):
+            return _known(connection, heart.org_id, jobs, event)
+        launches = launch(connection, heart, [_wish(job, event) for job in jobs])
+        reached("trigger.launched")
+    reached("trigger.committed")
+    return launches
+
+
+def _waiting(roster: Roster, event: Event) -> list[CurrentJob]:
+    """Jobs whose pattern the event matches."""
+    return [
+        job
+        for job in roster.waiting("event")
+        if job.controls.event is not None and matches(job.controls.event, event.content)
+    ]
+
+
+def _store(connection: Connection, heart: Heart, event: Event) -> bool:
+    """Whether the event is new."""
+    found = statements.received(heart.org_id, event.source, event.event_id)
+    known = connection.execute(found).first()
+    if known is not None:
+        if known.body_hash != event.digest:
+            raise EventDiffers(event=event.event_id, source=event.source)
+        return False
+    last: int = connection.execute(statements.last_ordinal(heart.org_id)).scalar_one()
+    at = heart.clock()
+    row = {
+        "org_id": heart.org_id,
+        "source": event.source,
+        "event_id": event.event_id,
+        "shape": event.shape.value,
+        "type": event.type,
+        "body": event.text,
+        "body_hash": event.digest,
+        "received_at": at,
+        "ordinal": last + 1,
+    }
+    facts.record(connection, received_events, [row], at)
+    return True
+
+
+def _known(
+    connection: Connection, org_id: str, jobs: list[CurrentJob], event: Event
+) -> list[Launch]:
+    """What the event launched when it came first."""
+    names = {job.job_id: job.name for job in jobs}
+    rows = connection.execute(statements.launched_under(org_id, set(names), _key(event)))
+    return [
+        Launch(job=names[row.job_id], task_id=row.task_id, state=TaskState(row.state), new=False)
+        for row in rows
+    ]
+
+
+def _wish(job: CurrentJob, event: Event) -> Wish:
+    details = {"source": event.source, "id": event.event_id, "type": event.type}
+    return Wish(
+        job_id=job.job_id,
+        key=_key(event),
+        cause=Cause(kind=CauseKind.EVENT, details=details),
+        actor=ACTOR,
+        parameters=event.parameters(),
+    )
+
+
+def _key(event: Event) -> str:
+    return f"event:{data_hash([event.source, event.event_id])}"

@@ -1,0 +1,81 @@
+"""Jobs that something else than a person may start, read again whenever one of them changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from lakeguard.jobs.current import CurrentJob, current_jobs
+from lakeguard.jobs.graphs import active_graph
+from lakeguard.state.tables import dag_activations, job_switches, registry_applies
+from lakeguard_sdk.job import JobControls
+
+Mark = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Roster:
+    """All jobs of an organisation as they stood under ``mark``."""
+
+    mark: Mark
+    jobs: dict[str, CurrentJob]
+    ready: frozenset[str]
+    """By id: those that are active, switched on, and in the active graph."""
+    undeployed: tuple[str, ...]
+    """By name: what would be started by itself if the active graph knew it."""
+
+    def waiting(self, what: str) -> Iterator[CurrentJob]:
+        """Jobs that may start and have a trigger of this kind."""
+        for job_id in self.ready:
+            job = self.jobs[job_id]
+            if getattr(job.controls, what):
+                yield job
+
+
+def read_roster(connection: Connection, org_id: str, before: Roster | None = None) -> Roster:
+    """The jobs as they are now; where nothing changed since ``before``, that is they."""
+    mark = _mark(connection, org_id)
+    if before is not None and before.mark == mark:
+        return before
+    jobs = current_jobs(connection, org_id)
+    graph = active_graph(connection, org_id)
+    known = set() if graph is None else set(graph.graph.jobs)
+    willing = {key: job for key, job in jobs.items() if job.active and job.enabled}
+    missing = [job.name for job in willing.values() if job.name not in known]
+    return Roster(
+        mark=mark,
+        jobs=jobs,
+        ready=frozenset(key for key, job in willing.items() if job.name in known),
+        undeployed=tuple(
+            job.name
+            for job in willing.values()
+            if job.name not in known and is_triggered(job.controls)
+        )
+        if missing
+        else (),
+    )
+
+
+def is_triggered(controls: JobControls) -> bool:
+    return bool(
+        controls.cron or controls.updates or controls.files or controls.event or controls.after
+    )
+
+
+def _mark(connection: Connection, org_id: str) -> Mark:
+    """It differs as soon as a definition, a switch or the active graph does."""
+    applies, switches, activations = registry_applies.c, job_switches.c, dag_activations.c
+    return tuple(
+        connection.execute(
+            select(
+                select(func.max(applies.ordinal)).where(applies.org_id == org_id).scalar_subquery(),
+                select(func.count()).where(switches.org_id == org_id).scalar_subquery(),
+                select(func.max(activations.number))
+                .where(activations.org_id == org_id)
+                .scalar_subquery(),
+            )
+        ).one()
+    )

@@ -1,0 +1,120 @@
+"""Jobs whose time has come. A time is launched once: its task's key is the time itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection
+
+from lakeguard.jobs.current import CurrentJob
+from lakeguard.jobs.launching import launch
+from lakeguard.jobs.wishes import Cause, CauseKind, Wish
+from lakeguard.promotion.heart import Heart
+from lakeguard.triggers import statements
+from lakeguard.triggers.catching_up import MOST, due_times, first_time
+from lakeguard.triggers.roster import Roster
+from lakeguard_sdk.canonical import format_instant
+from lakeguard_sdk.cron_zones import zone_of
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.job import CronTrigger, Launch
+
+ACTOR = "trigger:cron"
+
+
+def follow_definitions(heart: Heart, roster: Roster) -> None:
+    """Every job's next time is that of its definition as it is now. One that is seen for the
+    first time starts from now."""
+    at = heart.clock()
+    with heart.database.read() as connection:
+        rows = _changed(connection, heart.org_id, roster, at)
+    if rows:
+        with heart.database.write() as connection:
+            statements.set_schedules(connection, rows)
+
+
+def launch_due(heart: Heart, roster: Roster) -> tuple[list[Launch], list[str]]:
+    """Launches what is due and moves each schedule on, both or neither; and what was left out.
+
+    Of two dispatchers, each takes what the other has not taken yet.
+    """
+    at = heart.clock()
+    with heart.database.read() as connection:
+        if not connection.execute(statements.due(heart.org_id, at, limit=1)).first():
+            return [], []
+    with heart.database.write() as connection:
+        rows = connection.execute(statements.take_due(heart.org_id, at)).all()
+        wishes, moves, told = _owed(rows, roster, at)
+        launches = launch(connection, heart, wishes)
+        reached("trigger.launched")
+        statements.move_schedules(connection, heart.org_id, moves)
+        reached("trigger.moved")
+    reached("trigger.committed")
+    return launches, told
+
+
+def _changed(
+    connection: Connection, org_id: str, roster: Roster, at: datetime
+) -> list[dict[str, Any]]:
+    known = {row.job_id: row for row in connection.execute(statements.schedules(org_id))}
+    rows = []
+    for job in roster.jobs.values():
+        before, cron = known.get(job.job_id), _schedule_of(job)
+        if before is None and cron is None:
+            continue
+        if before is not None and before.definition_hash == job.definition_hash:
+            continue
+        owed = None if before is None else before.next_at
+        rows.append(
+            {
+                "org_id": org_id,
+                "job_id": job.job_id,
+                "definition_hash": job.definition_hash,
+                "next_at": None if cron is None else first_time(cron, at, owed),
+            }
+        )
+    return rows
+
+
+def _schedule_of(job: CurrentJob) -> CronTrigger | None:
+    return job.controls.cron if job.active else None
+
+
+def _owed(
+    rows: Sequence[statements.AnyRow], roster: Roster, at: datetime
+) -> tuple[list[Wish], list[tuple[str, datetime | None]], list[str]]:
+    """What is launched, where each schedule moves on to, and what is told of times left out."""
+    wishes: list[Wish] = []
+    moves: list[tuple[str, datetime | None]] = []
+    told: list[str] = []
+    for row in rows:
+        job = roster.jobs.get(row.job_id)
+        if job is None or job.definition_hash != row.definition_hash:
+            continue  # changed a moment ago: the next turn knows
+        cron = _schedule_of(job)
+        if cron is None:
+            continue
+        due = due_times(cron, row.next_at, at)
+        moves.append((job.job_id, due.next_at))
+        if job.job_id in roster.ready:
+            wishes += [_wish(job.job_id, cron.time_zone, moment) for moment in due.moments]
+            if due.left_out:
+                told.append(f"{job.name} missed more than {MOST} times; the latest are made up for")
+    return wishes, moves, told
+
+
+def _wish(job_id: str, zone: str, moment: datetime) -> Wish:
+    return Wish(
+        job_id=job_id,
+        key=f"cron:{format_instant(moment)}",
+        cause=_cause(moment),
+        actor=ACTOR,
+        day=moment.astimezone(zone_of(zone)).date(),
+    )
+
+
+@lru_cache(maxsize=1_000)
+def _cause(moment: datetime) -> Cause:
+    return Cause(kind=CauseKind.CRON, details={"at": format_instant(moment)})

@@ -1,0 +1,203 @@
+"""Every question that triggers ask the State, and how their places are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    String,
+    bindparam,
+    delete,
+    func,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects.postgresql import ARRAY, TIMESTAMP
+
+from lakeguard.state.tables import (
+    dataset_registry,
+    job_schedules,
+    received_events,
+    tasks,
+    trigger_cursors,
+)
+from lakeguard_sdk.words import TaskState
+
+AnyRow = Row[Any]
+MOST_AT_ONCE = 20_000
+"""Schedules that one turn moves on; what is due beyond them waits for the next."""
+_CHUNK = 500
+
+
+def schedules(org_id: str) -> Select[Any]:
+    """Every schedule, with the definition that it was made under."""
+    return select(job_schedules).where(job_schedules.c.org_id == org_id)
+
+
+def due(org_id: str, at: datetime, *, limit: int) -> Select[Any]:
+    """Schedules whose next time has come, the longest due first."""
+    table = job_schedules.c
+    query = select(table.job_id, table.definition_hash, table.next_at)
+    chosen = query.where(table.org_id == org_id, table.next_at <= at)
+    return chosen.order_by(table.next_at, table.job_id).limit(limit)
+
+
+def take_due(org_id: str, at: datetime) -> Select[Any]:
+    """As ``due``; nobody else takes them until the transaction ends, and none waits for them."""
+    return due(org_id, at, limit=MOST_AT_ONCE).with_for_update(skip_locked=True)
+
+
+def set_schedules(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+    """New schedules, and new times of those whose definition changed.
+
+    Of two dispatchers that see a change, the first one's time stays.
+    """
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    new = dialect.insert(job_schedules)
+    changed = new.on_conflict_do_update(
+        index_elements=["org_id", "job_id"],
+        set_={
+            "definition_hash": new.excluded.definition_hash,
+            "next_at": new.excluded.next_at,
+        },
+        where=job_schedules.c.definition_hash != new.excluded.definition_hash,
+    )
+    connection.execute(changed, list(rows))
+
+
+def move_schedules(
+    connection: Connection, org_id: str, moves: Sequence[tuple[str, datetime | None]]
+) -> None:
+    """The next time of many schedules at once; the time that was due becomes the last one."""
+    if not moves:
+        return
+    table = job_schedules
+    if connection.dialect.name == "postgresql":
+        ids = bindparam("ids", [job_id for job_id, _ in moves], ARRAY(String))
+        times = bindparam("times", [at for _, at in moves], ARRAY(TIMESTAMP(timezone=True)))
+        new = select(
+            func.unnest(ids).label("job_id"), func.unnest(times).label("next_at")
+        ).subquery()
+        connection.execute(
+            update(table)
+            .where(table.c.org_id == org_id, table.c.job_id == new.c.job_id)
+            .values(next_at=new.c.next_at, last_at=table.c.next_at)
+        )
+        return
+    connection.execute(
+        update(table)
+        .where(table.c.org_id == org_id, table.c.job_id == bindparam("moved"))
+        .values(next_at=bindparam("to"), last_at=table.c.next_at),
+        [{"moved": job_id, "to": at} for job_id, at in moves],
+    )
+
+
+def cursors(
+    connection: Connection, org_id: str, job_ids: Iterable[str], kind: str
+) -> dict[tuple[str, str], str]:
+    """How far jobs have come with what they watch, by job and what is watched."""
+    wanted = sorted(job_ids)
+    table = trigger_cursors.c
+    found: dict[tuple[str, str], str] = {}
+    for start in range(0, len(wanted), _CHUNK):
+        rows = connection.execute(
+            select(table.job_id, table.watched, table.position).where(
+                table.org_id == org_id,
+                table.job_id.in_(wanted[start : start + _CHUNK]),
+                table.watched.startswith(f"{kind}:", autoescape=True),
+            )
+        )
+        found.update({(row.job_id, row.watched): row.position for row in rows})
+    return found
+
+
+def set_cursors(connection: Connection, org_id: str, moves: dict[tuple[str, str], str]) -> None:
+    if not moves:
+        return
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    new = dialect.insert(trigger_cursors)
+    rows = [
+        {"org_id": org_id, "job_id": job_id, "watched": watched, "position": position}
+        for (job_id, watched), position in moves.items()
+    ]
+    connection.execute(
+        new.on_conflict_do_update(
+            index_elements=["org_id", "job_id", "watched"],
+            set_={"position": new.excluded.position},
+        ),
+        rows,
+    )
+
+
+def forget_cursors(connection: Connection, org_id: str, gone: Collection[tuple[str, str]]) -> None:
+    """What is watched no more."""
+    if not gone:
+        return
+    table = trigger_cursors.c
+    connection.execute(
+        delete(trigger_cursors).where(
+            table.org_id == org_id,
+            table.job_id == bindparam("job"),
+            table.watched == bindparam("what"),
+        ),
+        [{"job": job_id, "what": watched} for job_id, watched in gone],
+    )
+
+
+def dataset_ids(org_id: str) -> Select[Any]:
+    """Every dataset's id by its name of now."""
+    table = dataset_registry.c
+    return select(table.dataset_name, table.dataset_id).where(table.org_id == org_id)
+
+
+def last_completed(org_id: str, job_ids: Collection[str]) -> Select[Any]:
+    """Of each job, the newest task that ended well."""
+    ended = (
+        tasks.c.org_id == org_id,
+        tasks.c.job_id.in_(sorted(job_ids)),
+        tasks.c.state == TaskState.COMPLETED.value,
+    )
+    newest = (
+        select(tasks.c.job_id, func.max(tasks.c.created_at).label("created_at"))
+        .where(*ended)
+        .group_by(tasks.c.job_id)
+        .subquery()
+    )
+    return (
+        select(tasks.c.job_id, tasks.c.created_at, func.max(tasks.c.task_id).label("task_id"))
+        .join(
+            newest,
+            (newest.c.job_id == tasks.c.job_id) & (newest.c.created_at == tasks.c.created_at),
+        )
+        .where(*ended)
+        .group_by(tasks.c.job_id, tasks.c.created_at)
+    )
+
+
+def received(org_id: str, source: str, event_id: str) -> Select[Any]:
+    """An event that came before."""
+    table = received_events.c
+    return select(received_events).where(
+        table.org_id == org_id, table.source == source, table.event_id == event_id
+    )
+
+
+def last_ordinal(org_id: str) -> Select[Any]:
+    """How many events were received."""
+    table = received_events.c
+    return select(func.coalesce(func.max(table.ordinal), 0)).where(table.org_id == org_id)
+
+
+def launched_under(org_id: str, job_ids: Collection[str], key: str) -> Select[Any]:
+    """Tasks of jobs under one key."""
+    return select(tasks.c.job_id, tasks.c.task_id, tasks.c.state).where(
+        tasks.c.org_id == org_id,
+        tasks.c.job_id.in_(sorted(job_ids)),
+        tasks.c.dedupe_key == key,
+    )
