@@ -14,14 +14,15 @@ from typing import Any
 import pytest
 from sqlalchemy import Row
 
-from lakeguard.alerts.carrying import carrier_of
 from lakeguard.ledger import alerts as ledger_alerts
 from lakeguard.plane import rebuild_embedded
 from lakeguard.relay import background
+from lakeguard.telling.carrying import carrier_of
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.alert_errors import AlertNotSent, UnknownChannel
-from lakeguard_sdk.alerting import Alert, Telling, TellingOutcome
+from lakeguard_sdk.alerting import Alert
 from lakeguard_sdk.errors import SettingsError
+from lakeguard_sdk.telling import Telling, TellingOutcome
 from tests.faults import mortal_messenger
 from tests.worlds.channels import (
     SECRET_VARIABLE,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lakeguard.settings import ChannelSettings, ChannelType, load_settings
+from lakeguard.settings import AlertChannel, ChannelType, load_settings
 from lakeguard.settings.channels import EVERY_KEY, OWN_KEYS
 from lakeguard_sdk.alerting import AlertKind
 from lakeguard_sdk.errors import SettingsError
@@ -28,7 +28,7 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LAKEGUARD_ENV", raising=False)
 
 
-def channels(folder: Path, *entries: str, before: str = "") -> tuple[ChannelSettings, ...]:
+def channels(folder: Path, *entries: str, before: str = "") -> tuple[AlertChannel, ...]:
     (folder / "lakeguard.toml").write_text("".join((before, *entries)))
     return load_settings(folder).channels
 

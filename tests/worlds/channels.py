@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lakeguard.alerts.messenger import Messenger
+from lakeguard.alerts.book import AlertMessenger
 from lakeguard.embedded.alerts import EmbeddedAlerts
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.alerting import ChannelTurn
+from lakeguard_sdk.telling import ChannelTurn
 from lakeguard_sdk.words import Enforcement, PolicyType
 from tests.worlds.promises import decided, numbers, promise, world
 
@@ -51,7 +51,7 @@ def block(client: Client) -> str:
     return run_id
 
 
-def messenger(client: Client) -> Messenger:
+def messenger(client: Client) -> AlertMessenger:
     assert isinstance(client.alerts, EmbeddedAlerts)
     return client.alerts.messenger
 

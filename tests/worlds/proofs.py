@@ -14,11 +14,13 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable, write_deltalake
 from sqlalchemy import insert
 
-from lakeguard.alerts.messenger import Messenger
+from lakeguard.alerts.book import alert_messenger
 from lakeguard.embedded.alerts import EmbeddedAlerts
+from lakeguard.embedded.events import EmbeddedEvents
 from lakeguard.embedded.ledger import EmbeddedLedger
 from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.embedded.registry import EmbeddedRegistry
+from lakeguard.events.book import event_messenger
 from lakeguard.insight.memory import StateMemory
 from lakeguard.insight.reader import StateReader
 from lakeguard.insight.verifying import verify
@@ -68,7 +70,8 @@ class ProvenLake:
             registry=EmbeddedRegistry(heart),
             operations=EmbeddedOperations(heart),
             ledger=EmbeddedLedger(heart, self.relay),
-            alerts=EmbeddedAlerts(heart, Messenger(self.database, ORG, heart.clock, ())),
+            alerts=EmbeddedAlerts(heart, alert_messenger(self.database, ORG, heart.clock, ())),
+            events=EmbeddedEvents(heart, event_messenger(self.database, ORG, heart.clock, ())),
             memory=StateMemory(self.database, ORG, heart.lake),
             lake=heart.lake,
         )

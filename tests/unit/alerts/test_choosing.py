@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.alerts.choosing import LONGEST_PAUSE, due, pause_after
-from lakeguard.alerts.message import message_of, signature
-from lakeguard_sdk.alerting import Alert, AlertKind, Telling, TellingOutcome, alert_key
+from lakeguard.alerts.message import message_of
+from lakeguard.settings import AlertChannel, ChannelType
+from lakeguard.telling.message import signature
+from lakeguard.telling.pausing import due, pause_after
+from lakeguard_sdk.alerting import Alert, AlertKind, alert_key
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.telling import Telling, TellingOutcome
 from lakeguard_sdk.words import Layer, Severity
 
 PAGE = Path(__file__).parents[3] / "docs" / "alerts.md"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+HOOK = AlertChannel(name="hook", type=ChannelType.WEBHOOK)
 ALERT = Alert(
     alert_id="alr_1",
     kind=AlertKind.BLOCKED,
@@ -38,23 +42,23 @@ def tried(
 
 
 def test_pauses_grow_and_end_growing() -> None:
-    pauses = [pause_after(attempts) for attempts in range(1, 101)]
+    pauses = [pause_after(HOOK, attempts) for attempts in range(1, 101)]
     assert pauses[:3] == [timedelta(seconds=seconds) for seconds in (30, 90, 270)]
     assert pauses == sorted(pauses)
-    assert pauses[-1] == LONGEST_PAUSE
+    assert pauses[-1] == timedelta(hours=6)
 
 
 def raised(ago: timedelta) -> Alert:
-    return ALERT.model_copy(update={"raised_at": NOW - ago})
+    return ALERT.model_copy(update={"raised_at": NOW - ago, "alert_id": f"alr_{ago}"})
 
 
 def is_due(last: Telling | None) -> bool:
-    return bool(due([(raised(timedelta(days=4)), last)], NOW))
+    return bool(due(HOOK, [(raised(timedelta(days=4)), last)], NOW))
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5])
 def test_it_is_due_when_its_pause_is_over(attempts: int) -> None:
-    pause = pause_after(attempts)
+    pause = pause_after(HOOK, attempts)
     assert is_due(None)
     assert is_due(tried(attempts, pause))
     assert not is_due(tried(attempts, pause - timedelta(seconds=1)))
@@ -69,8 +73,8 @@ def test_a_channel_rests_after_a_failure_but_for_what_is_new(outcome: TellingOut
     second = timedelta(seconds=1)
     failed = (raised(60 * second), tried(9, 20 * second, outcome))
     before, after = (raised(30 * second), None), (raised(10 * second), None)
-    assert due([failed, before, after], NOW) == [after]
-    assert due([failed, before, after], NOW + 10 * second) == [before, after]
+    assert due(HOOK, [failed, before, after], NOW) == [after]
+    assert due(HOOK, [failed, before, after], NOW + 10 * second) == [before, after]
 
 
 def test_the_same_thing_has_the_same_id_whoever_raises_it() -> None:

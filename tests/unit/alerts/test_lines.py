@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.alerts import lines
-from lakeguard.alerts.carrying import NotCarried
-from lakeguard.alerts.lines import LinesFile
-from lakeguard.alerts.message import Message, message_of
+from lakeguard.alerts.message import message_of
+from lakeguard.telling import lines
+from lakeguard.telling.carrying import NotCarried
+from lakeguard.telling.lines import LinesFile
+from lakeguard.telling.message import Message
 from lakeguard_sdk.alerting import AlertKind, alert_key
 from tests.unit.alerts.test_choosing import ALERT
 from tests.worlds.channels import lines_of

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from lakeguard.alerts.carrying import NotCarried
 from lakeguard.alerts.message import message_of
-from lakeguard.alerts.webhook import Webhook
+from lakeguard.telling.carrying import NotCarried
+from lakeguard.telling.webhook import Webhook
 from tests.unit.alerts.test_choosing import ALERT
 from tests.worlds.receivers import SECRET, receiver
 

@@ -6,7 +6,8 @@ from lakeguard_sdk.errors import EngineError, UsageError
 
 
 class UnknownChannel(UsageError):
-    """Name a channel of ``lakeguard.toml``; each is an entry ``[[alerts.channel]]``."""
+    """Name a channel of ``lakeguard.toml``: alerts have theirs as entries ``[[alerts.channel]]``,
+    events as ``[[events.channel]]``."""
 
     code = "LG-1401"
     what = "there is no channel {channel!r}{hint} ({known})"

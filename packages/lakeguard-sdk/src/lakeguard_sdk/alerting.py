@@ -12,6 +12,7 @@ from pydantic import Field
 from lakeguard_sdk.canonical import content_hash
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.telling import ChannelTurn, Telling
 from lakeguard_sdk.words import Layer, Severity
 
 
@@ -57,29 +58,18 @@ class Alert(Noun):
     dedupe_key: str
     """Of what is told: the same thing has the same key, whoever tells it and however often."""
 
+    @property
+    def since(self) -> datetime:
+        return self.raised_at
+
+    @property
+    def line(self) -> str:
+        """Its own: no alert waits for another."""
+        return self.alert_id
+
 
 def alert_key(kind: AlertKind, *parts: str) -> str:
     return content_hash([kind.value, *parts])
-
-
-class TellingOutcome(StrEnum):
-    """What one attempt to tell an alert came to."""
-
-    SENT = "sent"
-    FAILED = "failed"
-    """It is tried again later."""
-    DEAD = "dead"
-    """It was tried as often as the channel allows."""
-
-
-class Telling(Noun):
-    """How far one channel has got with an alert."""
-
-    channel: str
-    outcome: TellingOutcome
-    attempts: int
-    tried_at: Instant
-    error: str | None = None
 
 
 class AlertRow(Noun):
@@ -87,18 +77,6 @@ class AlertRow(Noun):
 
     alert: Alert
     tellings: tuple[Telling, ...] = ()
-
-
-class ChannelTurn(Noun):
-    """What a channel did when it was its turn."""
-
-    channel: str
-    sent: int = 0
-    failed: int = 0
-    waiting: int = 0
-    """Alerts that it has still to tell, those that it gave up not counted."""
-    problem: str | None = None
-    """Why it did not, or not all."""
 
 
 class Alerts(Protocol):

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from lakeguard_sdk.alerting import Alerts
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
+from lakeguard_sdk.events import Events
 from lakeguard_sdk.measure import Measure
 from lakeguard_sdk.ports import Ledger, Memory, Operations, Reader, Registry, Runs
 from lakeguard_sdk.profile import Profile
@@ -50,6 +51,7 @@ class Client:
     ledger: Ledger
     memory: Memory
     alerts: Alerts
+    events: Events
     lake: str
     project: str = ""
 

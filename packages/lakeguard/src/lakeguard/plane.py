@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import cast
 
 from lakeguard.access.permission import OwnRun, Refusing
-from lakeguard.alerts.messenger import Messenger
+from lakeguard.alerts.book import alert_messenger
 from lakeguard.embedded.alerts import EmbeddedAlerts
+from lakeguard.embedded.events import EmbeddedEvents
 from lakeguard.embedded.ledger import EmbeddedLedger
 from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.embedded.registry import EmbeddedRegistry
+from lakeguard.events.book import event_messenger
 from lakeguard.insight.memory import StateMemory
 from lakeguard.insight.reader import StateReader
 from lakeguard.lake.delta import DeltaTables
@@ -26,6 +28,7 @@ from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard_sdk.alerting import Alerts
 from lakeguard_sdk.client import Client
+from lakeguard_sdk.events import Events
 from lakeguard_sdk.ports import Ledger, Memory, Operations, Registry
 from lakeguard_sdk.proof import Rebuilt, VerifyReport
 from lakeguard_sdk.run import RunTicket
@@ -100,15 +103,20 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
             operations=cast(Operations, Refusing(holder, "operations")),
             ledger=cast(Ledger, Refusing(holder, "ledger")),
             alerts=cast(Alerts, Refusing(holder, "alerts")),
+            events=cast(Events, Refusing(holder, "events")),
             memory=cast(Memory, Refusing(holder, "memory")),
             lake=settings.lake,
             project=str(settings.folder),
         )
     relay = Relay(database, settings.lake, settings.organisation, _now)
-    messenger = Messenger(database, settings.organisation, _now, settings.channels)
+    messenger = alert_messenger(database, settings.organisation, _now, settings.channels)
+    herald = event_messenger(database, settings.organisation, _now, settings.event_channels)
     if messenger.channels:
         messenger.open()
         keep_delivered(messenger)  # before the relay, which then tells what the messenger did
+    if herald.channels:
+        herald.open()
+        keep_delivered(herald)
     keep_delivered(relay)
     return Client(
         reader=reader,
@@ -117,6 +125,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         operations=EmbeddedOperations(heart),
         ledger=EmbeddedLedger(heart, relay),
         alerts=EmbeddedAlerts(heart, messenger),
+        events=EmbeddedEvents(heart, herald),
         memory=StateMemory(database, settings.organisation, settings.lake),
         lake=settings.lake,
         project=str(settings.folder),

@@ -10,17 +10,20 @@ from pathlib import Path
 from platform import python_version
 from typing import cast
 
+from lakeguard.alerts.book import alert_messenger
 from lakeguard.alerts.health import examine_channel
-from lakeguard.alerts.messenger import Messenger
 from lakeguard.cli.layout import plural
 from lakeguard.cli.opening import project_of
 from lakeguard.cli.options import Call
 from lakeguard.cli.views.doctor import Finding
 from lakeguard.cli.views.plan import counted
+from lakeguard.events.book import event_messenger
 from lakeguard.plane import open_state
 from lakeguard.registry.loading import load_folder
 from lakeguard.settings import SETTINGS_FILE, Settings, load_settings
+from lakeguard.state.database import Database
 from lakeguard.state.examining import examine_database
+from lakeguard.telling.health import ChannelHealth, health_of
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.storage import local_path
 
@@ -112,26 +115,34 @@ def _lake(settings: Settings) -> Finding:
 
 
 def _channels(settings: Settings) -> Iterator[Finding]:
-    """How each channel of alerts fares; of a database that is not there, nothing is known."""
-    if not settings.channels:
+    """How each channel fares; of a database that is not there, nothing is known."""
+    if not settings.channels and not settings.event_channels:
         return
     database = open_state(settings)
-    messenger = Messenger(
-        database, settings.organisation, lambda: datetime.now(UTC), settings.channels
-    )
     try:
         database.check()
-        for channel in settings.channels:
-            health = examine_channel(messenger, channel)
-            name = f"Channel {health.channel}"
-            detail = f"{plural(health.waiting, 'alert')} waiting, {health.dead:,} given up"
-            if not health.problem:
-                yield Finding(name=name, ok=True, detail=detail)
-                continue
-            tried = f"lakeguard alerts test {channel.name}"
-            fix = "lakeguard alerts send --again" if health.dead else tried
-            yield Finding(name=name, ok=False, detail=f"{detail}: {health.problem}", fix=fix)
+        yield from _fares(settings, database)
     except LakeGuardError:  # told of the database already
         return
     finally:
         database.close()
+
+
+def _fares(settings: Settings, database: Database) -> Iterator[Finding]:
+    place = (database, settings.organisation, lambda: datetime.now(UTC))
+    alerts = alert_messenger(*place, settings.channels)
+    for channel in settings.channels:
+        yield _fare("alert", "Channel", examine_channel(alerts, channel))
+    events = event_messenger(*place, settings.event_channels)
+    for listener in settings.event_channels:
+        yield _fare("event", "Channel of events", health_of(events, listener))
+
+
+def _fare(noun: str, title: str, health: ChannelHealth) -> Finding:
+    name = f"{title} {health.channel}"
+    detail = f"{plural(health.waiting, noun)} waiting, {health.dead:,} given up"
+    if not health.problem:
+        return Finding(name=name, ok=True, detail=detail)
+    tried = f"lakeguard {noun}s test {health.channel}"
+    fix = f"lakeguard {noun}s send --again" if health.dead else tried
+    return Finding(name=name, ok=False, detail=f"{detail}: {health.problem}", fix=fix)

@@ -6,19 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lakeguard.alerts.messenger import Messenger
+from lakeguard.alerts.book import AlertMessenger
+from lakeguard.alerts.message import message_of
 from lakeguard.alerts.sweeping import sweep
-from lakeguard.alerts.trying import try_channel
+from lakeguard.alerts.trying import trial
 from lakeguard.insight.promises import broken_promises
 from lakeguard.ledger.alerts import alert_rows
 from lakeguard.promotion.heart import Heart
-from lakeguard_sdk.alerting import Alert, AlertKind, AlertRow, ChannelTurn
+from lakeguard.telling.trying import named_channel, try_channel
+from lakeguard_sdk.alert_errors import AlertNotSent
+from lakeguard_sdk.alerting import Alert, AlertKind, AlertRow
+from lakeguard_sdk.telling import ChannelTurn
 
 
 @dataclass(frozen=True)
 class EmbeddedAlerts:
     heart: Heart
-    messenger: Messenger
+    messenger: AlertMessenger
 
     def rows(
         self, *, since: datetime | None = None, kind: AlertKind | None = None, limit: int = 50
@@ -35,5 +39,6 @@ class EmbeddedAlerts:
         return self.messenger.send(again=again)
 
     def test(self, channel: str) -> str:
-        heart, channels = self.heart, self.messenger.channels
-        return try_channel(channels, channel, heart.org_id, heart.actor, heart.clock())
+        heart, chosen = self.heart, named_channel(self.messenger.channels, channel)
+        alert = trial(channel, heart.org_id, heart.actor, heart.clock())
+        return try_channel(chosen, message_of(alert, channel), AlertNotSent)

@@ -9,14 +9,17 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
+from lakeguard.ledger.tellings import begun, is_told, last_tellings, telling_row
 from lakeguard.state import facts
-from lakeguard.state.tables import alert_channels, alert_deliveries, alerts, plane_identity
-from lakeguard_sdk.alerting import Alert, AlertKind, AlertRow, Telling, TellingOutcome
+from lakeguard.state.tables import alert_channels, alert_deliveries, alerts
+from lakeguard_sdk.alerting import Alert, AlertKind, AlertRow
 from lakeguard_sdk.canonical import canonical_json
+from lakeguard_sdk.telling import Telling
 from lakeguard_sdk.words import Severity
 
 _PAYLOAD = ("dataset", "layer", "domain", "owner", "details")
 """What an alert says beside its columns."""
+_KEY = "alert_id"
 _AT_ONCE = 5_000
 """Ids in one IN list."""
 
@@ -67,7 +70,7 @@ def alert_rows(
         query = query.where(alerts.c.kind == kind.value)
     latest = query.order_by(alerts.c.raised_at.desc(), alerts.c.alert_id.desc()).limit(limit)
     found = [_alert(row) for row in connection.execute(latest)]
-    tried = _tellings(connection, [alert.alert_id for alert in found])
+    tried = last_tellings(connection, alert_deliveries, _KEY, [one.alert_id for one in found])
     return [AlertRow(alert=one, tellings=tuple(tried.get(one.alert_id, ()))) for one in found]
 
 
@@ -92,30 +95,12 @@ def untold(
     kinds: Sequence[AlertKind] = (),
     severities: Sequence[Severity] = (),
 ) -> list[tuple[Alert, Telling | None]]:
-    """What the channel has not told and was raised since it was opened, and since this State came
-    to be, the oldest first; with its last attempt. Only of these kinds and severities, where some
-    are given.
-
-    A State that was rebuilt tells nothing of before: what had been told is not told again, though
-    the ledger may not have heard of it.
-    """
-    opened = select(alert_channels.c.opened_at).where(
-        alert_channels.c.org_id == org_id, alert_channels.c.channel == channel
-    )
-    born = select(plane_identity.c.created_at).where(plane_identity.c.org_id == org_id)
-    begun = [connection.scalar(opened), connection.scalar(born)]
-    if begun[0] is None:
+    """What the channel has not told, the oldest first; with its last attempt. Only of these kinds
+    and severities, where some are given."""
+    first = begun(connection, alert_channels, org_id, channel, since)
+    if first is None:
         return []
-    first = max(since, *(moment for moment in begun if moment is not None))
-    told = (
-        select(alert_deliveries.c.attempt)
-        .where(
-            alert_deliveries.c.alert_id == alerts.c.alert_id,
-            alert_deliveries.c.channel == channel,
-            alert_deliveries.c.outcome == TellingOutcome.SENT.value,
-        )
-        .exists()
-    )
+    told = is_told(alert_deliveries, _KEY, alerts.c.alert_id, channel)
     query = select(alerts).where(alerts.c.org_id == org_id, alerts.c.raised_at >= first, ~told)
     if kinds:
         query = query.where(alerts.c.kind.in_([kind.value for kind in kinds]))
@@ -123,45 +108,15 @@ def untold(
         query = query.where(alerts.c.severity.in_([severity.value for severity in severities]))
     rows = connection.execute(query.order_by(alerts.c.raised_at, alerts.c.alert_id))
     found = [_alert(row) for row in rows]
-    tried = _tellings(connection, [alert.alert_id for alert in found], channel)
+    tried = last_tellings(
+        connection, alert_deliveries, _KEY, [alert.alert_id for alert in found], channel
+    )
     return [(one, next(iter(tried.get(one.alert_id, ())), None)) for one in found]
 
 
 def record_telling(connection: Connection, org_id: str, alert_id: str, telling: Telling) -> None:
-    """One attempt; a second one of its number, or a second success, is refused."""
-    row = {
-        "alert_id": alert_id,
-        "channel": telling.channel,
-        "attempt": telling.attempts,
-        "org_id": org_id,
-        "outcome": telling.outcome.value,
-        "tried_at": telling.tried_at,
-        "error": telling.error,
-    }
+    row = telling_row(org_id, _KEY, alert_id, telling)
     facts.record(connection, alert_deliveries, [row], telling.tried_at)
-
-
-def _tellings(
-    connection: Connection, ids: Sequence[str], channel: str | None = None
-) -> dict[str, list[Telling]]:
-    """By alert, the last attempt of each channel."""
-    table, latest = alert_deliveries.c, dict[tuple[str, str], Telling]()
-    for start in range(0, len(ids), _AT_ONCE):
-        query = select(alert_deliveries).where(table.alert_id.in_(ids[start : start + _AT_ONCE]))
-        if channel is not None:
-            query = query.where(table.channel == channel)
-        for row in connection.execute(query.order_by(table.channel, table.attempt)):
-            latest[row.alert_id, row.channel] = Telling(
-                channel=row.channel,
-                outcome=row.outcome,
-                attempts=row.attempt,
-                tried_at=row.tried_at,
-                error=row.error,
-            )
-    found: dict[str, list[Telling]] = {}
-    for (alert_id, _), telling in latest.items():
-        found.setdefault(alert_id, []).append(telling)
-    return found
 
 
 def _alert(row: Row[Any]) -> Alert:

@@ -1,9 +1,13 @@
 """Settings of a project: ``lakeguard.toml``, one environment at a time."""
 
+from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard.settings.nouns import (
+    AlertChannel,
     ChannelSettings,
     ChannelType,
     DatabaseSettings,
+    EventChannel,
+    InboxSettings,
     MaintenanceSettings,
     SecretReference,
     Settings,
@@ -28,9 +32,13 @@ __all__ = [
     "SERVER_OPTIONS",
     "SETTINGS_FILE",
     "TOP_KEYS",
+    "AlertChannel",
     "ChannelSettings",
     "ChannelType",
     "DatabaseSettings",
+    "DispatchSettings",
+    "EventChannel",
+    "InboxSettings",
     "MaintenanceSettings",
     "SecretReference",
     "Settings",

@@ -1,17 +1,25 @@
-"""Channels of alerts: ``[[alerts.channel]]``, each of a type, with filters."""
+"""Channels of alerts and of events: ``[[alerts.channel]]`` and ``[[events.channel]]``, each of a
+type, with filters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from lakeguard.settings.addresses import problem_of_address
-from lakeguard.settings.nouns import ChannelSettings, ChannelType
+from lakeguard.settings.nouns import (
+    AlertChannel,
+    ChannelSettings,
+    ChannelType,
+    EventChannel,
+    SecretReference,
+)
 from lakeguard.settings.text import SettingsText
 from lakeguard_sdk.alerting import AlertKind
 from lakeguard_sdk.errors import SettingsError
+from lakeguard_sdk.events import EventKind
 from lakeguard_sdk.secret_values import address_holds_secret
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import Layer, Severity
@@ -23,33 +31,73 @@ OWN_KEYS: dict[ChannelType, tuple[str, ...]] = {
 }
 """What a channel of each type has of its own."""
 FILTERS = ("kinds", "severities", "layers", "domains", "datasets")
-EVERY_KEY = ("name", "type", "attempts", *FILTERS)
+EVENT_FILTERS = ("kinds", "subjects")
+SHARED_KEYS = ("name", "type", "attempts", "pause_seconds", "longest_pause_seconds")
+EVERY_KEY = (*SHARED_KEYS, *FILTERS)
+EVENT_KEYS = (*SHARED_KEYS, *EVENT_FILTERS)
 REFERENCES = ("env:", "file:")
 """How an address begins that is kept elsewhere, as a secret is."""
 LONGEST_NAME = 40
 MOST_SECONDS = 30
 MOST_ATTEMPTS = 100
+LONGEST_PAUSE = 24 * 3600
 
 Closed = TypeVar("Closed", bound=StrEnum)
+Kind = TypeVar("Kind", bound=ChannelSettings)
 
 
 def read_channels(
     file: SettingsText, table: Mapping[str, Any], where: str
-) -> tuple[ChannelSettings, ...]:
-    """In the order of the file; each has a name of its own."""
-    told = file.table(table, "alerts", where)
+) -> tuple[AlertChannel, ...]:
+    """Channels of alerts in the order of the file; each has a name of its own."""
+    found = [_Channel(file, entry, place).alerts() for entry, place in _of(file, table, where)]
+    return _named(file, found, where)
+
+
+def read_event_channels(
+    file: SettingsText, table: Mapping[str, Any], where: str
+) -> tuple[EventChannel, ...]:
+    """And those of events."""
+    found = [_Channel(file, entry, place).events() for entry, place in _of(file, table, where)]
+    return _named(file, found, where)
+
+
+def _of(
+    file: SettingsText, table: Mapping[str, Any], where: str
+) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Every entry, and how it is called in a message."""
+    told = file.table(table, where.rpartition(".")[2], where)
     file.check_keys(told, ("channel",), where)
     entries, where = told.get("channel", []), f"{where}.channel"
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise file.error(f"{where}: write entries, [[{where}]]")
-    found: dict[str, ChannelSettings] = {}
     for entry in entries:
-        channel = _Channel(file, entry, where).read()
-        if channel.name in found:
-            problem = f"two are called {channel.name!r}; give each a name of its own"
-            raise file.error(f"{where}: {problem}")
-        found[channel.name] = channel
-    return tuple(found.values())
+        yield entry, where
+
+
+def _named(file: SettingsText, channels: Sequence[Kind], where: str) -> tuple[Kind, ...]:
+    names = [channel.name for channel in channels]
+    for name in names:
+        if names.count(name) > 1:
+            problem = f"two are called {name!r}; give each a name of its own"
+            raise file.error(f"{where}.channel: {problem}")
+    return tuple(channels)
+
+
+class _Shared(TypedDict):
+    """What channels of alerts and of events have in common."""
+
+    name: str
+    type: ChannelType
+    path: Path | None
+    url: str
+    address: SecretReference | None
+    allow_http: bool
+    secret: SecretReference | None
+    timeout_seconds: int
+    attempts: int
+    pause_seconds: int
+    longest_pause_seconds: int
 
 
 class _Channel:
@@ -58,28 +106,43 @@ class _Channel:
     def __init__(self, file: SettingsText, entry: Mapping[str, Any], where: str) -> None:
         self.file, self.entry, self.where = file, entry, where
 
-    def read(self) -> ChannelSettings:
-        kind = self._type()
-        self.file.check_keys(self.entry, (*EVERY_KEY, *OWN_KEYS[kind]), self.where)
-        webhook = kind is ChannelType.WEBHOOK
-        if webhook and "secret" not in self.entry:
-            raise self._error("secret", "a webhook is signed; write env:NAME or file:PATH")
-        named = webhook and str(self.entry.get("url", "")).startswith(REFERENCES)
-        return ChannelSettings(
-            name=self._name(kind),
-            type=kind,
-            path=self._path() if kind is ChannelType.FILE else None,
-            url=self._url() if webhook and not named else "",
-            address=self.file.secret(self.entry, "url", f"{self.where}.url") if named else None,
-            allow_http=webhook and self._allows_http(),
-            secret=self.file.secret(self.entry, "secret", f"{self.where}.secret"),
-            timeout_seconds=self._number("timeout_seconds", 5, MOST_SECONDS),
-            attempts=self._number("attempts", 8, MOST_ATTEMPTS),
+    def alerts(self) -> AlertChannel:
+        return AlertChannel(
+            **self._shared(EVERY_KEY, AlertChannel),
             kinds=self._words("kinds", AlertKind),
             severities=self._words("severities", Severity),
             layers=self._words("layers", Layer),
             domains=self._texts("domains"),
             datasets=self._texts("datasets"),
+        )
+
+    def events(self) -> EventChannel:
+        return EventChannel(
+            **self._shared(EVENT_KEYS, EventChannel),
+            kinds=self._words("kinds", EventKind),
+            subjects=self._texts("subjects"),
+        )
+
+    def _shared(self, known: tuple[str, ...], kind: type[ChannelSettings]) -> _Shared:
+        form = self._type()
+        self.file.check_keys(self.entry, (*known, *OWN_KEYS[form]), self.where)
+        webhook, default = form is ChannelType.WEBHOOK, kind(name="any", type=form)
+        if webhook and "secret" not in self.entry:
+            raise self._error("secret", "a webhook is signed; write env:NAME or file:PATH")
+        named = webhook and str(self.entry.get("url", "")).startswith(REFERENCES)
+        longest = default.longest_pause_seconds
+        return _Shared(
+            name=self._name(form),
+            type=form,
+            path=self._path() if form is ChannelType.FILE else None,
+            url=self._url() if webhook and not named else "",
+            address=self.file.secret(self.entry, "url", f"{self.where}.url") if named else None,
+            allow_http=webhook and self._allows_http(),
+            secret=self.file.secret(self.entry, "secret", f"{self.where}.secret"),
+            timeout_seconds=self._number("timeout_seconds", 5, MOST_SECONDS),
+            attempts=self._number("attempts", default.attempts, MOST_ATTEMPTS),
+            pause_seconds=self._number("pause_seconds", default.pause_seconds, LONGEST_PAUSE),
+            longest_pause_seconds=self._number("longest_pause_seconds", longest, LONGEST_PAUSE),
         )
 
     def _type(self) -> ChannelType:

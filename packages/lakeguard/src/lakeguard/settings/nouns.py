@@ -7,8 +7,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from lakeguard.settings.addresses import problem_of_address
+from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard_sdk.alerting import AlertKind
 from lakeguard_sdk.errors import SettingsError
+from lakeguard_sdk.events import EventKind
 from lakeguard_sdk.names import Word
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.words import Layer, Severity
@@ -65,7 +67,7 @@ class ChannelType(StrEnum):
 
 
 class ChannelSettings(Noun):
-    """Where alerts go, and which ones; a filter that is empty lets all through."""
+    """Where news goes, and how often it is tried."""
 
     name: Word
     type: ChannelType
@@ -78,12 +80,10 @@ class ChannelSettings(Noun):
     """What a webhook's messages are signed with."""
     timeout_seconds: int = 5
     attempts: int = 8
-    """So often an alert is tried before it is given up."""
-    kinds: tuple[AlertKind, ...] = ()
-    severities: tuple[Severity, ...] = ()
-    layers: tuple[Layer, ...] = ()
-    domains: tuple[str, ...] = ()
-    datasets: tuple[str, ...] = ()
+    """So often something is tried before it is given up."""
+    pause_seconds: int = 30
+    """After the first failure; after each further one three times as long."""
+    longest_pause_seconds: int = 6 * 3600
 
     def resolve_url(self) -> str:
         """The address as it is now; it is in no message."""
@@ -97,6 +97,33 @@ class ChannelSettings(Noun):
         return text
 
 
+class AlertChannel(ChannelSettings):
+    """Which alerts a channel tells; a filter that is empty lets all through."""
+
+    kinds: tuple[AlertKind, ...] = ()
+    severities: tuple[Severity, ...] = ()
+    layers: tuple[Layer, ...] = ()
+    domains: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
+
+
+class EventChannel(ChannelSettings):
+    """Which events a channel tells; a filter that is empty lets all through."""
+
+    attempts: int = 20
+    pause_seconds: int = 1
+    longest_pause_seconds: int = 300
+    kinds: tuple[EventKind, ...] = ()
+    subjects: tuple[str, ...] = ()
+
+
+class InboxSettings(Noun):
+    """Of the door that ``dispatcher --listen`` opens."""
+
+    secret: SecretReference | None = None
+    """What senders sign their events with; without it they are taken from this machine alone."""
+
+
 class Settings(Noun):
     """One environment of one project; all places are absolute."""
 
@@ -107,7 +134,10 @@ class Settings(Noun):
     organisation: Word
     spark: dict[str, str]
     maintenance: MaintenanceSettings = MaintenanceSettings()
-    channels: tuple[ChannelSettings, ...] = ()
+    dispatch: DispatchSettings = DispatchSettings()
+    channels: tuple[AlertChannel, ...] = ()
+    event_channels: tuple[EventChannel, ...] = ()
+    inbox: InboxSettings = InboxSettings()
 
 
 def _content_of(file: Path) -> tuple[str, str]:

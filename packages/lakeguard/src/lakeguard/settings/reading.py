@@ -30,11 +30,14 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
-from lakeguard.settings.channels import read_channels
+from lakeguard.settings.channels import read_channels, read_event_channels
+from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard.settings.nouns import (
     DEFAULT_SCHEMA,
-    ChannelSettings,
+    AlertChannel,
     DatabaseSettings,
+    EventChannel,
+    InboxSettings,
     MaintenanceSettings,
     Settings,
 )
@@ -46,9 +49,10 @@ from lakeguard_sdk.spelling import did_you_mean
 SETTINGS_FILE = "lakeguard.toml"
 ENV_VARIABLE = "LAKEGUARD_ENV"
 DEFAULT_ENV = "dev"
-TOP_KEYS = ("default_env", "env", "alerts")
+TOP_KEYS = ("default_env", "env", "alerts", "events", "inbox")
 ENV_KEYS = (
     "lake", "database", "schema", "password", "organisation", "spark", "maintenance", "alerts",
+    "events", "dispatch", "inbox",
 )  # fmt: skip
 DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
 SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
@@ -56,6 +60,8 @@ SERVER_OPTIONS = ("channel_binding", "host", "sslmode", "target_session_attrs", 
 LONGEST_SCHEMA = 63
 MOST = 100_000
 """Days, megabytes or files: more means "always"."""
+MOST_ATTEMPTS = 100
+MOST_SECONDS = 86_400
 
 
 def find_project(start: Path) -> Path:
@@ -103,7 +109,10 @@ class _Reader(SettingsText):
             organisation=self.word(table, "organisation", f"{where}.organisation", "default"),
             spark=dict(self._spark(self.table(table, "spark", f"{where}.spark"), where)),
             maintenance=self._maintenance(table, f"{where}.maintenance"),
+            dispatch=self._dispatch(table, f"{where}.dispatch"),
             channels=self._channels(table, where),
+            event_channels=self._event_channels(table, where),
+            inbox=self._inbox(table, where),
         )
 
     def _lake(self, table: Mapping[str, Any], key: str) -> str:
@@ -197,10 +206,36 @@ class _Reader(SettingsText):
                 raise self.error(f"{where}.{key}: write a whole number from {least} to {MOST:,}")
         return MaintenanceSettings(**told)
 
-    def _channels(self, table: Mapping[str, Any], where: str) -> tuple[ChannelSettings, ...]:
+    def _dispatch(self, table: Mapping[str, Any], where: str) -> DispatchSettings:
+        told = self.table(table, "dispatch", where)
+        self.check_keys(told, DispatchSettings.model_fields, where)
+        for key, value in told.items():
+            most = MOST_ATTEMPTS if key == "attempts" else MOST_SECONDS
+            if type(value) is not int or not 1 <= value <= most:
+                raise self.error(f"{where}.{key}: write a whole number from 1 to {most:,}")
+        found = DispatchSettings(**told)
+        if found.heartbeat_seconds * 2 > found.lease_seconds:
+            raise self.error(f"{where}.heartbeat_seconds: at least two have to fit into a lease")
+        if found.backoff_first_seconds > found.backoff_longest_seconds:
+            raise self.error(f"{where}.backoff_first_seconds: it is longer than the longest")
+        return found
+
+    def _channels(self, table: Mapping[str, Any], where: str) -> tuple[AlertChannel, ...]:
         """Those of the environment; where it says nothing of alerts, those of the file."""
         of_all = read_channels(self, self.data, "alerts")  # a mistake in it is told in any case
         return read_channels(self, table, f"{where}.alerts") if "alerts" in table else of_all
+
+    def _event_channels(self, table: Mapping[str, Any], where: str) -> tuple[EventChannel, ...]:
+        of_all = read_event_channels(self, self.data, "events")
+        own = f"{where}.events"
+        return read_event_channels(self, table, own) if "events" in table else of_all
+
+    def _inbox(self, table: Mapping[str, Any], where: str) -> InboxSettings:
+        """That of the environment; where it says nothing, that of the file."""
+        own = f"{where}.inbox" if "inbox" in table else "inbox"
+        told = self.table(table if "inbox" in table else self.data, "inbox", own)
+        self.check_keys(told, InboxSettings.model_fields, own)
+        return InboxSettings(secret=self.secret(told, "secret", f"{own}.secret"))
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import Tone, moment, plural, strong, table, toned
-from lakeguard_sdk.alerting import Alert, AlertRow, ChannelTurn, Telling, TellingOutcome
+from lakeguard_sdk.alerting import Alert, AlertRow
+from lakeguard_sdk.telling import ChannelTurn, Telling, TellingOutcome
 from lakeguard_sdk.words import Severity
 
 _TONES = {

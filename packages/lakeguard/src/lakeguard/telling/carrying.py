@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Protocol
 
-from lakeguard.alerts.message import Message
 from lakeguard.settings import ChannelSettings, ChannelType
+from lakeguard.telling.message import Message
 
 
 class NotCarried(Exception):
@@ -22,7 +22,7 @@ class NotCarried(Exception):
 
 class Carrier(Protocol):
     marked_first: ClassVar[bool]
-    """Whether an alert counts as told before it is: what nobody can look up afterwards would
+    """Whether news counts as told before it is: what nobody can look up afterwards would
     otherwise be told twice by a process that was killed in between."""
 
     def carry(self, message: Message, seconds: float) -> None: ...
@@ -31,14 +31,14 @@ class Carrier(Protocol):
 def carrier_of(channel: ChannelSettings) -> Carrier:
     """``SettingsError`` where a secret or an address that it needs is not there now."""
     if channel.type is ChannelType.WEBHOOK:
-        from lakeguard.alerts.webhook import Webhook
+        from lakeguard.telling.webhook import Webhook
 
         secret = "" if channel.secret is None else channel.secret.resolve()
         return Webhook(channel.resolve_url(), secret, channel.timeout_seconds)
     if channel.type is ChannelType.FILE and channel.path is not None:
-        from lakeguard.alerts.lines import LinesFile
+        from lakeguard.telling.lines import LinesFile
 
         return LinesFile(channel.path)
-    from lakeguard.alerts.log import Log
+    from lakeguard.telling.log import Log
 
     return Log()

@@ -1,4 +1,4 @@
-"""The messenger: what was raised goes out by every channel that it is for, once each."""
+"""The messenger: what came up goes out by every channel that it is for, once each."""
 
 from __future__ import annotations
 
@@ -7,29 +7,28 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Generic
 
 from sqlalchemy.exc import IntegrityError
 
-from lakeguard.alerts.carrying import Carrier, NotCarried, carrier_of
-from lakeguard.alerts.choosing import KEPT, Waiting, due, is_for
-from lakeguard.alerts.message import message_of
-from lakeguard.ledger.alerts import known_channels, open_channels, record_telling, untold
-from lakeguard.settings import ChannelSettings
 from lakeguard.state.database import Database
-from lakeguard_sdk.alerting import Alert, ChannelTurn, Telling, TellingOutcome
+from lakeguard.telling.book import Book, Channel, Told, Waiting
+from lakeguard.telling.carrying import Carrier, NotCarried, carrier_of
+from lakeguard.telling.pausing import KEPT, due, given_up
 from lakeguard_sdk.errors import SettingsError
 from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.telling import ChannelTurn, Telling, TellingOutcome
 
 BESIDE_SECONDS = 10.0
-"""How long a command's alerts may take in all, whatever the channels do."""
+"""How long a command's news may take in all, whatever the channels do."""
 _UNSEEN = timedelta(hours=1)
-"""So long after it was raised an alert may be committed, by a clock that may be another's."""
+"""So long after it came up news may be committed, by a clock that may be another's."""
 ASKED_SECONDS = 60.0
 """And how long where somebody waits for just that."""
 
 
 @dataclass(eq=False)
-class Messenger:
+class Messenger(Generic[Told, Channel]):
     """Of one organisation and its channels. Safe to call from many threads and processes: a
     channel is used by one of them at a time.
 
@@ -39,25 +38,26 @@ class Messenger:
     database: Database
     org_id: str
     clock: Callable[[], datetime]
-    channels: tuple[ChannelSettings, ...]
+    book: Book[Told, Channel]
+    channels: tuple[Channel, ...]
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _looked: dict[str, datetime] = field(default_factory=dict)
-    """By channel: what was raised before is told, or is not for it."""
+    """By channel: what came up before is told, or is not for it."""
 
     def open(self) -> None:
-        """Channels that are new tell what is raised from now on."""
+        """Channels that are new tell what comes up from now on."""
         names = {channel.name for channel in self.channels}
         if not names:
             return
         with self.database.read() as connection:
-            new = names - known_channels(connection, self.org_id)
+            new = names - self.book.known(connection, self.org_id)
         if new:
             with self.database.write() as connection:
-                open_channels(connection, self.org_id, sorted(new), self.clock())
+                self.book.open(connection, self.org_id, sorted(new), self.clock())
 
     def is_idle(self) -> bool:
         """Whether there is nothing that a channel would try now."""
-        return not any(due(self.waiting(channel), self.clock()) for channel in self.channels)
+        return not any(self._due(channel) for channel in self.channels)
 
     def drain(self, threads: int = 1, until: float | None = None) -> list[ChannelTurn]:
         """Tell what is due, within a limited time; what is left waits for the next call."""
@@ -73,11 +73,10 @@ class Messenger:
         was given up."""
         deadline = time.monotonic() + seconds
 
-        def chosen(channel: ChannelSettings) -> Waiting:
-            waiting = self.waiting(channel)
+        def chosen(channel: Channel) -> Waiting[Told]:
             if not asked:
-                return due(waiting, self.clock())
-            return waiting if again else [item for item in waiting if not _given_up(item[1])]
+                return self._due(channel)
+            return [item for item in self.waiting(channel) if again or not given_up(item[1])]
 
         if not self._turn.acquire(timeout=max(0.0, seconds)):  # another thread is at it
             return []
@@ -86,82 +85,77 @@ class Messenger:
         finally:
             self._turn.release()
 
-    def waiting(self, channel: ChannelSettings) -> Waiting:
+    def waiting(self, channel: Channel) -> Waiting[Told]:
         """What the channel has not told, the oldest first; also what it gave up."""
         now = self.clock()
         since = max(now - KEPT, self._looked.get(channel.name, now - KEPT))
         with self.database.read() as connection:
-            found = untold(
-                connection,
-                self.org_id,
-                channel.name,
-                since,
-                kinds=channel.kinds,
-                severities=channel.severities,
-            )
-        waiting = [(alert, last) for alert, last in found if is_for(channel, alert)]
-        oldest = min((alert.raised_at for alert, _ in waiting), default=now)
+            waiting = self.book.untold(connection, self.org_id, channel, since)
+        oldest = min((news.since for news, _ in waiting), default=now)
         self._looked[channel.name] = oldest - _UNSEEN
         return waiting
 
+    def _due(self, channel: Channel) -> Waiting[Told]:
+        return due(channel, self.waiting(channel), self.clock())
+
     def _turn_of(
-        self,
-        channel: ChannelSettings,
-        chosen: Callable[[ChannelSettings], Waiting],
-        deadline: float,
+        self, channel: Channel, chosen: Callable[[Channel], Waiting[Told]], deadline: float
     ) -> ChannelTurn:
         """One process at a time: who comes second finds told what the first one told."""
-        sent = failed = 0
-        problem: str | None = None
-        name = f"alerts-{self.org_id}-{channel.name}"
+        turn = ChannelTurn(channel=channel.name)
+        name = f"{self.book.noun}s-{self.org_id}-{channel.name}"
         patience = max(0.0, min(channel.timeout_seconds, deadline - time.monotonic()))
         try:
             carrier = carrier_of(channel)
             with self.database.sole(name, patience) as alone:
-                problem = None if alone else "another process is using the channel"
-                for alert, last in chosen(channel) if alone else ():
-                    if time.monotonic() >= deadline:
-                        problem = problem or "there was no time for all of them"
-                        break
-                    failure = self._try(channel, carrier, alert, last, deadline)
-                    sent, failed = sent + (failure is None), failed + (failure is not None)
-                    problem = str(failure) if failure else problem
-                    if failure and not failure.refused:
-                        break
+                if alone:
+                    turn = self._tell(channel, carrier, chosen(channel), deadline)
+                else:
+                    turn = _but(turn, problem="another process is using the channel")
         except SettingsError as error:  # no attempt: where the secret is, it may go through
-            problem = str(error)
-        left = sum(not _given_up(last) for _, last in self.waiting(channel))
-        return ChannelTurn(
-            channel=channel.name, sent=sent, failed=failed, waiting=left, problem=problem
-        )
+            turn = _but(turn, problem=str(error))
+        return _but(turn, waiting=sum(not given_up(last) for _, last in self.waiting(channel)))
+
+    def _tell(
+        self, channel: Channel, carrier: Carrier, waiting: Waiting[Told], deadline: float
+    ) -> ChannelTurn:
+        """In order. What a receiver refuses holds up its own line; any other failure, all."""
+        turn, held = ChannelTurn(channel=channel.name), set[str]()
+        for news, last in waiting:
+            if news.line in held:
+                continue
+            if time.monotonic() >= deadline:
+                return _but(turn, problem=turn.problem or "there was no time for all of them")
+            failure = self._try(channel, carrier, news, last, deadline)
+            if failure is None:
+                turn = _but(turn, sent=turn.sent + 1)
+                continue
+            turn = _but(turn, failed=turn.failed + 1, problem=str(failure))
+            if not failure.refused:
+                return turn
+            held.add(news.line)
+        return turn
 
     def _try(
-        self,
-        channel: ChannelSettings,
-        carrier: Carrier,
-        alert: Alert,
-        last: Telling | None,
-        deadline: float,
+        self, channel: Channel, carrier: Carrier, news: Told, last: Telling | None, deadline: float
     ) -> NotCarried | None:
         attempt = 1 if last is None else last.attempts + 1
-        message = message_of(alert, channel.name)
+        message = self.book.message(news, channel.name)
         if carrier.marked_first:
-            if self._mark(channel, alert, attempt, None):
+            if self._mark(channel, news, attempt, None):
                 carrier.carry(message, deadline - time.monotonic())
-            reached("alert.carried")
+            reached(f"{self.book.noun}.carried")
             return None
         failure = None
         try:
             carrier.carry(message, deadline - time.monotonic())
         except NotCarried as error:
             failure = error
-        reached("alert.carried")
-        self._mark(channel, alert, attempt, failure)
+        reached(f"{self.book.noun}.carried")
+        self._mark(channel, news, attempt, failure)
         return failure
 
-    def _mark(
-        self, channel: ChannelSettings, alert: Alert, attempt: int, failure: NotCarried | None
-    ) -> bool:
+    def _mark(self, channel: Channel, news: Told, attempt: int, failure: NotCarried | None) -> bool:
         """Whether it is this attempt that counts: who lost the channel without knowing it finds
         his attempt recorded by another."""
         outcome = TellingOutcome.SENT
@@ -177,12 +171,12 @@ class Messenger:
         )
         try:
             with self.database.write() as connection:
-                record_telling(connection, self.org_id, alert.alert_id, telling)
+                self.book.record(connection, self.org_id, news, telling)
         except IntegrityError:
             return False
-        reached("alert.marked")
+        reached(f"{self.book.noun}.marked")
         return True
 
 
-def _given_up(last: Telling | None) -> bool:
-    return last is not None and last.outcome is TellingOutcome.DEAD
+def _but(turn: ChannelTurn, **changed: object) -> ChannelTurn:
+    return turn.model_copy(update=changed)

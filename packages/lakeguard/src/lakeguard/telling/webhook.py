@@ -1,4 +1,4 @@
-"""Alerts by HTTP: one signed POST, no redirect, and never longer than it may take."""
+"""News by HTTP: one signed POST, no redirect, and never longer than it may take."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
-from lakeguard.alerts.carrying import NotCarried
-from lakeguard.alerts.message import Message, signature
+from lakeguard.telling.carrying import NotCarried
+from lakeguard.telling.message import Message, signature
 
 SIGNATURE = "X-LakeGuard-Signature"
 TIMESTAMP = "X-LakeGuard-Timestamp"
@@ -89,7 +89,7 @@ class Webhook:
     def _headers(self, message: Message) -> dict[str, str]:
         timestamp = str(int(self.clock()))
         return {
-            "Content-Type": "application/json",
+            "Content-Type": message.content_type,
             "User-Agent": "lakeguard",
             "Connection": "close",
             DELIVERY: message.delivery,

@@ -1,4 +1,4 @@
-"""Alerts in a file, one line each, whole lines only."""
+"""News in a file, one line each, whole lines only."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from lakeguard.alerts.carrying import NotCarried
-from lakeguard.alerts.message import Message
 from lakeguard.state.locking import sole_by_file
+from lakeguard.telling.carrying import NotCarried
+from lakeguard.telling.message import Message
 
 TAIL_BYTES = 1 << 20
 _MODE = 0o644

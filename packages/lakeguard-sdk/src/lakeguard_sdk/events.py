@@ -1,0 +1,108 @@
+"""Events: what other systems hear of, in the shape of CloudEvents 1.0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from pydantic import Field
+
+from lakeguard_sdk.canonical import content_hash, format_instant
+from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.telling import ChannelTurn, Telling
+
+SPEC_VERSION = "1.0"
+TYPE_PREFIX = "lakeguard."
+CONTENT_TYPE = "application/cloudevents+json"
+
+
+class EventKind(StrEnum):
+    """What happened; of what happened at one moment, what stands first here is told first."""
+
+    GRAPH_DEPLOYED = "graph.deployed"
+    """Another version of the graph of jobs is the active one."""
+    JOB_REFUSED = "job.refused"
+    """A gate, or a job still under way, kept an execution from being started."""
+    JOB_STARTED = "job.started"
+    """A worker has an attempt of a job's execution."""
+    RUN_ENDED = "run.ended"
+    """An attempt to build a dataset is over, whatever it came to."""
+    DATASET_PUBLISHED = "dataset.published"
+    """Readers see a new version."""
+    DATASET_ROLLED_BACK = "dataset.rolled_back"
+    """Readers see an earlier version again."""
+    JOB_ENDED = "job.ended"
+    """An attempt of a job's execution is over; its state says how, and whether it is tried
+    again."""
+    TASK_DEAD = "task.dead"
+    """A task failed as often as it may."""
+    INVALIDATION_OPENED = "invalidation.opened"
+    """Something has to be built again."""
+    INVALIDATION_DONE = "invalidation.done"
+    """All that depends on it has caught up."""
+    TEST = "channel.test"
+    """Nothing happened: somebody tries a channel."""
+
+
+class Event(Noun):
+    """One thing that happened. It holds no value of any row."""
+
+    event_id: str
+    kind: EventKind
+    organisation: str
+    subject: str
+    """What it happened to, such as ``dataset/silver.flights``; events of one subject are told in
+    the order in which they happened."""
+    data: dict[str, Any] = Field(default_factory=dict)
+    happened_at: Instant
+
+    @property
+    def since(self) -> datetime:
+        return self.happened_at
+
+    @property
+    def line(self) -> str:
+        return self.subject
+
+    def to_cloud(self) -> dict[str, Any]:
+        """The event as others read it; the same bytes of JSON whenever it is told."""
+        return {
+            "specversion": SPEC_VERSION,
+            "id": self.event_id,
+            "source": f"/lakeguard/{self.organisation}",
+            "type": f"{TYPE_PREFIX}{self.kind}",
+            "subject": self.subject,
+            "time": format_instant(self.happened_at),
+            "datacontenttype": "application/json",
+            "data": self.data,
+        }
+
+
+def event_id(organisation: str, kind: EventKind, *parts: str) -> str:
+    """Of what happened alone: whoever tells of it, and however often, the id is the same."""
+    told = content_hash([organisation, kind.value, *parts]).rpartition(":")[2]
+    return f"evt_{told[:32]}"
+
+
+class EventRow(Noun):
+    """An event and the channels that tried it; a channel that has not tried yet is not named."""
+
+    event: Event
+    tellings: tuple[Telling, ...] = ()
+
+
+class Events(Protocol):
+    """Looking at events and telling them."""
+
+    def rows(
+        self, *, since: datetime | None = None, kind: EventKind | None = None, limit: int = 50
+    ) -> Sequence[EventRow]:
+        """The latest first."""
+
+    def send(self, *, again: bool = False) -> Sequence[ChannelTurn]:
+        """Tell what waits, now; with ``again`` also what was given up."""
+
+    def test(self, channel: str) -> str:
+        """Send a test event by one channel, and answer with its id."""

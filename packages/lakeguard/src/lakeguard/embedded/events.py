@@ -1,0 +1,37 @@
+"""The events port of the embedded control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lakeguard.events.book import EventMessenger
+from lakeguard.events.message import message_of, trial
+from lakeguard.ledger.events import event_rows
+from lakeguard.promotion.heart import Heart
+from lakeguard.telling.trying import named_channel, try_channel
+from lakeguard_sdk.event_errors import EventNotSent
+from lakeguard_sdk.events import EventKind, EventRow
+from lakeguard_sdk.telling import ChannelTurn
+
+
+@dataclass(frozen=True)
+class EmbeddedEvents:
+    heart: Heart
+    messenger: EventMessenger
+
+    def rows(
+        self, *, since: datetime | None = None, kind: EventKind | None = None, limit: int = 50
+    ) -> Sequence[EventRow]:
+        heart = self.heart
+        with heart.database.read() as connection:
+            return event_rows(connection, heart.org_id, since=since, kind=kind, limit=limit)
+
+    def send(self, *, again: bool = False) -> Sequence[ChannelTurn]:
+        return self.messenger.send(again=again)
+
+    def test(self, channel: str) -> str:
+        heart, chosen = self.heart, named_channel(self.messenger.channels, channel)
+        event = trial(channel, heart.org_id, heart.actor, heart.clock())
+        return try_channel(chosen, message_of(event), EventNotSent)

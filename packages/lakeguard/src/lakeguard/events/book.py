@@ -1,0 +1,71 @@
+"""The book of events: what happened, and what became of it by each channel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fnmatch import fnmatchcase
+
+from sqlalchemy import Connection
+
+from lakeguard.events.message import message_of
+from lakeguard.ledger.events import (
+    known_event_channels,
+    open_event_channels,
+    record_event_telling,
+    untold_events,
+)
+from lakeguard.settings import EventChannel
+from lakeguard.state.database import Database
+from lakeguard.telling.book import Waiting
+from lakeguard.telling.message import Message
+from lakeguard.telling.messenger import Messenger
+from lakeguard_sdk.events import Event
+from lakeguard_sdk.telling import Telling
+
+EventMessenger = Messenger[Event, EventChannel]
+
+
+@dataclass(frozen=True)
+class EventBook:
+    noun: str = "event"
+
+    def known(self, connection: Connection, org_id: str) -> frozenset[str]:
+        return known_event_channels(connection, org_id)
+
+    def open(self, connection: Connection, org_id: str, names: Sequence[str], at: datetime) -> None:
+        open_event_channels(connection, org_id, names, at)
+
+    def untold(
+        self, connection: Connection, org_id: str, channel: EventChannel, since: datetime
+    ) -> Waiting[Event]:
+        found = untold_events(connection, org_id, channel.name, since, kinds=channel.kinds)
+        return [(event, last) for event, last in found if _is_for(channel, event)]
+
+    def record(self, connection: Connection, org_id: str, news: Event, telling: Telling) -> None:
+        record_event_telling(connection, org_id, news.event_id, telling)
+
+    def message(self, news: Event, channel: str) -> Message:
+        return message_of(news)
+
+
+def event_messenger(
+    database: Database,
+    org_id: str,
+    clock: Callable[[], datetime],
+    channels: tuple[EventChannel, ...],
+) -> EventMessenger:
+    return Messenger(database, org_id, clock, EventBook(), channels)
+
+
+def tell_due(messenger: EventMessenger, seconds: float) -> int:
+    """Tell what is due, within the time; how many events went out."""
+    if not messenger.channels or messenger.is_idle():
+        return 0
+    return sum(turn.sent for turn in messenger.send(seconds=seconds, asked=False))
+
+
+def _is_for(channel: EventChannel, event: Event) -> bool:
+    patterns = channel.subjects
+    return not patterns or any(fnmatchcase(event.subject, pattern) for pattern in patterns)

@@ -1,0 +1,144 @@
+"""Events and what became of them: written with what they tell of, where somebody listens."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Connection, Engine, Row, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from lakeguard.ledger.tellings import begun, is_told, last_tellings, telling_row
+from lakeguard.state.tables import event_channels, event_deliveries, events
+from lakeguard_sdk.canonical import canonical_json
+from lakeguard_sdk.events import Event, EventKind, EventRow
+from lakeguard_sdk.telling import Telling
+
+REFRESH_SECONDS = 5.0
+"""So long a process may not know of a channel that another one opened."""
+_KEY = "event_id"
+_ORDER = [kind.value for kind in EventKind]
+_listened: WeakKeyDictionary[Engine, dict[str, tuple[bool, float]]] = WeakKeyDictionary()
+"""By State and organisation: whether a channel is open, and until when that is believed."""
+
+
+def tell_events(
+    connection: Connection, org_id: str, happened: Callable[[], Iterable[Event]]
+) -> None:
+    """Write what happened in the transaction that it happens in; once, whoever writes it.
+
+    Where no channel is open, nothing is asked of ``happened`` and nothing is written.
+    """
+    if not is_listened(connection, org_id):
+        return
+    rows = [_row(event) for event in happened()]
+    if not rows:
+        return
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    connection.execute(dialect.insert(events).on_conflict_do_nothing(), rows)
+
+
+def is_listened(connection: Connection, org_id: str) -> bool:
+    """Whether the organisation has a channel of events."""
+    known, now = _listened.setdefault(connection.engine, {}), time.monotonic()
+    found, until = known.get(org_id, (False, 0.0))
+    if now >= until:
+        query = select(event_channels.c.channel).where(event_channels.c.org_id == org_id)
+        found = connection.execute(query.limit(1)).first() is not None
+        known[org_id] = (found, now + REFRESH_SECONDS)
+    return found
+
+
+def open_event_channels(
+    connection: Connection, org_id: str, names: Sequence[str], at: datetime
+) -> None:
+    """From now on these channels tell what happens; what happened before is not theirs."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    rows = [{"org_id": org_id, "channel": name, "opened_at": at} for name in names]
+    connection.execute(dialect.insert(event_channels).on_conflict_do_nothing(), rows)
+    _listened.pop(connection.engine, None)
+
+
+def known_event_channels(connection: Connection, org_id: str) -> frozenset[str]:
+    query = select(event_channels.c.channel).where(event_channels.c.org_id == org_id)
+    return frozenset(connection.scalars(query))
+
+
+def untold_events(
+    connection: Connection,
+    org_id: str,
+    channel: str,
+    since: datetime,
+    *,
+    kinds: Sequence[EventKind] = (),
+) -> list[tuple[Event, Telling | None]]:
+    """What the channel has not told, in the order in which it happened; with its last attempt."""
+    first = begun(connection, event_channels, org_id, channel, since)
+    if first is None:
+        return []
+    told = is_told(event_deliveries, _KEY, events.c.event_id, channel)
+    query = select(events).where(events.c.org_id == org_id, events.c.happened_at >= first, ~told)
+    if kinds:
+        query = query.where(events.c.type.in_([kind.value for kind in kinds]))
+    found = sorted((_event(row) for row in connection.execute(query)), key=_place)
+    ids = [event.event_id for event in found]
+    tried = last_tellings(connection, event_deliveries, _KEY, ids, channel)
+    return [(one, next(iter(tried.get(one.event_id, ())), None)) for one in found]
+
+
+def record_event_telling(
+    connection: Connection, org_id: str, event_id: str, telling: Telling
+) -> None:
+    row = telling_row(org_id, _KEY, event_id, telling)
+    connection.execute(insert(event_deliveries), [row])
+
+
+def event_rows(
+    connection: Connection,
+    org_id: str,
+    *,
+    since: datetime | None,
+    kind: EventKind | None,
+    limit: int,
+) -> list[EventRow]:
+    """The latest first."""
+    query = select(events).where(events.c.org_id == org_id)
+    if since is not None:
+        query = query.where(events.c.happened_at >= since)
+    if kind is not None:
+        query = query.where(events.c.type == kind.value)
+    latest = query.order_by(events.c.happened_at.desc(), events.c.event_id).limit(limit)
+    found = sorted((_event(row) for row in connection.execute(latest)), key=_place, reverse=True)
+    tried = last_tellings(connection, event_deliveries, _KEY, [one.event_id for one in found])
+    return [EventRow(event=one, tellings=tuple(tried.get(one.event_id, ()))) for one in found]
+
+
+def _place(event: Event) -> tuple[datetime, int, str]:
+    """Of what one transaction tells, the cause comes first."""
+    return event.happened_at, _ORDER.index(event.kind), event.event_id
+
+
+def _row(event: Event) -> dict[str, Any]:
+    return {
+        "event_id": event.event_id,
+        "org_id": event.organisation,
+        "type": event.kind.value,
+        "subject": event.subject,
+        "payload": canonical_json(event.data),
+        "happened_at": event.happened_at,
+    }
+
+
+def _event(row: Row[Any]) -> Event:
+    return Event(
+        event_id=row.event_id,
+        kind=row.type,
+        organisation=row.org_id,
+        subject=row.subject,
+        data=json.loads(row.payload),
+        happened_at=row.happened_at,
+    )
