@@ -21,6 +21,22 @@ class NotReported(UsageError):
     next_command = "lakeguard tasks list"
 
 
+class BadPlace(UsageError):
+    """Write ``127.0.0.1:8600``, or ``0.0.0.0:8600`` where other machines are to reach it."""
+
+    code = "LG-1613"
+    what = "{place!r} is no place to listen at: write HOST:PORT"
+    next_command = "lakeguard dispatcher --listen 127.0.0.1:8600"
+
+
+class PlaceTaken(UsageError):
+    """Another program listens there, or the address is none of this machine's."""
+
+    code = "LG-1614"
+    what = "nobody can listen at {place}: {reason}"
+    next_command = "lakeguard dispatcher --listen 127.0.0.1:8600, with another port"
+
+
 class BadToken(Refused):
     """Send the token exactly as it came with the task."""
 

@@ -1,0 +1,140 @@
+"""What can be asked at the door, and who may ask it. Nothing here knows of sockets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from lakeguard.inbox.answers import Answer, Declined
+from lakeguard.inbox.places import Place, parse_place
+from lakeguard.inbox.signing import is_signed
+from lakeguard_sdk.canonical import canonical_json
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.json_texts import NotJson, read_json
+from lakeguard_sdk.report_errors import BadPlace, BadToken
+from lakeguard_sdk.run import RunTicket
+from lakeguard_sdk.signed_post import SIGNATURE, TIMESTAMP
+from lakeguard_sdk.task_token import ticket_of
+
+LARGEST = 256 * 1024
+"""Bytes of a body."""
+_JSON_TYPES = ("application/json", "application/cloudevents+json")
+
+
+@dataclass(frozen=True)
+class Request:
+    """``headers`` by their names in lower case."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+
+@dataclass(frozen=True)
+class Routes:
+    """Answers of one control plane, behind one place."""
+
+    client: Client
+    place: Place
+    secret: Callable[[], str] | None
+    """What events are signed with; None: they are taken from this machine alone."""
+    clock: Callable[[], float] = field(default=time.time)
+
+    @property
+    def by_path(self) -> dict[str, tuple[str, Callable[[Request], Answer]]]:
+        return {
+            "/health": ("GET", self._health),
+            "/tasks/report": ("POST", self._report),
+            "/tasks/keep": ("POST", self._keep),
+            "/events": ("POST", self._event),
+        }
+
+    def find(self, method: str, path: str) -> Callable[[Request], Answer]:
+        if path not in self.by_path:
+            raise Declined(HTTPStatus.NOT_FOUND, "there is nothing here")
+        allowed, route = self.by_path[path]
+        if method != allowed:
+            raise Declined(HTTPStatus.METHOD_NOT_ALLOWED, f"send {allowed}", Allow=allowed)
+        return route
+
+    def _health(self, _: Request) -> Answer:
+        """The State can be reached."""
+        self.client.reader.policies()
+        return _json({"status": "ok"})
+
+    def _report(self, request: Request) -> Answer:
+        ticket = _ticket(request)
+        report = TaskReport.from_json(_checked_json(request))
+        answer = self.client.dispatch.report(ticket, report)
+        return Answer(HTTPStatus.OK, answer.to_json().encode())
+
+    def _keep(self, request: Request) -> Answer:
+        ticket = _ticket(request)
+        kept = self.client.dispatch.keep([ticket])
+        if ticket.run_id not in kept:
+            raise Fenced(run=ticket.run_id, reason="it is over")
+        return _json({"lease_seconds": kept[ticket.run_id]})
+
+    def _event(self, request: Request) -> Answer:
+        self._require_sender(request)
+        launches = self.client.jobs.receive(_checked_json(request))
+        return _json({"launches": [launch.to_data() for launch in launches]})
+
+    def _require_sender(self, request: Request) -> None:
+        told = request.headers.get(SIGNATURE.lower())
+        if self.secret is None:
+            self._require_here(request)
+        elif told is None:
+            held = "authorization" in request.headers
+            status = HTTPStatus.FORBIDDEN if held else HTTPStatus.UNAUTHORIZED
+            how = {} if held else {"WWW_Authenticate": "Signature"}
+            raise Declined(status, f"sign the event: {SIGNATURE} and {TIMESTAMP}", **how)
+        else:
+            timestamp = request.headers.get(TIMESTAMP.lower(), "")
+            if not is_signed(self.secret(), timestamp, told, request.body, self.clock()):
+                raise Declined(HTTPStatus.FORBIDDEN, "the signature is not of this body and time")
+
+    def _require_here(self, request: Request) -> None:
+        """Without a secret, from this machine alone, and not by way of a page in its browser."""
+        if not self.place.is_loopback:
+            raise Declined(HTTPStatus.FORBIDDEN, "events are taken here once inbox.secret is set")
+        if not _names_this_machine(request.headers.get("host", "")):
+            raise Declined(HTTPStatus.FORBIDDEN, "this door is known by another name")
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind not in _JSON_TYPES:
+            raise Declined(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"send it as {' or '.join(_JSON_TYPES)}"
+            )
+
+
+def _ticket(request: Request) -> RunTicket:
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() != "bearer":
+        raise BadToken()
+    return ticket_of(token.strip())
+
+
+def _checked_json(request: Request) -> bytes:
+    """The body as it came, if there is one way to read it."""
+    try:
+        read_json(request.body.decode())
+    except UnicodeDecodeError:
+        raise Declined(HTTPStatus.UNPROCESSABLE_ENTITY, "the body is not UTF-8") from None
+    except NotJson as error:
+        raise Declined(HTTPStatus.UNPROCESSABLE_ENTITY, f"the body is no JSON: {error}") from None
+    return request.body
+
+
+def _names_this_machine(host: str) -> bool:
+    try:
+        return parse_place(host if host.rpartition("]")[2].count(":") else f"{host}:0").is_loopback
+    except BadPlace:
+        return False
+
+
+def _json(data: object) -> Answer:
+    return Answer(HTTPStatus.OK, canonical_json(data).encode())
