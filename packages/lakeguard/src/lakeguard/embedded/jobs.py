@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 
 from lakeguard.dispatch.listing import list_tasks, list_transitions, require_task, show_task
 from lakeguard.dispatch.retrying import retry_task
+from lakeguard.embedded.loops import other_loops
+from lakeguard.events.book import EventMessenger
 from lakeguard.jobs.deploying import deploy, plan_deployment
 from lakeguard.jobs.graphs import list_graphs
 from lakeguard.jobs.listing import list_jobs, require_job, show_job
@@ -15,9 +17,11 @@ from lakeguard.jobs.triggering import trigger
 from lakeguard.ledger.switches import switch_job
 from lakeguard.promotion.canceling import cancel_task
 from lakeguard.promotion.heart import Heart
+from lakeguard.triggers.received import receive
+from lakeguard.triggers.ticking import Watch, tick
 from lakeguard_sdk.dispatch import TaskRow, Transition
 from lakeguard_sdk.errors import SecretReason
-from lakeguard_sdk.job import DagVersion, Deployed, JobRow, Launch
+from lakeguard_sdk.job import DagVersion, Deployed, JobRow, Launch, Ticked
 from lakeguard_sdk.secret_values import holds_secret
 from lakeguard_sdk.words import TaskState
 
@@ -25,6 +29,8 @@ from lakeguard_sdk.words import TaskState
 @dataclass(frozen=True)
 class EmbeddedJobs:
     heart: Heart
+    herald: EventMessenger | None = None
+    watch: Watch = field(default_factory=Watch, compare=False)
 
     def deploy_plan(self, to: str | None = None) -> Deployed:
         with self.heart.database.read() as connection:
@@ -104,3 +110,9 @@ class EmbeddedJobs:
             raise SecretReason()
         cancel_task(self.heart, task_id, self.heart.actor, None, reason)
         return self.task(task_id)
+
+    def receive(self, body: bytes, *, shape: str | None = None) -> Sequence[Launch]:
+        return receive(self.heart, body, shape)
+
+    def tick(self) -> Ticked:
+        return tick(self.heart, self.watch, tuple(other_loops(self.heart, self.herald)))

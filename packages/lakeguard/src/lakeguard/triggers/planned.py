@@ -41,7 +41,8 @@ def launch_planned(heart: Heart, name: str, plan: Callable[[Connection], Planned
     with heart.database.read() as connection:
         if not plan(connection):
             return []
-    with heart.database.write() as connection:
+
+    def work(connection: Connection) -> list[Launch]:
         hold(connection, f"triggers:{heart.org_id}:{name}")
         planned = plan(connection)
         launches = launch(connection, heart, planned.wishes)
@@ -49,6 +50,9 @@ def launch_planned(heart: Heart, name: str, plan: Callable[[Connection], Planned
         statements.set_cursors(connection, heart.org_id, planned.moves)
         statements.forget_cursors(connection, heart.org_id, planned.gone)
         reached("trigger.moved")
+        return launches
+
+    launches = heart.database.transact(work)
     reached("trigger.committed")
     return launches
 

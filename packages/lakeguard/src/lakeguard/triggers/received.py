@@ -31,13 +31,17 @@ def receive(heart: Heart, body: bytes, shape: str | None = None) -> list[Launch]
     event = read_event(body, shape)
     if holds_secret(event.text):
         raise SecretEvent()
-    with heart.database.write() as connection:
+
+    def work(connection: Connection) -> list[Launch]:
         hold(connection, f"triggers:{heart.org_id}:events")
         jobs = _waiting(read_roster(connection, heart.org_id), event)
         if not _store(connection, heart, event):
             return _known(connection, heart.org_id, jobs, event)
         launches = launch(connection, heart, [_wish(job, event) for job in jobs])
         reached("trigger.launched")
+        return launches
+
+    launches = heart.database.transact(work)
     reached("trigger.committed")
     return launches
 

@@ -31,8 +31,7 @@ def follow_definitions(heart: Heart, roster: Roster) -> None:
     with heart.database.read() as connection:
         rows = _changed(connection, heart.org_id, roster, at)
     if rows:
-        with heart.database.write() as connection:
-            statements.set_schedules(connection, rows)
+        heart.database.transact(lambda connection: statements.set_schedules(connection, rows))
 
 
 def launch_due(heart: Heart, roster: Roster) -> tuple[list[Launch], list[str]]:
@@ -44,15 +43,19 @@ def launch_due(heart: Heart, roster: Roster) -> tuple[list[Launch], list[str]]:
     with heart.database.read() as connection:
         if not connection.execute(statements.due(heart.org_id, at, limit=1)).first():
             return [], []
-    with heart.database.write() as connection:
+
+    def work(connection: Connection) -> tuple[list[Launch], list[str]]:
         rows = connection.execute(statements.take_due(heart.org_id, at)).all()
         wishes, moves, told = _owed(rows, roster, at)
         launches = launch(connection, heart, wishes)
         reached("trigger.launched")
         statements.move_schedules(connection, heart.org_id, moves)
         reached("trigger.moved")
+        return launches, told
+
+    found = heart.database.transact(work)
     reached("trigger.committed")
-    return launches, told
+    return found
 
 
 def _changed(

@@ -1,0 +1,63 @@
+"""The dispatcher's loops beside its triggers: tries again, ends what is dead, tells others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlalchemy import func, select
+
+from lakeguard.dispatch.retrying import queue_due_retries
+from lakeguard.events.book import EventMessenger, tell_due
+from lakeguard.jobs.reconciling import reconcile
+from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.reaping import reap, reap_reported
+from lakeguard.promotion.waiting_tables import show_all_waiting
+from lakeguard.state.tables import tasks
+from lakeguard.triggers.ticking import Loop
+from lakeguard_sdk.job import Ticked
+from lakeguard_sdk.words import TaskState
+
+ACTOR = "dispatcher"
+TELLING_SECONDS = 10.0
+"""So long a turn waits for those who are told; the rest is told in the next."""
+
+
+def other_loops(heart: Heart, herald: EventMessenger | None) -> Iterator[Loop]:
+    """In the order of a turn: what ended is tried again before its dependents are looked at."""
+    yield "ends", lambda: _ended(heart)
+    yield "retries", lambda: _retried(heart)
+    yield "invalidations", lambda: Ticked(invalidated=reconcile(heart))
+    yield "waiting rows", lambda: _shown(heart)
+    if herald is not None:
+        yield "events", lambda: Ticked(told=tell_due(herald, TELLING_SECONDS))
+
+
+def _ended(heart: Heart) -> Ticked:
+    """Attempts that nobody goes on with."""
+    reported = reap_reported(heart)
+    runs = reap(heart)
+    dead = sum(task.state is TaskState.DEAD for task in reported)
+    if runs:
+        with heart.database.read() as connection:
+            dead += connection.scalars(
+                select(func.count()).where(
+                    tasks.c.org_id == heart.org_id,
+                    tasks.c.run_id.in_([run.run_id for run in runs]),
+                    tasks.c.state == TaskState.DEAD.value,
+                )
+            ).one()
+    return Ticked(reaped=len(reported) + len(runs), dead=dead)
+
+
+def _retried(heart: Heart) -> Ticked:
+    """Failed tasks whose pause is over."""
+    queued = heart.database.transact(
+        lambda connection: queue_due_retries(connection, heart.org_id, ACTOR, heart.clock())
+    )
+    return Ticked(retried=len(queued))
+
+
+def _shown(heart: Heart) -> Ticked:
+    """Tables of waiting rows, where a crash left one behind."""
+    show_all_waiting(heart)
+    return Ticked()
