@@ -9,10 +9,10 @@ import pytest
 
 from lakeguard.alerts.message import message_of
 from lakeguard.settings import AlertChannel, ChannelType
-from lakeguard.telling.message import signature
 from lakeguard.telling.pausing import due, pause_after
 from lakeguard_sdk.alerting import Alert, AlertKind, alert_key
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.signed_post import signature
 from lakeguard_sdk.telling import Telling, TellingOutcome
 from lakeguard_sdk.words import Layer, Severity
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from dataclasses import dataclass
 
 JSON = "application/json"
@@ -24,9 +22,3 @@ class Message:
     """One JSON object in one line, without the line end."""
     serious: bool = False
     content_type: str = JSON
-
-
-def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """Of the time and the body together: neither can be exchanged for another."""
-    signed = b".".join((timestamp.encode(), body))
-    return "sha256=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
