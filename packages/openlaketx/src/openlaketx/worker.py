@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,13 @@ from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.rebuild import RebuildPlan, Rebuilt
-from lakeguard_sdk.run import Failure, RunPlan, RunResult
+from lakeguard_sdk.run import Failure, RunPlan, RunResult, RunTicket
 from lakeguard_sdk.run_errors import Interrupted, SparkEnded
 from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.work_errors import JobTimedOut, WorkerStopped
 from openlaketx.jobs.failures import failure_of
 from openlaketx.jobs.interrupts import StopSign, noticing_interrupts
+from openlaketx.jobs.lease import Limit, keeping_lease
 from openlaketx.run import noting
 
 if TYPE_CHECKING:
@@ -64,6 +67,24 @@ class SparkWorker:
         opened = self._client.runs.open_run(task_id, self._identity)
         return opened if isinstance(opened, RunResult) else self._run(opened, frame)
 
+    def run_claimed(self, ticket: RunTicket, *, within: float | None = None) -> RunResult:
+        """Runs an attempt that was taken from the queue, for so many seconds at most.
+
+        Where it cannot even be opened it has failed; once stopped, another may take its task.
+        """
+        runs = self._client.runs
+        try:
+            self._sign.check()
+            opened = runs.open_claimed(ticket)
+        except Fenced:
+            raise
+        except KeyboardInterrupt:
+            runs.fail_run(ticket, failure_of(WorkerStopped(job=ticket.task_id)))
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it was, the attempt must end
+            return runs.fail_run(ticket, failure_of(error))
+        return opened if isinstance(opened, RunResult) else self._run(opened, None, _Queued(within))
+
     def run_compaction(self, task_id: str) -> RunResult:
         """Merges the small files of a table, without Spark."""
         from openlaketx.jobs.compaction import run_compaction
@@ -99,31 +120,39 @@ class SparkWorker:
         """Runs under way end as if Ctrl-C had reached them, and none starts any more."""
         self._sign.give()
 
-    def _run(self, plan: RunPlan, frame: DataFrame | None) -> RunResult:
+    def _run(
+        self, plan: RunPlan, frame: DataFrame | None, queued: _Queued | None = None
+    ) -> RunResult:
         with noticing_interrupts(self._sign) as interrupted:
             try:
-                return self._attempt(plan, frame, interrupted)
+                limit = None if queued is None else queued.limit(plan)
+                return self._attempt(plan, frame, interrupted, limit)
             except KeyboardInterrupt:
-                self._end_interrupted(plan)
+                self._end_interrupted(plan, queued)
                 raise
             except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
                 if not interrupted():
                     return self._fail(plan, _spark_ended(plan) or error)
-        self._end_interrupted(plan)
+        self._end_interrupted(plan, queued)
         raise KeyboardInterrupt
 
-    def _end_interrupted(self, plan: RunPlan) -> None:
-        self._fail(plan, Interrupted(dataset=plan.dataset))
+    def _end_interrupted(self, plan: RunPlan, queued: _Queued | None) -> None:
+        """Who stops his own run wants no other; who stops a worker means no task of it."""
+        stopped = Interrupted(dataset=plan.dataset)
+        self._fail(plan, stopped if queued is None else WorkerStopped(job=plan.dataset))
 
     def _attempt(
-        self, plan: RunPlan, frame: DataFrame | None, interrupted: Callable[[], bool]
+        self,
+        plan: RunPlan,
+        frame: DataFrame | None,
+        interrupted: Callable[[], bool],
+        limit: Limit | None,
     ) -> RunResult:
         from openlaketx.engine.runtime import runtime_of
         from openlaketx.engine.session import lent_session
         from openlaketx.engine.shown_values import keeping_private
         from openlaketx.jobs.compaction import compact_if_needed
         from openlaketx.jobs.delivery import deliver_or_tell
-        from openlaketx.jobs.lease import keeping_lease
         from openlaketx.jobs.profiling import profile_if_due
         from openlaketx.jobs.run_dataset import run_dataset
 
@@ -139,7 +168,9 @@ class SparkWorker:
             lent_session(spark) as session,
             runtime.job_group(session, ticket.run_id),
             self._sign.heeded(stop_spark),
-            keeping_lease(runs, ticket, plan.lease_seconds, stop_spark, interrupted) as lease,
+            keeping_lease(
+                runs, ticket, plan.lease_seconds, stop_spark, interrupted, limit
+            ) as lease,
         ):
             try:
                 result = run_dataset(plan, self._client, session, lease, self._progress, frame)
@@ -157,6 +188,18 @@ class SparkWorker:
             return self._client.runs.fail_run(plan.ticket, failure_of(error))
         except Fenced as fenced:
             return _ended_by_others(plan, fenced)
+
+
+@dataclass(frozen=True)
+class _Queued:
+    """An attempt that came from the queue, and the seconds it may take."""
+
+    within: float | None
+
+    def limit(self, plan: RunPlan) -> Limit | None:
+        if self.within is None:
+            return None
+        return Limit(self.within, JobTimedOut(job=plan.dataset, seconds=f"{self.within:g}"))
 
 
 def _spark_ended(plan: RunPlan) -> SparkEnded | None:

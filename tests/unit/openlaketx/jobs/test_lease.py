@@ -10,7 +10,8 @@ import pytest
 from lakeguard_sdk.errors import Fenced, TableBusy
 from lakeguard_sdk.ports import Runs
 from lakeguard_sdk.run import RunTicket
-from openlaketx.jobs.lease import keeping_lease
+from lakeguard_sdk.work_errors import JobTimedOut
+from openlaketx.jobs.lease import Limit, keeping_lease
 
 TICKET = RunTicket(run_id="run_1", task_id="task_1", attempt=1, lease_token="x")
 
@@ -71,3 +72,13 @@ def test_a_plane_that_does_not_answer_for_a_moment_costs_nothing() -> None:
     with keeping_lease(runs(beats), TICKET, 0.02, lambda: None) as lease:
         assert beats.enough.wait(10)
         lease.check()
+
+
+def test_the_end_of_its_time_stops_the_run_although_it_keeps_its_lease() -> None:
+    stopped = threading.Event()
+    beats, limit = Beats(120.0), Limit(0.05, JobTimedOut(job="nightly", seconds=0.05))
+    with keeping_lease(runs(beats), TICKET, 120, stopped.set, limit=limit) as lease:
+        lease.check()
+        assert stopped.wait(10)
+        with pytest.raises(JobTimedOut, match="did not end within"):
+            lease.check()

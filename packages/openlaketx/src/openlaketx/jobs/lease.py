@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from lakeguard_sdk.errors import Fenced, LakeGuardError
 from lakeguard_sdk.ports import Runs
@@ -16,11 +18,11 @@ _STOP_AGAIN = 1.0
 
 
 class Lease:
-    """Held until a heartbeat is told that the attempt is over."""
+    """Held until a heartbeat is told that the attempt is over, or its time is."""
 
     def __init__(self, interrupted: Callable[[], bool]) -> None:
         self._interrupted = interrupted
-        self._lost: Fenced | None = None
+        self._lost: LakeGuardError | None = None
 
     def check(self) -> None:
         """Raises once the lease is lost or the user said stop: before anything that others see."""
@@ -29,8 +31,16 @@ class Lease:
         if self._interrupted():
             raise KeyboardInterrupt
 
-    def lose(self, error: Fenced) -> None:
+    def lose(self, error: LakeGuardError) -> None:
         self._lost = error
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The time that an attempt has, and what its end means."""
+
+    seconds: float
+    over: LakeGuardError
 
 
 @contextmanager
@@ -40,12 +50,13 @@ def keeping_lease(
     seconds: float,
     on_loss: Callable[[], None],
     interrupted: Callable[[], bool] = lambda: False,
+    limit: Limit | None = None,
 ) -> Iterator[Lease]:
     """Beats in the background while the block runs; a loss is told to the block and ``on_loss``."""
     lease = Lease(interrupted)
     done = threading.Event()
     beating = threading.Thread(
-        target=_beat, args=(runs, ticket, seconds, lease, done, on_loss), daemon=True
+        target=_beat, args=(runs, ticket, seconds, lease, done, on_loss, limit), daemon=True
     )
     beating.start()
     try:
@@ -62,9 +73,15 @@ def _beat(
     lease: Lease,
     done: threading.Event,
     on_loss: Callable[[], None],
+    limit: Limit | None,
 ) -> None:
     left = seconds
-    while not done.wait(min(left / _BEATS_PER_LEASE, _LONGEST_PAUSE)):
+    until = float("inf") if limit is None else time.monotonic() + limit.seconds
+    while not done.wait(min(left / _BEATS_PER_LEASE, _LONGEST_PAUSE, _seconds_to(until))):
+        if limit is not None and time.monotonic() >= until:
+            lease.lose(limit.over)
+            on_loss()
+            break
         try:
             left = runs.heartbeat(ticket)
         except Fenced as error:
@@ -76,3 +93,7 @@ def _beat(
     # Spark lets a stage begin although its group was stopped: stop it until it has stopped.
     while not done.wait(_STOP_AGAIN):
         on_loss()
+
+
+def _seconds_to(moment: float) -> float:
+    return max(0.0, moment - time.monotonic())

@@ -1,0 +1,51 @@
+"""Keeping the leases of all attempts of a worker, in one call, and telling those that lost one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from lakeguard.work.attempt import Attempt
+from lakeguard_sdk.dispatch import Dispatch
+from lakeguard_sdk.errors import LakeGuardError
+
+_BEATS_PER_LEASE = 4
+_LOOK_SECONDS = 1.0
+
+
+@contextmanager
+def keeping_leases(
+    dispatch: Dispatch, held: Callable[[], Sequence[Attempt]], heartbeat_seconds: float
+) -> Iterator[None]:
+    """Beats in the background while the block runs."""
+    done = threading.Event()
+
+    def beat() -> None:
+        pause = _LOOK_SECONDS
+        while not done.wait(pause):
+            pause = keep_once(dispatch, held(), heartbeat_seconds)
+
+    beating = threading.Thread(target=beat, daemon=True)
+    beating.start()
+    try:
+        yield
+    finally:
+        done.set()
+        beating.join(_LOOK_SECONDS)  # a call that hangs on a State that is away is left behind
+
+
+def keep_once(dispatch: Dispatch, attempts: Sequence[Attempt], heartbeat_seconds: float) -> float:
+    """Seconds until the next time. An attempt of which the dispatcher does not know any more is
+    lost; where nobody answers, nothing is known and it is tried again soon."""
+    if not attempts:
+        return _LOOK_SECONDS
+    shortest = min(attempt.assignment.lease_seconds for attempt in attempts)
+    try:
+        kept = dispatch.keep([attempt.ticket for attempt in attempts])
+    except (LakeGuardError, OSError):
+        return min(_LOOK_SECONDS, shortest / _BEATS_PER_LEASE)
+    for attempt in attempts:
+        if attempt.ticket.run_id not in kept:
+            attempt.lose()
+    return min(heartbeat_seconds, shortest / _BEATS_PER_LEASE)

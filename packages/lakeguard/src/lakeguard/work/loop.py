@@ -1,0 +1,155 @@
+"""A worker's loop: it takes what is due while it has a free slot, until it is told to stop."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from queue import Empty, SimpleQueue
+
+from lakeguard.work.attempt import Attempt, Ended, Ending
+from lakeguard.work.keeping import keeping_leases
+from lakeguard.work.pauses import growing_pauses, spread
+from lakeguard_sdk.dispatch import Dispatch
+from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.run import Failure, WorkerIdentity
+
+HALT_SECONDS = 60.0
+"""For attempts that were told to stop; what has not ended by then is left to its lease."""
+
+
+class Told(StrEnum):
+    """What a loop tells of itself."""
+
+    BEGUN = "begun"
+    ENDED = "ended"
+    AWAY = "away"
+    BACK = "back"
+    STOPPING = "stopping"
+
+
+Teller = Callable[[Told, Attempt | None, Ended | None, str], None]
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a worker goes about it."""
+
+    slots: int = 1
+    labels: frozenset[str] = frozenset()
+    poll_seconds: float = 2.0
+    heartbeat_seconds: float = 30.0
+    grace_seconds: float = 30.0
+    """For attempts under way once it is told to stop; then they are interrupted."""
+    drain: bool = False
+    """Ends when nothing is due and nothing runs."""
+
+
+@dataclass
+class WorkLoop:
+    """``work`` runs one attempt to its end; ``halt`` interrupts all that run."""
+
+    dispatch: Dispatch
+    identity: WorkerIdentity
+    work: Callable[[Attempt], Ended]
+    halt: Callable[[], None]
+    manner: Manner
+    tell: Teller = lambda *_: None
+    _attempts: dict[str, Attempt] = field(default_factory=dict)
+    _endings: list[Ending] = field(default_factory=list)
+    _wake: SimpleQueue[None] = field(default_factory=SimpleQueue)
+    _stops: int = 0
+
+    def run(self) -> Counter[Ending]:
+        """How attempts ended, by count. Whatever ends the loop, those under way end first, or are
+        interrupted after their grace."""
+        with keeping_leases(self.dispatch, self._held, self.manner.heartbeat_seconds):
+            try:
+                self._go_on()
+            finally:
+                self._wind_down()
+        return Counter(self._endings)
+
+    def stop(self) -> None:
+        """Once: take nothing more. Again: interrupt what runs. A signal's handler may call it."""
+        self._stops += 1
+        self._wake.put(None)
+
+    def _go_on(self) -> None:
+        pauses = None
+        while not self._stops:
+            idle = not self._attempts
+            try:
+                begun = self._fill()
+            except LakeGuardError as error:
+                if not error.retryable:
+                    raise
+                if pauses is None:
+                    self.tell(Told.AWAY, None, None, str(error))
+                    pauses = growing_pauses()
+                self._rest(next(pauses))
+                continue
+            if pauses is not None:
+                self.tell(Told.BACK, None, None, "")
+                pauses = None
+            if self.manner.drain and idle and not begun:
+                return
+            self._rest(spread(self.manner.poll_seconds))
+
+    def _fill(self) -> int:
+        """Takes as much as there are free slots; how many attempts began."""
+        free = self.manner.slots - len(self._attempts)
+        if free <= 0:
+            return 0
+        taken = self.dispatch.claim(self.identity, limit=free, labels=self.manner.labels)
+        for assignment in taken:
+            attempt = Attempt(assignment)
+            self._attempts[attempt.ticket.run_id] = attempt
+            self.tell(Told.BEGUN, attempt, None, "")
+            name = f"attempt {attempt.ticket.run_id}"
+            threading.Thread(target=self._run, args=(attempt,), name=name, daemon=True).start()
+        return len(taken)
+
+    def _run(self, attempt: Attempt) -> None:
+        try:
+            ended = self.work(attempt)
+        except BaseException as error:  # noqa: BLE001 - a slot outlives whatever ran in it
+            said = f"{type(error).__name__}: {error}"
+            code = error.code if isinstance(error, LakeGuardError) else LakeGuardError.code
+            ended = Ended(Ending.FAILED, Failure(code=code, message=said))
+        self._endings.append(ended.ending)
+        self.tell(Told.ENDED, attempt, ended, "")
+        del self._attempts[attempt.ticket.run_id]
+        self._wake.put(None)
+
+    def _wind_down(self) -> None:
+        if not self._attempts:
+            return
+        self.tell(Told.STOPPING, None, None, f"{len(self._attempts)}")
+        until = time.monotonic() + self.manner.grace_seconds
+        while self._attempts and self._stops < 2 and time.monotonic() < until:
+            self._rest(until - time.monotonic())
+        if not self._attempts:
+            return
+        for attempt in self._held():
+            attempt.stop()
+        self.halt()
+        until = time.monotonic() + HALT_SECONDS
+        while self._attempts and self._stops < 3 and time.monotonic() < until:
+            self._rest(until - time.monotonic())
+
+    def _held(self) -> list[Attempt]:
+        return list(self._attempts.values())
+
+    def _rest(self, seconds: float) -> None:
+        """Until then, or until an attempt ends or somebody says stop. The queue, unlike an event,
+        may be used by a handler that interrupts whoever waits for it."""
+        try:
+            self._wake.get(timeout=max(0.0, seconds))
+            while True:
+                self._wake.get_nowait()
+        except Empty:
+            return
