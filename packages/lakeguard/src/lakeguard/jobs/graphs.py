@@ -9,6 +9,7 @@ from functools import lru_cache
 from sqlalchemy import Connection, func, select
 
 from lakeguard.jobs.dag import Graph
+from lakeguard.ledger.happenings import tell_activation
 from lakeguard.state import facts
 from lakeguard.state.tables import dag_activations, dag_versions
 from lakeguard_sdk.ids import new_id
@@ -105,6 +106,7 @@ def activate(
         "reason": reason,
     }
     facts.record(connection, dag_activations, [row], at)
+    tell_activation(connection, row)
 
 
 def list_graphs(connection: Connection, org_id: str) -> list[DagVersion]:

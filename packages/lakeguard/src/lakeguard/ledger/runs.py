@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from lakeguard.ledger.decisions import decision_by_id
+from lakeguard.ledger.happenings import tell_run
 from lakeguard.state import facts
 from lakeguard.state.tables import dataset_registry, run_history, tasks
 from lakeguard_sdk.reading import RunRow
@@ -57,6 +58,7 @@ def record_run(
         "result": result.model_copy(update={"decision": None}).to_json(),
     }
     facts.record(connection, run_history, [row], result.ended_at)
+    tell_run(connection, row, result.dataset)
 
 
 def result_of_run(connection: Connection, org_id: str, run_id: str) -> RunResult | None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, func, select
 
+from lakeguard.ledger.happenings import tell_pointer
 from lakeguard.state import facts
 from lakeguard.state.tables import (
     data_versions,
@@ -168,6 +169,7 @@ def move_pointer(
         "org_id": org_id,
     }
     facts.record(connection, dataset_pointers, [row], at)
+    tell_pointer(connection, row)
 
 
 def pointer(connection: Connection, dataset_id: str, at: datetime | None = None) -> Pointer | None:
