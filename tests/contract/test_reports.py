@@ -1,0 +1,397 @@
+"""Reports on attempts, on each kind of State: taken once, and only from whom they are due."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Table, event, func, select
+
+from lakeguard.dispatch.lapsing import end_canceled, end_lapsed
+from lakeguard.dispatch.listing import list_transitions, require_task, show_task
+from lakeguard.dispatch.retrying import queue_due_retries
+from lakeguard.embedded.dispatch import EmbeddedDispatch
+from lakeguard.promotion.heart import Heart
+from lakeguard.state import tables as t
+from lakeguard.state.database import Database
+from lakeguard_sdk.dispatch import Output, TaskAnswer, TaskReport
+from lakeguard_sdk.errors import Fenced, UnknownRun
+from lakeguard_sdk.report_errors import (
+    NotReported,
+    OutputThere,
+    ReportedOtherwise,
+    ReportRefused,
+)
+from lakeguard_sdk.run import Failure, RunTicket
+from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
+from tests.worlds.begun_tasks import BROKEN, DONE, JOB, begin, begun, make_heart, submit
+from tests.worlds.deaths import dying_at
+from tests.worlds.planes import Clock
+
+PASSING = TaskReport(
+    success=False, error=Failure(code="BUSY", message="come again", retryable=True)
+)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def heart(database: Database, tmp_path: Path, clock: Clock) -> Heart:
+    """Once on SQLite, once on PostgreSQL."""
+    return make_heart(database, tmp_path, clock)
+
+
+@pytest.fixture
+def port(heart: Heart) -> EmbeddedDispatch:
+    return EmbeddedDispatch(heart)
+
+
+def rows(heart: Heart, table: Table) -> list[dict[str, Any]]:
+    with heart.database.read() as connection:
+        return [dict(row._mapping) for row in connection.execute(select(table))]
+
+
+def count(heart: Heart, table: Table) -> int:
+    with heart.database.read() as connection:
+        return int(connection.scalar(select(func.count()).select_from(table)) or 0)
+
+
+def state_of(heart: Heart, ticket: RunTicket) -> TaskState:
+    with heart.database.read() as connection:
+        return show_task(connection, heart.org_id, ticket.task_id).state
+
+
+# -- what is taken -------------------------------------------------------------------------------
+
+
+def test_a_success_ends_its_task_and_keeps_its_outputs(
+    heart: Heart, port: EmbeddedDispatch
+) -> None:
+    ticket = begun(heart, key="day 1")
+    notes = {"broom": "new", "share": 0.5, "rooms": [1, 2]}
+    report = TaskReport(
+        success=True, outputs={"swept": Output(location="s3://b/k", rows=7, bytes=70, notes=notes)}
+    )
+    answer = port.report(ticket, report)
+    assert (answer.status, answer.state) == (RunStatus.SUCCESS, TaskState.COMPLETED)
+    assert (answer.run_id, answer.attempt, answer.outputs) == (ticket.run_id, 1, ("swept",))
+    (output,) = rows(heart, t.output_materializations)
+    assert (output["job_id"], output["output"], output["idempotency_key"]) == (
+        JOB, "swept", "day 1",
+    )  # fmt: skip
+    assert (output["location"], output["rows"], output["bytes"]) == ("s3://b/k", 7, 70)
+    assert output["notes"] == '{"broom":"new","rooms":[1,2],"share":0.5}'
+    (execution,) = rows(heart, t.md_job_execution)
+    assert (execution["status"], execution["end_time"]) == ("COMPLETED", answer.ended_at)
+    assert execution["config_hash"].startswith("sha256:")
+    assert state_of(heart, ticket) is TaskState.COMPLETED
+
+
+def test_a_failure_ends_its_task_and_says_why(heart: Heart, port: EmbeddedDispatch) -> None:
+    ticket = begun(heart)
+    answer = port.report(ticket, BROKEN)
+    assert (answer.status, answer.state) == (RunStatus.FAILED, TaskState.FAILED)
+    with heart.database.read() as connection:
+        last = list_transitions(connection, heart.org_id, ticket.task_id)[-1]
+    assert (last.from_state, last.to_state) == (TaskState.RUNNING, TaskState.FAILED)
+    assert (last.code, last.message, last.actor) == ("SWEEP-7", "no broom", "worker")
+    (execution,) = rows(heart, t.md_job_execution)
+    assert (execution["status"], execution["error_code"]) == ("FAILED", "SWEEP-7")
+
+
+def test_a_failure_that_may_pass_is_tried_again_and_ends_dead(
+    heart: Heart, port: EmbeddedDispatch, clock: Clock
+) -> None:
+    task_id = submit(heart, attempts=2)
+    first = port.report(begin(heart, task_id), PASSING)
+    assert first.state is TaskState.FAILED
+    clock.pass_time(3600)
+    with heart.database.write() as connection:
+        (again,) = queue_due_retries(connection, heart.org_id, "loop", heart.clock())
+    assert again.task_id == task_id
+    assert port.report(begin(heart, task_id), PASSING).state is TaskState.DEAD
+    ends = [row["error_code"] for row in rows(heart, t.md_job_execution)]
+    assert ends == ["BUSY", "BUSY"]
+
+
+def test_a_lease_that_is_over_and_that_nobody_noticed_is_no_reason(
+    heart: Heart, port: EmbeddedDispatch, clock: Clock
+) -> None:
+    ticket = begun(heart)
+    clock.pass_time(3600)
+    assert port.report(ticket, DONE).state is TaskState.COMPLETED
+
+
+# -- the same again ------------------------------------------------------------------------------
+
+
+def test_the_same_again_gets_the_first_answer(
+    heart: Heart, port: EmbeddedDispatch, clock: Clock
+) -> None:
+    reports = [(begun(heart), report) for report in (DONE, BROKEN, PASSING)]
+    first = [port.report(*each).to_json() for each in reports]
+    clock.pass_time(7200)
+    assert [port.report(*each).to_json() for each in reports] == first
+    with heart.database.write() as connection:
+        queue_due_retries(connection, heart.org_id, "loop", heart.clock())
+    assert [port.report(*each).to_json() for each in reports] == first
+    assert count(heart, t.task_results) == 3
+
+
+def test_an_attempt_that_was_followed_by_another_keeps_its_answer(
+    heart: Heart, port: EmbeddedDispatch, clock: Clock
+) -> None:
+    task_id = submit(heart)
+    old = begin(heart, task_id)
+    first = port.report(old, PASSING)
+    clock.pass_time(3600)
+    with heart.database.write() as connection:
+        queue_due_retries(connection, heart.org_id, "loop", heart.clock())
+    new = begin(heart, task_id)
+    assert port.report(old, PASSING).to_json() == first.to_json()
+    with pytest.raises(Fenced):
+        port.report(old, DONE)
+    assert port.report(new, DONE).state is TaskState.COMPLETED
+
+
+def test_a_hundred_at_once_are_one(heart: Heart, port: EmbeddedDispatch) -> None:
+    ticket = begun(heart)
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(lambda _: port.report(ticket, DONE).to_json(), range(100)))
+    assert len(set(answers)) == 1
+    assert count(heart, t.task_results) == count(heart, t.output_materializations) == 1
+    with heart.database.read() as connection:
+        changes = list_transitions(connection, heart.org_id, ticket.task_id)
+    assert [change.to_state for change in changes] == [
+        TaskState.QUEUED, TaskState.RUNNING, TaskState.COMPLETED,
+    ]  # fmt: skip
+
+
+def test_who_never_heard_the_answer_asks_again(heart: Heart, port: EmbeddedDispatch) -> None:
+    ticket = begun(heart)
+    with dying_at("report.recorded"):
+        port.report(ticket, DONE)
+    (kept,) = rows(heart, t.task_results)
+    assert port.report(ticket, DONE).to_json() == kept["answer"]
+
+
+def test_what_was_not_committed_was_not_reported(heart: Heart, port: EmbeddedDispatch) -> None:
+    ticket = begun(heart)
+    with dying_at("report.written"):
+        port.report(ticket, DONE)
+    assert count(heart, t.task_results) == count(heart, t.output_materializations) == 0
+    assert state_of(heart, ticket) is TaskState.RUNNING
+    assert port.report(ticket, DONE).state is TaskState.COMPLETED
+
+
+# -- what is refused -----------------------------------------------------------------------------
+
+
+def test_another_report_on_the_same_attempt_is_refused(
+    heart: Heart, port: EmbeddedDispatch
+) -> None:
+    ticket = begun(heart)
+    first = port.report(ticket, DONE)
+    other = TaskReport(success=True, outputs={"swept": Output(location="elsewhere")})
+    for report in (other, BROKEN):
+        with pytest.raises(ReportedOtherwise):
+            port.report(ticket, report)
+    assert port.report(ticket, DONE).to_json() == first.to_json()
+    (output,) = rows(heart, t.output_materializations)
+    assert output["location"] == "out/day.csv"
+
+
+def test_who_slept_past_his_lease_comes_too_late(
+    heart: Heart, port: EmbeddedDispatch, clock: Clock
+) -> None:
+    task_id = submit(heart)
+    stopped = begin(heart, task_id)
+    clock.pass_time(3600)
+    lapse(heart)
+    with pytest.raises(Fenced):
+        port.report(stopped, DONE)
+    clock.pass_time(3600)
+    with heart.database.write() as connection:
+        queue_due_retries(connection, heart.org_id, "loop", heart.clock())
+    winner = begin(heart, task_id)
+    for _ in range(2):
+        with pytest.raises(Fenced):
+            port.report(stopped, DONE)
+        port.report(winner, DONE)
+    (output,) = rows(heart, t.output_materializations)
+    assert output["run_id"] == winner.run_id
+
+
+def lapse(heart: Heart) -> None:
+    with heart.database.write() as connection:
+        end_lapsed(connection, heart.org_id, actor="reaper", at=heart.clock(), rules=heart.dispatch)
+
+
+def test_a_task_that_was_canceled_takes_no_report(heart: Heart, port: EmbeddedDispatch) -> None:
+    ticket = begun(heart)
+    with heart.database.write() as connection:
+        task = require_task(connection, heart.org_id, ticket.task_id)
+        failure = Failure(code="LG-3302", message="somebody canceled it")
+        end_canceled(connection, task, failure, actor="somebody", at=heart.clock())
+    with pytest.raises(Fenced):
+        port.report(ticket, DONE)
+    (execution,) = rows(heart, t.md_job_execution)
+    assert (execution["status"], execution["error_code"]) == ("FAILED", "LG-3302")
+
+
+def test_a_ticket_that_is_not_whole_is_fenced(heart: Heart, port: EmbeddedDispatch) -> None:
+    ticket = begun(heart)
+    changes = ({"lease_token": "lease_x"}, {"attempt": 2}, {"run_id": "run_x"})
+    forged = [ticket.model_copy(update=change) for change in changes]
+    for _ in range(2):
+        for each in forged:
+            with pytest.raises(Fenced):
+                port.report(each, DONE)
+        port.report(ticket, DONE)
+
+
+REFUSED: dict[str, tuple[TaskReport, str]] = {
+    "nothing": (TaskReport(success=True), "swept"),
+    "too much": (
+        TaskReport(success=True, outputs={"swept": Output(), "dust": Output()}), "dust",
+    ),
+    "another": (TaskReport(success=True, outputs={"dust": Output()}), "swept"),
+    "an error": (DONE.model_copy(update={"error": BROKEN.error}), "no error"),
+    "no error": (TaskReport(success=False), "says why"),
+    "a failure's output": (BROKEN.model_copy(update={"outputs": DONE.outputs}), "no outputs"),
+    "a code of two words": (
+        TaskReport(success=False, error=Failure(code="so bad", message="")), "code",
+    ),
+    "a large note": (
+        TaskReport(success=True, outputs={"swept": Output(notes={"a": "x" * 70_000})}), "bytes",
+    ),
+    "a secret note": (
+        TaskReport(success=True, outputs={"swept": Output(notes={"password": "hunter2"})}),
+        "secret",
+    ),
+    "a number that is none": (
+        TaskReport(success=True, outputs={"swept": Output(notes={"a": float("nan")})}), "NaN",
+    ),
+    "a secret location": (
+        TaskReport(
+            success=True, outputs={"swept": Output(location="https://a:b@store.example/x")}
+        ),
+        "secret",
+    ),
+    "two lines": (TaskReport(success=True, outputs={"swept": Output(location="a\nb")}), "line"),
+    "a long location": (
+        TaskReport(success=True, outputs={"swept": Output(location="x" * 301)}), "300",
+    ),
+    "too many rows": (TaskReport(success=True, outputs={"swept": Output(rows=2**63)}), "2**63"),
+}  # fmt: skip
+
+
+def test_a_report_that_is_not_as_promised_leaves_the_attempt_open(
+    heart: Heart, port: EmbeddedDispatch
+) -> None:
+    ticket = begun(heart)
+    for report, reason in REFUSED.values():
+        with pytest.raises(ReportRefused, match=re.escape(reason)):
+            port.report(ticket, report)
+    assert count(heart, t.task_results) == count(heart, t.output_materializations) == 0
+    assert port.report(ticket, DONE).state is TaskState.COMPLETED
+
+
+def test_what_a_failure_says_holds_no_secret(heart: Heart, port: EmbeddedDispatch) -> None:
+    said = "\0no login\npassword=hunter2 at https://me:pw12@store.example\n" + "x" * 9_000
+    ticket = begun(heart)
+    error = Failure(code="X", message=said)
+    answer = port.report(ticket, TaskReport(success=False, error=error))
+    kept = str(rows(heart, t.task_results)) + str(rows(heart, t.task_transitions))
+    assert answer.error is not None
+    assert answer.error.message.startswith("\N{REPLACEMENT CHARACTER}no login\npassword=***")
+    assert len(answer.error.message) == 8_000
+    assert "hunter2" not in kept
+    assert "pw12" not in kept
+
+
+def test_a_build_does_not_end_by_a_report(heart: Heart, port: EmbeddedDispatch) -> None:
+    ticket = begun(heart, TaskKind.BUILD)
+    with pytest.raises(NotReported):
+        port.report(ticket, DONE)
+
+
+def test_an_output_is_there_once_for_each_key(heart: Heart, port: EmbeddedDispatch) -> None:
+    """Two tasks of one job and one key can only come of a job that changed what it is about."""
+    one = begun(heart, key="day 1")
+    two = begun(heart, key="day 1", subject="job_other")
+    port.report(one, DONE)
+    with pytest.raises(OutputThere, match=one.run_id):
+        port.report(two, DONE)
+    assert count(heart, t.output_materializations) == 1
+    assert state_of(heart, two) is TaskState.RUNNING
+
+
+# -- whose it is ---------------------------------------------------------------------------------
+
+
+def test_another_organisation_knows_nothing_of_it(
+    heart: Heart, port: EmbeddedDispatch, tmp_path: Path
+) -> None:
+    ticket = begun(heart)
+    strangers = EmbeddedDispatch(make_heart(heart.database, tmp_path, org_id="others"))
+    with pytest.raises(UnknownRun):
+        strangers.report(ticket, DONE)
+    first = port.report(ticket, DONE)
+    with pytest.raises(UnknownRun):
+        strangers.report(ticket, DONE)
+    assert port.report(ticket, DONE).to_json() == first.to_json()
+
+
+# -- many together -------------------------------------------------------------------------------
+
+
+def test_many_are_judged_each_alone(heart: Heart, port: EmbeddedDispatch) -> None:
+    good, late, odd, twice = (begun(heart) for _ in range(4))
+    stranger = good.model_copy(update={"task_id": "task_x", "run_id": "run_x"})
+    port.report(late, BROKEN)
+    answers = port.report_all(
+        [
+            (good, DONE),
+            (late, DONE),
+            (odd, TaskReport(success=True)),
+            (twice, DONE),
+            (twice, DONE),
+            (twice, BROKEN),
+            (stranger, DONE),
+        ]
+    )
+    told = [each.code if isinstance(each, Failure) else each.state.value for each in answers]
+    assert told == [
+        "completed", "LG-3312", "LG-1611", "completed", "completed", "LG-3312", "LG-1005",
+    ]  # fmt: skip
+    assert isinstance(answers[3], TaskAnswer)
+    assert answers[3] == answers[4]
+    assert state_of(heart, odd) is TaskState.RUNNING
+
+
+def test_the_statements_are_as_few_for_many_as_for_one(
+    heart: Heart, port: EmbeddedDispatch
+) -> None:
+    one = statements(heart, port, [begun(heart)])
+    many = statements(heart, port, [begun(heart) for _ in range(20)])
+    assert many == one < 20
+
+
+def statements(heart: Heart, port: EmbeddedDispatch, tickets: list[RunTicket]) -> int:
+    seen: list[str] = []
+
+    def note(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        seen.append(statement)
+
+    event.listen(heart.database.engine, "before_cursor_execute", note)
+    answers = port.report_all([(ticket, DONE) for ticket in tickets])
+    event.remove(heart.database.engine, "before_cursor_execute", note)
+    assert all(isinstance(each, TaskAnswer) for each in answers)
+    return len(seen)
