@@ -1,0 +1,118 @@
+"""Rows that are written together, few or many, on each kind of State: as if one by one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, select
+
+from lakeguard.state.bulk import FEW, insert_all, insert_new, update_numbered
+from lakeguard.state.database import Database
+from lakeguard.state.tables import outbox, tasks
+
+AT = datetime(2026, 1, 31, 12, 0, 0, 123456, tzinfo=UTC)
+ODD = "'\"\\ {} %s :rows \n\t Ωß \N{SNOWMAN} $1"
+"""Nothing in a value means anything to a statement."""
+COUNTS = (FEW - 1, 1_200)
+
+
+@pytest.fixture
+def migrated(database: Database) -> Database:
+    database.migrate()
+    return database
+
+
+def task(number: int, **said: Any) -> dict[str, Any]:
+    return {
+        "task_id": f"task_{number}",
+        "org_id": "o",
+        "kind": "python",
+        "dataset_id": "job_1",
+        "dedupe_key": f"{ODD}{number}",
+        "parameters": '{"set":{"a":"b\\\\c"}}',
+        "triggered_by": ODD,
+        "created_at": AT.astimezone(timezone(timedelta(hours=5))),
+        "max_attempts": 3,
+        "state": "queued",
+        "attempt": 0,
+        "due_at": None,
+        "changes": 1,
+        **said,
+    }
+
+
+def stored(database: Database) -> dict[str, dict[str, Any]]:
+    with database.read() as connection:
+        rows = connection.execute(select(tasks))
+        return {row.task_id: dict(row._mapping) for row in rows}
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_rows_are_what_single_ones_would_be(migrated: Database, count: int) -> None:
+    rows = [task(number) for number in range(count)]
+    with migrated.write() as connection:
+        insert_all(connection, tasks, rows)
+        connection.execute(insert(tasks), task(count))
+    found = stored(migrated)
+    alone = found.pop(f"task_{count}")
+    own = {"task_id", "dedupe_key"}
+    assert len(found) == count
+    for row in rows:
+        told = found[row["task_id"]]
+        assert told["dedupe_key"] == row["dedupe_key"]
+        assert {key: told[key] for key in told.keys() - own} == {
+            key: alone[key] for key in alone.keys() - own
+        }
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_numbers_are_given_in_the_order_of_the_rows(migrated: Database, count: int) -> None:
+    rows = [
+        {"org_id": "o", "topic": "tasks", "payload": str(number), "created_at": AT}
+        for number in range(count)
+    ]
+    with migrated.write() as connection:
+        insert_all(connection, outbox, rows)
+    with migrated.read() as connection:
+        found = connection.scalars(select(outbox.c.payload).order_by(outbox.c.outbox_id))
+        assert list(found) == [row["payload"] for row in rows]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_only_what_is_new_is_added(migrated: Database, count: int) -> None:
+    unique = ("org_id", "dataset_id", "dedupe_key")
+    first = [task(number) for number in range(0, 2 * count, 2)]
+    again = [
+        task(number, task_id=f"other_{number}", triggered_by="late") for number in range(2 * count)
+    ]
+    with migrated.write() as connection:
+        added = insert_new(connection, tasks, first, unique, "task_id")
+        assert added == {row["task_id"] for row in first}
+    with migrated.write() as connection:
+        added = insert_new(connection, tasks, again, unique, "task_id")
+    assert added == {f"other_{number}" for number in range(1, 2 * count, 2)}
+    late = [row for row in stored(migrated).values() if row["triggered_by"] == "late"]
+    assert len(late) == count
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_a_row_that_somebody_changed_is_left(migrated: Database, count: int) -> None:
+    with migrated.write() as connection:
+        insert_all(connection, tasks, [task(number) for number in range(count)])
+        rows = [
+            {"task_id": f"task_{number}", "state": "running", "changes": 2, "due_at": AT}
+            for number in range(count)
+        ]
+        assert update_numbered(connection, tasks, rows, "task_id", "changes") == count
+        assert update_numbered(connection, tasks, rows, "task_id", "changes") == 0
+    assert {(row["state"], row["changes"], row["due_at"]) for row in stored(migrated).values()} == {
+        ("running", 2, AT)
+    }
+
+
+def test_a_time_without_a_zone_is_refused(migrated: Database) -> None:
+    rows = [task(number, created_at=datetime(2026, 1, 1)) for number in range(FEW)]  # noqa: DTZ001
+    with pytest.raises(Exception, match="a time needs a zone"), migrated.write() as connection:
+        insert_all(connection, tasks, rows)
