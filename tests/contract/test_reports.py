@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Table, event, func, select
+from sqlalchemy import Table, event, select
 
 from lakeguard.dispatch.lapsing import end_canceled, end_lapsed
 from lakeguard.dispatch.listing import list_transitions, require_task, show_task
@@ -28,9 +30,11 @@ from lakeguard_sdk.report_errors import (
 from lakeguard_sdk.run import Failure, RunTicket
 from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
 from tests.worlds.begun_tasks import BROKEN, DONE, JOB, begin, begun, make_heart, submit
+from tests.worlds.databases import KINDS, discard, fresh_database
 from tests.worlds.deaths import dying_at
 from tests.worlds.planes import Clock
 
+_numbers = itertools.count(1)
 PASSING = TaskReport(
     success=False, error=Failure(code="BUSY", message="come again", retryable=True)
 )
@@ -41,10 +45,20 @@ def clock() -> Clock:
     return Clock()
 
 
+@pytest.fixture(scope="module", params=KINDS)
+def state(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Database]:
+    """One for all tests: what each does it does in an organisation of its own."""
+    made = fresh_database(request.param, tmp_path_factory.mktemp("state"))
+    yield made
+    discard(made)
+
+
 @pytest.fixture
-def heart(database: Database, tmp_path: Path, clock: Clock) -> Heart:
+def heart(state: Database, tmp_path: Path, clock: Clock) -> Heart:
     """Once on SQLite, once on PostgreSQL."""
-    return make_heart(database, tmp_path, clock)
+    return make_heart(state, tmp_path, clock, org_id=f"org_{next(_numbers)}")
 
 
 @pytest.fixture
@@ -54,12 +68,12 @@ def port(heart: Heart) -> EmbeddedDispatch:
 
 def rows(heart: Heart, table: Table) -> list[dict[str, Any]]:
     with heart.database.read() as connection:
-        return [dict(row._mapping) for row in connection.execute(select(table))]
+        found = connection.execute(select(table).where(table.c.org_id == heart.org_id))
+        return [dict(row._mapping) for row in found]
 
 
 def count(heart: Heart, table: Table) -> int:
-    with heart.database.read() as connection:
-        return int(connection.scalar(select(func.count()).select_from(table)) or 0)
+    return len(rows(heart, table))
 
 
 def state_of(heart: Heart, ticket: RunTicket) -> TaskState:
