@@ -77,6 +77,7 @@ LakeGuardError
 │   ├── JobAsksAgain       LG-5652, retryable; so are JobCrashed LG-5654, JobTimedOut LG-5655,
 │   │                      CallFailed LG-5657 and WorkerStopped LG-5658
 │   ├── VersionUnreadable  LG-5020
+│   ├── AlertNotSent       LG-5201, EventNotSent LG-5202
 │   └── NotRebuildable     LG-5021
 └── StateError             the database is not what this version needs
     ├── StateMissing       LG-6001

@@ -4,54 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, select, update
 
+from lakeguard.dispatch.changes import Change, Holding, change
+from lakeguard.dispatch.retrying import ended_as
+from lakeguard.dispatch.submitting import NewTask, submit_all
+from lakeguard.dispatch.task import Task, task_from
+from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard.state import facts
 from lakeguard.state.engines import is_reading
-from lakeguard.state.locking import hold
 from lakeguard.state.tables import task_attempts, tasks
 from lakeguard_sdk.errors import Fenced, UnknownRun
 from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.noun import Instant, Noun
-from lakeguard_sdk.run import RunTicket, WorkerIdentity
+from lakeguard_sdk.run import Failure, RunTicket, WorkerIdentity
 from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
 
-LEASE = timedelta(seconds=120)
-MAX_ATTEMPTS = 3
+__all__ = [
+    "Task",
+    "claim",
+    "extend",
+    "finish",
+    "get_task",
+    "lease_over",
+    "requeue",
+    "require",
+    "require_holder",
+    "running_tasks",
+    "started_at",
+    "submit",
+    "task_of_run",
+]
 
-_ENDED = {
-    RunStatus.SUCCESS: TaskState.COMPLETED,
-    RunStatus.BLOCKED: TaskState.BLOCKED,
-    RunStatus.FAILED: TaskState.FAILED,
-}
-
-
-class Task(Noun):
-    task_id: str
-    org_id: str
-    kind: TaskKind
-    dataset_id: str
-    """The dataset that it builds; of a job that builds none, the job."""
-    dedupe_key: str
-    parameters: str
-    triggered_by: str
-    created_at: Instant
-    max_attempts: int
-    state: TaskState
-    attempt: int
-    run_id: str | None
-    lease_token: str | None
-    lease_expires_at: Instant | None
-    worker: WorkerIdentity | None
-    job_id: str | None
-    due_at: Instant | None
-    priority: int | None
-    labels: str | None
-    dag_version_id: str | None
-    cause: str | None
-    changes: int
+MAX_ATTEMPTS = DispatchSettings().attempts
 
 
 def submit(
@@ -65,36 +50,35 @@ def submit(
     triggered_by: str,
     at: datetime,
     job_id: str | None = None,
+    due_at: datetime | None = None,
+    attempts: int = DispatchSettings().attempts,
 ) -> str:
-    """One task per (dataset, key): the same key again is the same task."""
-    task_id = new_id("task")
-    if key is not None:
-        hold(connection, f"task:{org_id}:{dataset_id}:{key}")
-        known = connection.scalar(
-            select(tasks.c.task_id).where(
-                tasks.c.org_id == org_id,
-                tasks.c.dataset_id == dataset_id,
-                tasks.c.dedupe_key == key,
-            )
+    """One task per (dataset, key): the same key again is the same task.
+
+    Until it is due only who knows its id begins it.
+    """
+    wanted = NewTask(
+        kind=kind,
+        subject=dataset_id,
+        key=key,
+        parameters=parameters,
+        triggered_by=triggered_by,
+        attempts=attempts,
+        actor=triggered_by,
+        job_id=job_id,
+        due_at=due_at,
+    )
+    (added,) = submit_all(connection, org_id, [wanted], at)
+    if added is not None:
+        return added
+    known = connection.scalars(
+        select(tasks.c.task_id).where(
+            tasks.c.org_id == org_id,
+            tasks.c.dataset_id == dataset_id,
+            tasks.c.dedupe_key == key,
         )
-        if known is not None:
-            return str(known)
-    row = {
-        "task_id": task_id,
-        "org_id": org_id,
-        "kind": kind.value,
-        "dataset_id": dataset_id,
-        "dedupe_key": key or task_id,
-        "parameters": parameters,
-        "triggered_by": triggered_by,
-        "created_at": at,
-        "max_attempts": MAX_ATTEMPTS,
-        "state": TaskState.QUEUED.value,
-        "attempt": 0,
-        "job_id": job_id,
-    }
-    facts.record(connection, tasks, [row], at)
-    return task_id
+    )
+    return str(known.one())
 
 
 def claim(
@@ -104,33 +88,66 @@ def claim(
     worker: WorkerIdentity,
     at: datetime,
     kind: TaskKind,
+    lease: timedelta,
 ) -> tuple[Task, RunTicket]:
-    """Begin the next attempt of a queued task; exactly one worker gets it."""
+    """Begin the next attempt of a queued task, due or not; exactly one worker gets it."""
     task = get_task(connection, org_id, task_id)
     if task.kind is not kind:
         raise Fenced(run=task_id, reason=f"the task is a {task.kind}")
-    ticket = RunTicket(
+    if task.state is not TaskState.QUEUED:
+        raise Fenced(run=task_id, reason=f"the task is {task.state}")
+    (begun,) = begin_attempts(connection, [task], worker, at, lease, {})
+    return begun, ticket_of(begun)
+
+
+def begin_attempts(
+    connection: Connection,
+    queued: Sequence[Task],
+    worker: WorkerIdentity,
+    at: datetime,
+    lease: timedelta,
+    config_hashes: dict[str, str],
+) -> list[Task]:
+    """The next attempt of each task, all of one worker; hashes of their jobs' terms by job."""
+    begun = change(connection, [_begin(task, worker, at + lease) for task in queued], at)
+    said = worker.to_json()
+    rows = [
+        {
+            "task_id": task.task_id,
+            "attempt": task.attempt,
+            "run_id": task.run_id,
+            "org_id": task.org_id,
+            "started_at": at,
+            "worker": said,
+            "config_hash": config_hashes.get(task.job_id or ""),
+        }
+        for task in begun
+    ]
+    facts.record(connection, task_attempts, rows, at)
+    return begun
+
+
+def _begin(task: Task, worker: WorkerIdentity, until: datetime) -> Change:
+    holding = Holding(
         run_id=new_id("run"),
-        task_id=task_id,
         attempt=task.attempt + 1,
         lease_token=new_id("lease"),
+        lease_expires_at=until,
+        worker=worker,
     )
-    held = {"run_id": ticket.run_id, "attempt": ticket.attempt, "worker": worker.to_json()}
-    claimed = connection.execute(
-        update(tasks)
-        .where(tasks.c.task_id == task_id, tasks.c.state == TaskState.QUEUED.value)
-        .values(
-            state=TaskState.RUNNING.value,
-            lease_token=ticket.lease_token,
-            lease_expires_at=at + LEASE,
-            **held,
-        )
+    return Change(task, TaskState.RUNNING, worker.name, holding=holding)
+
+
+def ticket_of(task: Task) -> RunTicket:
+    """The ticket of the task's latest attempt."""
+    if task.run_id is None or task.lease_token is None:
+        raise ValueError(f"task {task.task_id} has no attempt")
+    return RunTicket(
+        run_id=task.run_id,
+        task_id=task.task_id,
+        attempt=task.attempt,
+        lease_token=task.lease_token,
     )
-    if claimed.rowcount != 1:
-        raise Fenced(run=task_id, reason=f"the task is {task.state}")
-    row = {"task_id": task_id, "org_id": org_id, "started_at": at, **held}
-    facts.record(connection, task_attempts, [row], at)
-    return get_task(connection, org_id, task_id), ticket
 
 
 def require(connection: Connection, org_id: str, ticket: RunTicket) -> Task:
@@ -155,38 +172,58 @@ def require_holder(connection: Connection, org_id: str, ticket: RunTicket) -> Ta
     return task
 
 
-def extend(connection: Connection, org_id: str, ticket: RunTicket, at: datetime) -> float:
+def extend(
+    connection: Connection,
+    org_id: str,
+    ticket: RunTicket,
+    at: datetime,
+    lease: timedelta,
+) -> float:
     """A new lease from now; answers its seconds. An expired one is not revived."""
     task = require(connection, org_id, ticket)
     if lease_over(task, at):
         raise Fenced(run=ticket.run_id, reason="its lease is over")
     connection.execute(
-        update(tasks).where(tasks.c.task_id == ticket.task_id).values(lease_expires_at=at + LEASE)
+        update(tasks).where(tasks.c.task_id == ticket.task_id).values(lease_expires_at=at + lease)
     )
-    return LEASE.total_seconds()
+    return lease.total_seconds()
 
 
-def finish(connection: Connection, task: Task, status: RunStatus) -> None:
-    connection.execute(
-        update(tasks).where(tasks.c.task_id == task.task_id).values(state=_ENDED[status].value)
-    )
+def finish(
+    connection: Connection,
+    task: Task,
+    status: RunStatus,
+    failure: Failure | None,
+    *,
+    at: datetime,
+    actor: str,
+    rules: DispatchSettings,
+    canceled: bool = False,
+) -> Task:
+    """The end of the running attempt: of its task too, or until it is due again."""
+    state, due_at = ended_as(task, status, failure, at, rules)
+    if canceled and status is RunStatus.FAILED:
+        state, due_at = TaskState.CANCELED, None
+    code, message = (failure.code, failure.message) if failure else (None, None)
+    ended = Change(task, state, actor, code=code, message=message, due_at=due_at)
+    return change(connection, [ended], at)[0]
 
 
-def requeue(connection: Connection, org_id: str, task_id: str) -> bool:
-    """Queue a failed build for its next attempt, if it has one left."""
-    task = get_task(connection, org_id, task_id)
+def requeue(
+    connection: Connection, task: Task, *, actor: str, at: datetime, due_at: datetime
+) -> bool:
+    """Queue a failed build for its next attempt, if it has one left; who asks for it begins it,
+    and others not before it is due."""
     spent = task.attempt >= task.max_attempts
     if task.kind is not TaskKind.BUILD or task.state is not TaskState.FAILED or spent:
         return False
-    connection.execute(
-        update(tasks).where(tasks.c.task_id == task_id).values(state=TaskState.QUEUED.value)
-    )
+    change(connection, [Change(task, TaskState.QUEUED, actor, due_at=due_at)], at)
     return True
 
 
 def running_tasks(connection: Connection, org_id: str) -> Sequence[Task]:
     query = select(tasks).where(tasks.c.org_id == org_id, tasks.c.state == TaskState.RUNNING.value)
-    return [_task(row) for row in connection.execute(query.order_by(tasks.c.task_id))]
+    return [task_from(row) for row in connection.execute(query.order_by(tasks.c.task_id))]
 
 
 def get_task(connection: Connection, org_id: str, task_id: str) -> Task:
@@ -197,7 +234,7 @@ def get_task(connection: Connection, org_id: str, task_id: str) -> Task:
     row = connection.execute(query).first()
     if row is None:
         raise UnknownRun(run=task_id)
-    return _task(row)
+    return task_from(row)
 
 
 def task_of_run(connection: Connection, org_id: str, run_id: str) -> Task:
@@ -220,9 +257,3 @@ def started_at(connection: Connection, run_id: str) -> datetime:
 
 def lease_over(task: Task, at: datetime) -> bool:
     return task.lease_expires_at is None or task.lease_expires_at <= at
-
-
-def _task(row: Row[Any]) -> Task:
-    fields = dict(row._mapping)
-    worker = fields.pop("worker")
-    return Task(worker=None if worker is None else WorkerIdentity.from_json(worker), **fields)

@@ -8,6 +8,9 @@ from datetime import datetime
 
 from lakeguard.dispatch import tasks
 from lakeguard.insight.reader import StateReader
+from lakeguard.jobs.invalidating import invalidate, withdraw
+from lakeguard.jobs.reconciling import reconcile
+from lakeguard.ledger.invalidations import Invalidation
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.promotion.adoption import order_adoption
 from lakeguard.promotion.claims import examine_for
@@ -26,10 +29,12 @@ from lakeguard.registry.store import job_id_of_dataset, require_dataset
 from lakeguard_sdk.adoption import AdoptableTable
 from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretReason
 from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.invalidation import InvalidationRow, Reason
 from lakeguard_sdk.maintenance import Maintained
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.profile import Profile, ProfilePlan
 from lakeguard_sdk.quarantine import KeptChoice, KeptRows, ReplayOrder
+from lakeguard_sdk.reach import Reach
 from lakeguard_sdk.reading import PointerMove
 from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.secret_values import holds_secret
@@ -61,6 +66,8 @@ class EmbeddedOperations:
                 triggered_by=triggered_by,
                 at=heart.clock(),
                 job_id=job_id_of_dataset(connection, heart.org_id, name),
+                due_at=heart.clock() + heart.dispatch.lease,
+                attempts=heart.dispatch.attempts,
             )
         reached("task.submitted")
         return task_id
@@ -69,11 +76,13 @@ class EmbeddedOperations:
         """Whether the task will be tried again: its failure may pass, and attempts are left."""
         heart = self.heart
         with heart.database.write() as connection:
-            run_id = tasks.get_task(connection, heart.org_id, task_id).run_id
-            ended = None if run_id is None else result_of_run(connection, heart.org_id, run_id)
-            if ended is None or ended.error is None or not ended.error.retryable:
+            task = tasks.get_task(connection, heart.org_id, task_id)
+            ended = task.run_id and result_of_run(connection, heart.org_id, task.run_id)
+            if not ended or ended.error is None or not ended.error.retryable:
                 return False
-            return tasks.requeue(connection, heart.org_id, task_id)
+            now = heart.clock()
+            due_at = now + heart.dispatch.lease
+            return tasks.requeue(connection, task, actor=heart.actor, at=now, due_at=due_at)
 
     def submit_replay(
         self,
@@ -123,6 +132,22 @@ class EmbeddedOperations:
 
     def revoke_waiver(self, waiver_id: str, reason: str) -> WaiverRow:
         return revoke(self.heart, waiver_id, reason)
+
+    def invalidate(
+        self, name: DatasetName, reach: Reach, reason: Reason, why: str = ""
+    ) -> InvalidationRow:
+        return self._told(invalidate(self.heart, name, reach, reason, why))
+
+    def withdraw_invalidation(self, invalidation_id: str, why: str) -> InvalidationRow:
+        return self._told(withdraw(self.heart, invalidation_id, why))
+
+    def reconcile(self) -> int:
+        return reconcile(self.heart)
+
+    def _told(self, made: Invalidation) -> InvalidationRow:
+        heart = self.heart
+        reader = StateReader(heart.database, heart.org_id, heart.lake)
+        return reader.invalidation(made.invalidation_id)
 
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove:
         if not reason.strip():

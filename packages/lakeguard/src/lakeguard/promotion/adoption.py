@@ -137,7 +137,13 @@ def submit_adoption(heart: Heart, ticket: RunTicket, evidence: Evidence) -> RunR
 
 def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIdentity) -> _Opening:
     task, ticket = tasks.claim(
-        connection, heart.org_id, task_id, worker, heart.clock(), TaskKind.ADOPTION
+        connection,
+        heart.org_id,
+        task_id,
+        worker,
+        heart.clock(),
+        TaskKind.ADOPTION,
+        heart.dispatch.lease,
     )
     dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
     findings = Findings()
@@ -215,7 +221,7 @@ def _run_plan(heart: Heart, opening: _Opening) -> RunPlan:
         ticket=opening.ticket,
         dataset=dataset.name,
         dataset_id=dataset.dataset_id,
-        lease_seconds=tasks.LEASE.total_seconds(),
+        lease_seconds=heart.dispatch.lease_seconds,
         load=definition.load,
         declared=definition.declared,
         build=FrameBuild(),

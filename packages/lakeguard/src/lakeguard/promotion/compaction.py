@@ -67,7 +67,13 @@ def open_compaction(
     """Claim the task; answers what to merge, or the result where there is nothing to do."""
     with heart.database.write() as connection:
         task, ticket = tasks.claim(
-            connection, heart.org_id, task_id, worker, heart.clock(), TaskKind.COMPACTION
+            connection,
+            heart.org_id,
+            task_id,
+            worker,
+            heart.clock(),
+            TaskKind.COMPACTION,
+            heart.dispatch.lease,
         )
         dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
         published = pointer(connection, dataset.dataset_id)
@@ -169,7 +175,7 @@ def _plan(
         ticket=ticket,
         dataset=dataset.name,
         dataset_id=dataset.dataset_id,
-        lease_seconds=tasks.LEASE.total_seconds(),
+        lease_seconds=heart.dispatch.lease_seconds,
         location=heart.location_of(dataset),
         base=TableBase(
             version=published.version, commit=published.commit, table_id=stored.table_id

@@ -28,8 +28,12 @@ def end_run(
     rows: int | None = None,
     inputs: tuple[InputVersion, ...] = (),
     error: Failure | None = None,
+    canceled: bool = False,
 ) -> RunResult:
-    """Write the attempt's row and close its task, in the caller's transaction."""
+    """Write the attempt's row and close its task, in the caller's transaction.
+
+    What is ``canceled`` is not tried again by itself.
+    """
     if task.run_id is None:
         raise ValueError(f"task {task.task_id} has no attempt to end")
     result = RunResult(
@@ -53,6 +57,15 @@ def end_run(
         started_at=tasks.started_at(connection, task.run_id),
         triggered_by=task.triggered_by,
     )
-    tasks.finish(connection, task, status)
+    tasks.finish(
+        connection,
+        task,
+        status,
+        error,
+        at=result.ended_at,
+        actor=heart.actor,
+        rules=heart.dispatch,
+        canceled=canceled,
+    )
     tell_failure(connection, heart, task, dataset, result)
     return result

@@ -19,7 +19,7 @@ from lakeguard.lake.port import GovernedTables
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
-from lakeguard.settings import MaintenanceSettings
+from lakeguard.settings import DispatchSettings, MaintenanceSettings
 from lakeguard.state.database import Database
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.errors import NotApproved
@@ -48,6 +48,7 @@ class Heart:
     actor: str
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     kept: KeptTables = field(default_factory=DeltaKeptTables)
+    dispatch: DispatchSettings = field(default_factory=DispatchSettings)
 
     def location_of(self, dataset: RegisteredDataset) -> str:
         return located(self.lake, dataset.location)

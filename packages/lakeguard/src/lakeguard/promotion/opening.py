@@ -12,7 +12,8 @@ from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.aside import aside_rules
 from lakeguard.gate.policies import judge_metadata
 from lakeguard.ledger.documents import put_document
-from lakeguard.ledger.openings import record_opening
+from lakeguard.ledger.openings import opened_revision, opening_of, record_opening
+from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.builds import base_position, plan_build, read_inputs
 from lakeguard.promotion.bundle import Bundle, find_bundle
@@ -40,6 +41,7 @@ from lakeguard.registry.store import (
     dataset_by_id,
 )
 from lakeguard_sdk.database import database_table
+from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.load import Load
@@ -62,7 +64,7 @@ _REFUSED = (Outcome.FAIL, Outcome.ERROR)
 
 @dataclass(frozen=True)
 class Opening:
-    """What was read in the claiming transaction."""
+    """What was read in one transaction, once the attempt was claimed."""
 
     task: Task
     ticket: RunTicket
@@ -95,7 +97,38 @@ class Opening:
 def open_run(heart: Heart, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
     """Claim the task's next attempt; answers its plan, or its BLOCKED result."""
     with heart.database.write() as connection:
-        opening = _claim(connection, heart, task_id, worker)
+        task, ticket = tasks.claim(
+            connection,
+            heart.org_id,
+            task_id,
+            worker,
+            heart.clock(),
+            TaskKind.BUILD,
+            heart.dispatch.lease,
+        )
+        opening = _read(connection, heart, task, ticket)
+    return _open(heart, opening)
+
+
+def open_claimed(heart: Heart, ticket: RunTicket) -> RunPlan | RunResult:
+    """The plan of an attempt that a worker took from the queue, or its BLOCKED result; asked
+    again, the first answer."""
+    with heart.database.write() as connection:
+        task = tasks.require_holder(connection, heart.org_id, ticket)
+        if task.kind is not TaskKind.BUILD:
+            raise NotApproved(run=ticket.run_id, reason=f"it is no build, but of kind {task.kind}")
+        known = result_of_run(connection, heart.org_id, ticket.run_id)
+        if known is not None:
+            return known
+        tasks.require(connection, heart.org_id, ticket)
+        if opened_revision(connection, heart.org_id, ticket.run_id) is not None:
+            plan = opening_of(connection, heart.org_id, ticket.run_id).plan
+            return plan.model_copy(update={"ticket": ticket})
+        opening = _read(connection, heart, task, ticket)
+    return _open(heart, opening)
+
+
+def _open(heart: Heart, opening: Opening) -> RunPlan | RunResult:
     reached("run.opened")
     find_rogue_commit(heart, opening.dataset, opening.published, opening.findings)
     check_partitioning(heart, opening.dataset, opening.partition_by, opening.findings)
@@ -109,10 +142,7 @@ def open_run(heart: Heart, task_id: str, worker: WorkerIdentity) -> RunPlan | Ru
         return _record_plan(connection, heart, opening, opening.build)
 
 
-def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIdentity) -> Opening:
-    task, ticket = tasks.claim(
-        connection, heart.org_id, task_id, worker, heart.clock(), TaskKind.BUILD
-    )
+def _read(connection: Connection, heart: Heart, task: Task, ticket: RunTicket) -> Opening:
     dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
     published = pointer(connection, dataset.dataset_id)
     findings = Findings()
@@ -229,7 +259,7 @@ def _plan(connection: Connection, heart: Heart, opening: Opening, build: Build) 
         ticket=opening.ticket,
         dataset=opening.dataset.name,
         dataset_id=opening.dataset.dataset_id,
-        lease_seconds=tasks.LEASE.total_seconds(),
+        lease_seconds=heart.dispatch.lease_seconds,
         load=opening.load,
         declared=definition.declared,
         build=build,

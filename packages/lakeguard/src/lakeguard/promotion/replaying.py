@@ -51,6 +51,8 @@ def order_replay(
             triggered_by=triggered_by,
             at=heart.clock(),
             job_id=job_id_of_dataset(connection, heart.org_id, name),
+            due_at=heart.clock() + heart.dispatch.lease,
+            attempts=heart.dispatch.attempts,
         )
 
 

@@ -113,7 +113,15 @@ def _open(
         at=heart.clock(),
     )
     worker = this_process("rollback")
-    return tasks.claim(connection, heart.org_id, task_id, worker, heart.clock(), TaskKind.ROLLBACK)
+    return tasks.claim(
+        connection,
+        heart.org_id,
+        task_id,
+        worker,
+        heart.clock(),
+        TaskKind.ROLLBACK,
+        heart.dispatch.lease,
+    )
 
 
 def _begin(

@@ -54,7 +54,10 @@ class PromotionRuns:
 
     def heartbeat(self, ticket: RunTicket) -> float:
         with self.heart.database.write() as connection:
-            return tasks.extend(connection, self.heart.org_id, ticket, self.heart.clock())
+            heart = self.heart
+            return tasks.extend(
+                connection, heart.org_id, ticket, heart.clock(), heart.dispatch.lease
+            )
 
     def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
         return submit_schema(self.heart, ticket, live)

@@ -1,6 +1,7 @@
 """Settings of a project: ``lakeguard.toml``, one environment at a time."""
 
 from lakeguard.settings.dispatch import DispatchSettings
+from lakeguard.settings.hiding import hide_secrets
 from lakeguard.settings.nouns import (
     AlertChannel,
     ChannelSettings,
@@ -43,5 +44,6 @@ __all__ = [
     "SecretReference",
     "Settings",
     "find_project",
+    "hide_secrets",
     "load_settings",
 ]

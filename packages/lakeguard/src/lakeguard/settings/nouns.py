@@ -29,13 +29,24 @@ class SecretReference(Noun):
     def resolve(self) -> str:
         """The secret as it is now."""
         if self.file is None:
-            secret = os.environ.get(self.variable, "")
+            secret = os.environ.get(self.variable) or _held.get(self.variable, "")
             missing = f"the variable {self.variable} is not set"
         else:
             secret, missing = _content_of(self.file)
         if not secret or "\0" in secret:
             raise SettingsError(file=self.settings_file, problem=f"{self.key}: {missing}")
         return secret
+
+
+_held: dict[str, str] = {}
+"""Variables that are no longer in the environment, by name."""
+
+
+def hold_variable(name: str) -> None:
+    """Take it out of the environment; settings that name it find it still."""
+    value = os.environ.pop(name, None)
+    if value is not None:
+        _held[name] = value
 
 
 class DatabaseSettings(Noun):

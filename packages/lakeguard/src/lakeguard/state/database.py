@@ -5,8 +5,9 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, inspect, text
 from sqlalchemy.engine import make_url
@@ -19,10 +20,14 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from lakeguard.state.clock import clock_of
 from lakeguard.state.engines import READING, postgresql_engine, sqlite_engine, sqlite_path
 from lakeguard.state.head import SCHEMA_HEAD
 from lakeguard.state.locking import sole_by_file, sole_by_session
+from lakeguard.state.transacting import transact
 from lakeguard_sdk.state_errors import StateMismatch, StateMissing, StateRefused, StateUnavailable
+
+T = TypeVar("T")
 
 DEFAULT_SCHEMA = "lakeguard"
 _NO_RIGHT = "42501"
@@ -47,6 +52,7 @@ class Database:
             self.engine = sqlite_engine(self.url)
         else:
             self.engine = postgresql_engine(self.url, schema, password)
+        self.clock: Callable[[], datetime] = clock_of(self.engine)
         weakref.finalize(self, self.engine.dispose)  # no connection outlives who could use it
 
     @property
@@ -65,6 +71,15 @@ class Database:
         """
         with self._reachable(), self.engine.begin() as connection:
             yield connection
+
+    def transact(self, work: Callable[[Connection], T]) -> T:
+        """The answer of ``work``, which is done in one writing transaction, again where the
+        database threw the transaction away: it lost a deadlock, or the session before its end.
+
+        What may have been committed is not done again: ``StateUnavailable`` says so.
+        """
+        with self._reachable():
+            return transact(self.engine, work)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

@@ -31,6 +31,7 @@ task_transitions = Table(
     Column("actor", Name, nullable=False),
     Column("code", Word),
     Column("message", Long),
+    Column("due_at", UtcTime),
     PrimaryKeyConstraint("task_id", "number", name="pk_task_transitions"),
 )
 

@@ -244,9 +244,7 @@ LEDGER_NOTES: dict[str, TableNote] = {
                 constraints=("uq_tasks_dedupe_key",),
                 tests=(f"{_CLIENT}::test_one_key_is_one_task_and_one_version",),
             ),
-            Invariant(
-                "There are no more attempts than allowed.", constraints=("ck_tasks_attempt",)
-            ),
+            Invariant("Attempts are counted from the first on.", constraints=("ck_tasks_attempt",)),
             Invariant(
                 "Only who holds the lease can report on the run.",
                 tests=(

@@ -46,7 +46,7 @@ tasks = Table(
     Column("cause", Long),
     Column("changes", Integer, nullable=False, server_default="0"),
     UniqueConstraint("org_id", "dataset_id", "dedupe_key", name="uq_tasks_dedupe_key"),
-    CheckConstraint("attempt >= 0 AND attempt <= max_attempts", name="ck_tasks_attempt"),
+    CheckConstraint("attempt >= 0", name="ck_tasks_attempt"),
     Index("ix_tasks_state", "state", "lease_expires_at"),
     Index(
         "ix_tasks_queue",

@@ -1,0 +1,84 @@
+"""Attempts that nobody goes on with: their lease is over, or their process is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from lakeguard.dispatch.attempt_ends import REPORTED_KINDS, given_up, record_ends
+from lakeguard.dispatch.changes import Change, change
+from lakeguard.dispatch.retrying import ended_as
+from lakeguard.dispatch.task import Task, task_from
+from lakeguard.dispatch.tasks import lease_over
+from lakeguard.settings.dispatch import DispatchSettings
+from lakeguard.state.tables import tasks
+from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.processes import is_gone
+from lakeguard_sdk.run import Failure
+from lakeguard_sdk.words import RunStatus, TaskState
+
+
+def cause_of_death(task: Task, at: datetime) -> str | None:
+    if task.worker is not None and is_gone(task.worker):
+        return f"its process {task.worker.pid} on {task.worker.host} is gone"
+    return "its lease is over" if lease_over(task, at) else None
+
+
+def end_lapsed(
+    connection: Connection, org_id: str, *, actor: str, at: datetime, rules: DispatchSettings
+) -> list[Task]:
+    """End all attempts that would end by a report and never will. What is being reported at this
+    very moment is left to its report."""
+    running = (
+        select(tasks)
+        .where(
+            tasks.c.org_id == org_id,
+            tasks.c.state == TaskState.RUNNING.value,
+            tasks.c.kind.in_([kind.value for kind in REPORTED_KINDS]),
+        )
+        .with_for_update(skip_locked=True)
+    )
+    ended: list[tuple[Task, Failure]] = []
+    for row in connection.execute(running):
+        task = task_from(row)
+        reason = cause_of_death(task, at)
+        if reason is not None:
+            error = Fenced(run=task.run_id, reason=reason)
+            ended.append((task, Failure(code=error.code, message=str(error))))
+    return _end(connection, ended, actor, at, rules)
+
+
+def end_canceled(
+    connection: Connection, task: Task, failure: Failure, *, actor: str, at: datetime
+) -> Task:
+    """End an attempt that would have reported; its report comes too late from now on."""
+    (canceled,) = change(
+        connection,
+        [Change(task, TaskState.CANCELED, actor, code=failure.code, message=failure.message)],
+        at,
+    )
+    record_ends(connection, task.org_id, [given_up(task, canceled.state, failure, at)], at)
+    return canceled
+
+
+def _end(
+    connection: Connection,
+    ended: Sequence[tuple[Task, Failure]],
+    actor: str,
+    at: datetime,
+    rules: DispatchSettings,
+) -> list[Task]:
+    changes = []
+    for task, failure in ended:
+        state, due_at = ended_as(task, RunStatus.FAILED, failure, at, rules)
+        changes.append(Change(task, state, actor, failure.code, failure.message, due_at))
+    after = change(connection, changes, at)
+    ends = [
+        given_up(task, new.state, failure, at)
+        for (task, failure), new in zip(ended, after, strict=True)
+    ]
+    if ended:
+        record_ends(connection, ended[0][0].org_id, ends, at)
+    return after

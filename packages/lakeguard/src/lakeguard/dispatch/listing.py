@@ -1,0 +1,123 @@
+"""Tasks as an operator sees them: where each stands, who has it, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, and_, select
+
+from lakeguard.dispatch.task import Task, task_from
+from lakeguard.state.engines import is_reading
+from lakeguard.state.tables import md_jobs, task_transitions, tasks
+from lakeguard.state.views import dataset_registry
+from lakeguard_sdk.dispatch import TaskRow, Transition
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.run import WorkerIdentity
+from lakeguard_sdk.task_errors import UnknownTask
+from lakeguard_sdk.words import TaskState
+
+_LAST = ("number", "attempt", "from_state", "to_state", "at", "actor", "code", "message")
+
+
+def list_tasks(
+    connection: Connection,
+    org_id: str,
+    *,
+    state: TaskState | None = None,
+    job: str | None = None,
+    limit: int = 50,
+) -> list[TaskRow]:
+    """The newest first."""
+    query = _shown(org_id)
+    if state is not None:
+        query = query.where(tasks.c.state == state.value)
+    if job is not None:
+        query = query.where(md_jobs.c.job_name == job)
+    newest = query.order_by(tasks.c.created_at.desc(), tasks.c.task_id.desc()).limit(limit)
+    return [_row(found) for found in connection.execute(newest)]
+
+
+def show_task(connection: Connection, org_id: str, task_id: str) -> TaskRow:
+    found = connection.execute(_shown(org_id).where(tasks.c.task_id == task_id)).first()
+    if found is None:
+        raise UnknownTask(task=task_id)
+    return _row(found)
+
+
+def list_transitions(connection: Connection, org_id: str, task_id: str) -> list[Transition]:
+    """From the first; none of a task that ended before they were kept."""
+    show_task(connection, org_id, task_id)
+    columns = [task_transitions.c[name] for name in _LAST]
+    found = connection.execute(
+        select(*columns)
+        .where(task_transitions.c.org_id == org_id, task_transitions.c.task_id == task_id)
+        .order_by(task_transitions.c.number)
+    )
+    return [Transition(**row._mapping) for row in found]
+
+
+def require_task(connection: Connection, org_id: str, task_id: str) -> Task:
+    """The task; in a writing transaction nobody else changes it until that ends."""
+    query = select(tasks).where(tasks.c.org_id == org_id, tasks.c.task_id == task_id)
+    if not is_reading(connection):
+        query = query.with_for_update()
+    row = connection.execute(query).first()
+    if row is None:
+        raise UnknownTask(task=task_id)
+    return task_from(row)
+
+
+def _shown(org_id: str) -> Select[Any]:
+    last = [task_transitions.c[name].label(f"last_{name}") for name in _LAST]
+    return (
+        select(
+            *tasks.c,
+            md_jobs.c.job_name.label("job"),
+            dataset_registry.c.dataset_name.label("dataset"),
+            *last,
+        )
+        .outerjoin(md_jobs, and_(md_jobs.c.job_id == tasks.c.job_id, md_jobs.c.org_id == org_id))
+        .outerjoin(
+            dataset_registry,
+            and_(
+                dataset_registry.c.dataset_id == tasks.c.dataset_id,
+                dataset_registry.c.org_id == org_id,
+            ),
+        )
+        .outerjoin(
+            task_transitions,
+            and_(
+                task_transitions.c.task_id == tasks.c.task_id,
+                task_transitions.c.number == tasks.c.changes,
+            ),
+        )
+        .where(tasks.c.org_id == org_id)
+    )
+
+
+def _row(row: Row[Any]) -> TaskRow:
+    last = {name: getattr(row, f"last_{name}") for name in _LAST}
+    return TaskRow(
+        task_id=row.task_id,
+        kind=row.kind,
+        job=row.job,
+        dataset=None if row.dataset is None else DatasetName(row.dataset),
+        dedupe_key=row.dedupe_key,
+        state=row.state,
+        attempt=row.attempt,
+        max_attempts=max(row.max_attempts, row.attempt),
+        priority=row.priority or 0,
+        labels=_words(row.labels),
+        run_id=row.run_id,
+        worker=None if row.worker is None else WorkerIdentity.from_json(row.worker),
+        created_at=row.created_at,
+        due_at=row.due_at,
+        lease_expires_at=row.lease_expires_at if row.state == TaskState.RUNNING else None,
+        triggered_by=row.triggered_by,
+        last=None if row.last_number is None else Transition(**last),
+    )
+
+
+def _words(labels: str | None) -> Sequence[str]:
+    return tuple((labels or "").split())
