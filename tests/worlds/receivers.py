@@ -25,6 +25,8 @@ class Receiver:
     came: list[dict[str, str]] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
+    reply: bytes = b""
+    """What is said beside the answer's number."""
 
     @property
     def url(self) -> str:
@@ -79,8 +81,9 @@ def _handler(site: Receiver) -> Callable[..., Any]:
             self.send_response(answer)
             if 300 <= answer < 400:
                 self.send_header("Location", f"http://127.0.0.1:{site.port}/elsewhere")
-            self.send_header("Content-Length", str(2**40))
+            self.send_header("Content-Length", str(len(site.reply) or 2**40))
             self.end_headers()
+            self.wfile.write(site.reply)
 
         def _linger(self, *, trickle: bool) -> None:
             self.close_connection = True
