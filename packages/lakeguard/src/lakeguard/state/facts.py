@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, insert
 from sqlalchemy.dialects import postgresql, sqlite
 
+from lakeguard.state.bulk import insert_all
 from lakeguard.state.metadata import MUTABLE_COLUMNS
 from lakeguard.state.relay_tables import outbox
 from lakeguard_sdk.canonical import format_instant
@@ -30,7 +31,7 @@ def record(connection: Connection, table: Table, rows: Sequence[Row], at: dateti
         statement = insert(table).returning(numbered)
         rows = [{**row, numbered.name: connection.scalar(statement, row)} for row in rows]
     else:
-        connection.execute(insert(table), list(rows))
+        insert_all(connection, table, rows)
     tell(connection, table, rows, at)
 
 
@@ -50,8 +51,9 @@ def record_once(connection: Connection, table: Table, row: Row, at: datetime) ->
 def tell(connection: Connection, table: Table, rows: Iterable[Row], at: datetime) -> None:
     """Queue rows for those who hear of them."""
     told = told_columns(table)
-    connection.execute(
-        insert(outbox),
+    insert_all(
+        connection,
+        outbox,
         [
             {
                 "org_id": row["org_id"],
