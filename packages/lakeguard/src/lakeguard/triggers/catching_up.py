@@ -26,18 +26,20 @@ class Due:
     """Times that passed were more than are caught up with."""
 
 
-def first_time(trigger: CronTrigger, now: datetime, before: datetime | None) -> datetime | None:
-    """When a schedule that is new, or was changed, comes next: from now on.
+def first_time(
+    trigger: CronTrigger, said_at: datetime, now: datetime, before: datetime | None
+) -> datetime | None:
+    """When a schedule that was written or changed at ``said_at`` comes next.
 
-    A time ``before`` that had come under the former definition, and that this one names too,
-    is still owed.
+    Times of long ago are not owed. A time ``before``, that had come under the former definition
+    and is named by this one too, is.
     """
     cron, zone = parse_cron(trigger.schedule), zone_of(trigger.time_zone)
     if before is not None and before <= now:
         just_before = before - timedelta(microseconds=1)
         if next_moment(cron, zone, just_before) == before:
             return before
-    return next_moment(cron, zone, now)
+    return next_moment(cron, zone, max(said_at, now - PUNCTUAL))
 
 
 def due_times(trigger: CronTrigger, next_at: datetime, now: datetime) -> Due:

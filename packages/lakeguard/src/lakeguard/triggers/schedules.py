@@ -62,6 +62,7 @@ def _changed(
     connection: Connection, org_id: str, roster: Roster, at: datetime
 ) -> list[dict[str, Any]]:
     known = {row.job_id: row for row in connection.execute(statements.schedules(org_id))}
+    said_at: dict[str, datetime] | None = None
     rows = []
     for job in roster.jobs.values():
         before, cron = known.get(job.job_id), _schedule_of(job)
@@ -69,13 +70,17 @@ def _changed(
             continue
         if before is not None and before.definition_hash == job.definition_hash:
             continue
+        if said_at is None:
+            said_at = statements.revised_at(connection, org_id)
         owed = None if before is None else before.next_at
         rows.append(
             {
                 "org_id": org_id,
                 "job_id": job.job_id,
                 "definition_hash": job.definition_hash,
-                "next_at": None if cron is None else first_time(cron, at, owed),
+                "next_at": None
+                if cron is None
+                else first_time(cron, said_at[job.job_id], at, owed),
             }
         )
     return rows

@@ -23,6 +23,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TIMESTAMP
 from lakeguard.state.tables import (
     dataset_registry,
     job_schedules,
+    md_jobs_revisions,
     received_events,
     tasks,
     trigger_cursors,
@@ -51,6 +52,17 @@ def due(org_id: str, at: datetime, *, limit: int) -> Select[Any]:
 def take_due(org_id: str, at: datetime) -> Select[Any]:
     """As ``due``; nobody else takes them until the transaction ends, and none waits for them."""
     return due(org_id, at, limit=MOST_AT_ONCE).with_for_update(skip_locked=True)
+
+
+def revised_at(connection: Connection, org_id: str) -> dict[str, datetime]:
+    """When each job was written or changed last."""
+    table = md_jobs_revisions.c
+    rows = connection.execute(
+        select(table.job_id, func.max(table.revised_at).label("at"))
+        .where(table.org_id == org_id)
+        .group_by(table.job_id)
+    )
+    return {row.job_id: row.at for row in rows}
 
 
 def set_schedules(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
