@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, update
+from sqlalchemy import Connection
 
 from lakeguard.dispatch.task import Task
 from lakeguard.ledger.happenings import tell_transitions
 from lakeguard.state import facts
+from lakeguard.state.bulk import update_numbered
 from lakeguard.state.tables import task_transitions, tasks
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.run import WorkerIdentity
@@ -46,12 +47,6 @@ ALLOWED: Mapping[TaskState | None, frozenset[TaskState]] = {
 """What may follow each state; None is before the first."""
 
 _CHANGING = ("state", "changes", "due_at", "run_id", "attempt", "lease_token", "lease_expires_at")
-
-_MOVE = (
-    update(tasks)
-    .where(tasks.c.task_id == bindparam("of"), tasks.c.changes == bindparam("was"))
-    .values({name: bindparam(f"new_{name}") for name in (*_CHANGING, "worker")})
-)
 
 
 @dataclass(frozen=True)
@@ -84,8 +79,8 @@ def change(connection: Connection, changes: Sequence[Change], at: datetime) -> l
     if not changes:
         return []
     after = [_after(each) for each in changes]
-    rows = [_row(each.task, new) for each, new in zip(changes, after, strict=True)]
-    if connection.execute(_MOVE, rows).rowcount != len(rows):
+    rows = [_row(new) for new in after]
+    if update_numbered(connection, tasks, rows, "task_id", "changes") != len(rows):
         raise Fenced(run=changes[0].task.task_id, reason="somebody else changed the task")
     told = [_told(each, new, at) for each, new in zip(changes, after, strict=True)]
     facts.record(connection, task_transitions, told, at)
@@ -111,11 +106,13 @@ def _after(change: Change) -> Task:
     return task.model_copy(update=new)
 
 
-def _row(before: Task, after: Task) -> dict[str, Any]:
-    row: dict[str, Any] = {f"new_{name}": getattr(after, name) for name in _CHANGING}
+def _row(after: Task) -> dict[str, Any]:
     worker = after.worker
-    row["new_worker"] = None if worker is None else worker.to_json()
-    return {"of": before.task_id, "was": before.changes, **row}
+    return {
+        "task_id": after.task_id,
+        "worker": None if worker is None else worker.to_json(),
+        **{name: getattr(after, name) for name in _CHANGING},
+    }
 
 
 def _told(change: Change, after: Task, at: datetime) -> dict[str, Any]:

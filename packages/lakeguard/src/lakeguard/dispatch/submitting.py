@@ -8,17 +8,16 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
-from sqlalchemy.dialects import postgresql, sqlite
 
 from lakeguard.dispatch.changes import is_allowed
 from lakeguard.ledger.happenings import tell_transitions
 from lakeguard.state import facts
+from lakeguard.state.bulk import insert_new
 from lakeguard.state.tables import task_transitions, tasks
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.words import TaskKind, TaskState
 
-_MOST_ROWS = 1000
-"""In one statement: SQLite takes no more than 32,766 values."""
+_SAME = ("org_id", "dataset_id", "dedupe_key")
 
 
 @dataclass(frozen=True)
@@ -54,23 +53,13 @@ def submit_all(
     """
     ids = sorted(new_id("task") for _ in wanted)
     rows = [_row(org_id, task_id, each, at) for task_id, each in zip(ids, wanted, strict=True)]
-    added: set[str] = set()
-    for start in range(0, len(rows), _MOST_ROWS):
-        added |= _insert(connection, rows[start : start + _MOST_ROWS])
+    added = insert_new(connection, tasks, rows, _SAME, "task_id")
     new = [row if row["task_id"] in added else None for row in rows]
     facts.tell(connection, tasks, [row for row in new if row], at)
     first = [_first(row, each, at) for row, each in zip(new, wanted, strict=True) if row]
     facts.record(connection, task_transitions, first, at)
     tell_transitions(connection, first)
     return [row["task_id"] if row else None for row in new]
-
-
-def _insert(connection: Connection, rows: list[dict[str, Any]]) -> set[str]:
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    statement = dialect.insert(tasks).on_conflict_do_nothing(
-        index_elements=["org_id", "dataset_id", "dedupe_key"]
-    )
-    return set(connection.scalars(statement.returning(tasks.c.task_id), rows))
 
 
 def _row(org_id: str, task_id: str, wanted: NewTask, at: datetime) -> dict[str, Any]:
