@@ -1,0 +1,102 @@
+"""``lakeguard tasks``: what waits, what runs, what failed and why."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+
+from lakeguard.cli.inert import inert_lines
+from lakeguard.cli.layout import strong
+from lakeguard.cli.opening import client_of, writing
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.output import answer
+from lakeguard.cli.views.tasks import name_of, state_mark, task_lines, tasks_lines
+from lakeguard.work.captured_log import log_place
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.dispatch import TaskRow
+from lakeguard_sdk.words import TaskKind, TaskState
+from lakeguard_sdk.work_errors import NoLog
+
+STATES = [state.value for state in TaskState]
+_reason_option = click.option("--reason", default="", help="Why; it stays beside the change.")
+
+
+@click.group("tasks")
+def command() -> None:
+    """Look at tasks, their attempts and their logs; try one again, or cancel it."""
+
+
+@command.command("list")
+@click.option("--state", type=click.Choice(STATES), help="Only those in this state.")
+@click.option("--job", metavar="JOB", help="Only those of this job.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="How many.")
+@shared_options
+def listing(call: Call, state: str | None, job: str | None, limit: int) -> None:
+    """List tasks, the newest first: attempts, lease, worker, and why each is where it is."""
+    chosen = None if state is None else TaskState(state)
+    rows = client_of(call).jobs.tasks(state=chosen, job=job, limit=limit)
+    data = {"tasks": [row.to_data() for row in rows]}
+    answer(call, data, tasks_lines(rows, datetime.now(UTC)))
+
+
+@command.command("show")
+@click.argument("task")
+@shared_options
+def show(call: Call, task: str) -> None:
+    """Show TASK and every change of its state."""
+    jobs = client_of(call).jobs
+    row, transitions = jobs.task(task), jobs.transitions(task)
+    data = {"task": row.to_data(), "transitions": [each.to_data() for each in transitions]}
+    answer(call, data, task_lines(row, transitions, datetime.now(UTC)))
+
+
+@command.command("retry")
+@click.argument("task")
+@_reason_option
+@shared_options
+def retry(call: Call, task: str, reason: str) -> None:
+    """Queue TASK for one more attempt, whatever ended the last one."""
+    with writing(call) as client:
+        _tell(call, client.jobs.retry(task, reason))
+
+
+@command.command("cancel")
+@click.argument("task")
+@_reason_option
+@shared_options
+def cancel(call: Call, task: str, reason: str) -> None:
+    """Withdraw TASK; an attempt under way is ended, and what it did comes to nothing.
+
+    A version that it has published by then stays.
+    """
+    with writing(call) as client:
+        _tell(call, client.jobs.cancel(task, reason))
+
+
+@command.command("log")
+@click.argument("task")
+@shared_options
+def log(call: Call, task: str) -> None:
+    """Show what the last attempt of TASK printed, if it was a job in Python."""
+    client = client_of(call)
+    row = client.jobs.task(task)
+    text = _log_of(client, row)
+    data: dict[str, object] = {"task": row.task_id, "run": row.run_id, "log": text}
+    answer(call, data, inert_lines(text.removesuffix("\n")))
+
+
+def _tell(call: Call, row: TaskRow) -> None:
+    line = f"{state_mark(row.state)}  {strong(row.task_id)}  {name_of(row)}"
+    answer(call, {"task": row.to_data()}, [line])
+
+
+def _log_of(client: Client, row: TaskRow) -> str:
+    if row.kind is not TaskKind.PYTHON:
+        raise NoLog(task=row.task_id, reason=f"it is of kind {row.kind}, not a job in Python")
+    if row.run_id is None:
+        raise NoLog(task=row.task_id, reason="no attempt of it has begun")
+    try:
+        return log_place(client.lake, row.run_id).read_text("utf-8", "replace")
+    except OSError as error:
+        raise NoLog(task=row.task_id, reason=error.strerror or str(error)) from None

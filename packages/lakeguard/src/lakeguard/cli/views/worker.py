@@ -1,0 +1,87 @@
+"""What a worker says: one line for each attempt begun and ended, to people or to programs."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import click
+
+from lakeguard.cli.inert import inert
+from lakeguard.cli.layout import Tone, plural, strong, toned
+from lakeguard.work import Attempt, Ended, Ending, Told
+
+_MARKS = {
+    Ending.SUCCEEDED: ("✓", Tone.GOOD),
+    Ending.HANDED_OVER: ("→", Tone.GOOD),
+    Ending.TAKEN: ("-", Tone.QUIET),
+    Ending.BLOCKED: ("✗", Tone.BAD),
+    Ending.FAILED: ("!", Tone.BAD),
+}
+
+
+@dataclass
+class TaskTeller:
+    """Lines for people go through ``note``; those for programs are JSON, one object each."""
+
+    as_json: bool
+    note: Callable[[str], None]
+    clock: Callable[[], float] = time.monotonic
+    _begun: dict[str, float] = field(default_factory=dict)
+
+    def __call__(self, told: Told, attempt: Attempt | None, ended: Ended | None, said: str) -> None:
+        seconds = self._seconds(told, attempt)
+        if self.as_json:
+            click.echo(json.dumps(told_data(told, attempt, ended, said, seconds)))
+        else:
+            self.note(told_line(told, attempt, ended, said, seconds))
+
+    def _seconds(self, told: Told, attempt: Attempt | None) -> float | None:
+        if attempt is None:
+            return None
+        run_id = attempt.ticket.run_id
+        if told is Told.BEGUN:
+            self._begun[run_id] = self.clock()
+            return None
+        return self.clock() - self._begun.pop(run_id, self.clock())
+
+
+def told_line(
+    told: Told, attempt: Attempt | None, ended: Ended | None, said: str, seconds: float | None
+) -> str:
+    if told is Told.AWAY:
+        return f"the control plane is away, trying on: {inert(said)}"
+    if told is Told.BACK:
+        return "the control plane is back"
+    if attempt is None:
+        return f"stopping; {plural(int(said), 'task')} under way"
+    name, ticket = strong(inert(attempt.name)), attempt.ticket
+    if ended is None:
+        kind = attempt.assignment.kind
+        return f"▶ {name}  {kind}, attempt {ticket.attempt} of {ticket.task_id}"
+    version = "" if ended.version is None else f" as v{ended.version}"
+    error = "" if ended.error is None else f": {ended.error.code} {inert(ended.error.message)}"
+    mark = toned(*_MARKS[ended.ending])
+    return f"{mark} {name}  {ended.ending}{version} in {seconds or 0:.1f} s{error}"
+
+
+def told_data(
+    told: Told, attempt: Attempt | None, ended: Ended | None, said: str, seconds: float | None
+) -> dict[str, object]:
+    data: dict[str, object] = {"event": told.value}
+    if attempt is not None:
+        ticket = attempt.ticket
+        data |= {
+            "name": attempt.name,
+            "kind": attempt.assignment.kind.value,
+            "task": ticket.task_id,
+            "run": ticket.run_id,
+            "attempt": ticket.attempt,
+        }
+    if ended is not None:
+        error = None if ended.error is None else ended.error.to_data()
+        data |= {"ending": ended.ending.value, "version": ended.version, "error": error}
+        data |= {"seconds": round(seconds or 0, 3)}
+    return data | ({"message": said} if said else {})
