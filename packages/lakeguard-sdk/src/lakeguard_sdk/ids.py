@@ -7,7 +7,7 @@ import time
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 PREFIXES = frozenset(
-    "run dec ver task int ds src tgt job dag mat mnt off apl wvr prf alr lease state".split()  # noqa: SIM905 - words
+    "run dec ver task int ds src tgt job dag mat mnt off apl wvr prf alr inv lease state".split()  # noqa: SIM905 - words
 )
 
 

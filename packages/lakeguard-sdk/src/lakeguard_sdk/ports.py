@@ -21,6 +21,7 @@ from lakeguard_sdk.comparison import CheckTrend, SideBySide, Since
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
 from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.invalidation import InvalidationRow, PartitionRow, Reason
 from lakeguard_sdk.maintenance import Maintained
 from lakeguard_sdk.measure import Measure
 from lakeguard_sdk.memory import Backtest, Replays
@@ -29,6 +30,7 @@ from lakeguard_sdk.planning import Applied, Plan
 from lakeguard_sdk.profile import Profile, ProfilePlan
 from lakeguard_sdk.proof import Synced, VerifyReport
 from lakeguard_sdk.quarantine import KeptChoice, KeptListing, KeptRows, QuarantineBalance
+from lakeguard_sdk.reach import Reach
 from lakeguard_sdk.reading import (
     ColumnLineage,
     DatasetRow,
@@ -81,6 +83,15 @@ class Reader(Protocol):
     ) -> Sequence[ColumnLineage]:
         """Of what is published, where no version is named."""
 
+    def partitions(self, name: DatasetName, version: int | None = None) -> Sequence[PartitionRow]:
+        """Of what is published, where no version is named; none of a dataset that has none."""
+
+    def invalidations(
+        self, name: DatasetName | None = None, *, every: bool = False
+    ) -> Sequence[InvalidationRow]:
+        """Those that some have not caught up with, or all there ever were; the newest first."""
+
+    def invalidation(self, invalidation_id: str) -> InvalidationRow: ...
     def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]: ...
     def decision(self, run_id: str) -> Decision: ...
     def samples(self, run_id: str) -> tuple[RowSample, ...]:
@@ -150,6 +161,9 @@ class Runs(Protocol):
     """One attempt reports on itself. A refused run answers with its result."""
 
     def open_run(self, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult: ...
+    def open_claimed(self, ticket: RunTicket) -> RunPlan | RunResult:
+        """The plan of an attempt that was taken from the queue; asked again, the same."""
+
     def heartbeat(self, ticket: RunTicket) -> float: ...
     def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict: ...
     def submit_evidence(self, ticket: RunTicket, evidence: Evidence) -> Decision: ...
@@ -232,6 +246,14 @@ class Operations(Protocol):
         self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
     ) -> WaiverRow: ...
     def revoke_waiver(self, waiver_id: str, reason: str) -> WaiverRow: ...
+    def invalidate(
+        self, name: DatasetName, reach: Reach, reason: Reason, why: str = ""
+    ) -> InvalidationRow:
+        """What is in the reach has to be built again, and all that was built from it."""
+
+    def withdraw_invalidation(self, invalidation_id: str, why: str) -> InvalidationRow: ...
+    def reconcile(self) -> int:
+        """How many jobs were launched, of those that may catch up with an invalidation now."""
 
 
 class Ledger(Protocol):

@@ -11,6 +11,11 @@ from sqlalchemy import ColumnElement, Connection, Row, select
 
 from lakeguard.insight.alerts import alerts_let_through
 from lakeguard.insight.descent import lineage_rows
+from lakeguard.insight.invalidations import (
+    invalidation_row,
+    invalidation_rows,
+    partition_rows,
+)
 from lakeguard.insight.kept_profiles import told_profiles
 from lakeguard.insight.kept_values import listing_order, read_listing
 from lakeguard.insight.promises import broken_promises
@@ -44,6 +49,7 @@ from lakeguard_sdk.comparison import CheckTrend, Since
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.errors import UnknownRun, UnknownVersion
+from lakeguard_sdk.invalidation import InvalidationRow, PartitionRow
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.profile import Profile
 from lakeguard_sdk.quarantine import KeptChoice, KeptListing, KeptRows, QuarantineBalance
@@ -178,6 +184,23 @@ class StateReader:
     ) -> Sequence[ColumnLineage]:
         with self.database.read() as connection:
             return lineage_rows(connection, self.org_id, name, version)
+
+    def partitions(self, name: DatasetName, version: int | None = None) -> Sequence[PartitionRow]:
+        with self.database.read() as connection:
+            dataset = require_dataset(connection, self.org_id, name)
+            return partition_rows(connection, dataset, version)
+
+    def invalidations(
+        self, name: DatasetName | None = None, *, every: bool = False
+    ) -> Sequence[InvalidationRow]:
+        with self.database.read() as connection:
+            if name is not None:
+                name = require_dataset(connection, self.org_id, name).name
+            return invalidation_rows(connection, self.org_id, name, every=every)
+
+    def invalidation(self, invalidation_id: str) -> InvalidationRow:
+        with self.database.read() as connection:
+            return invalidation_row(connection, self.org_id, invalidation_id)
 
     def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]:
         with self.database.read() as connection:

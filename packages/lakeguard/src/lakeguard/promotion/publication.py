@@ -22,6 +22,7 @@ from lakeguard.promotion.drifting import record_drift
 from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard.promotion.partition_states import Partitions, record_partition_states
+from lakeguard.promotion.replacing import tell_replaced
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.definition import policyset_hash, ruleset_hash
 from lakeguard_sdk.evidence import Evidence, InputVersion
@@ -57,6 +58,7 @@ def publish_version(
     _materialize(connection, heart, run, version, evidence, adopted=adopted)
     _point_at(connection, heart, version, intent.kind)
     record_drift(connection, heart, run.dataset, intent.run_id)
+    tell_replaced(connection, heart, run, version.version, partitions)
     record_promotion(connection, heart.org_id, decision)
     return end_run(
         connection,

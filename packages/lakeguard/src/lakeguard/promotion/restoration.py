@@ -5,10 +5,11 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from lakeguard.dispatch.tasks import Task
-from lakeguard.ledger.versions import require_version
+from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.promotion.drifting import follow_shown
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.pointing import show_version
+from lakeguard.promotion.replacing import tell_restored
 from lakeguard.promotion.telling import tell_rollback
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.commits import Commit
@@ -36,6 +37,7 @@ def publish_restored(
     data brought leaves it, and what left it in an earlier rollback comes back."""
     order = RollbackOrder.from_json(task.parameters)
     version = require_version(connection, dataset.dataset_id, order.version)
+    before = pointer(connection, dataset.dataset_id)
     follow_shown(connection, heart, dataset, version)
     result = show_version(
         connection,
@@ -48,5 +50,7 @@ def publish_restored(
         actor=order.actor,
         reason=order.reason,
     )
+    shown = before.version if before else None
+    tell_restored(connection, heart, dataset, task, shown, order.version)
     tell_rollback(connection, heart, dataset, result, actor=order.actor, reason=order.reason)
     return result

@@ -16,6 +16,7 @@ from lakeguard.state.tables import (
     intent_outcomes,
     intents,
     materializations,
+    partition_versions,
     promotion_status,
     run_history,
     task_attempts,
@@ -50,6 +51,7 @@ _REFERENCES: tuple[tuple[Table, Pairs, Table, str], ...] = (
     (run_history, _DECISION, decisions, "names a decision that is not there"),
     (task_attempts, (("task_id", "task_id"),), tasks, "is of no task"),
     (version_inputs, _VERSION, data_versions, "is of a version that is not there"),
+    (partition_versions, _VERSION, data_versions, "is of a version that is not there"),
     (
         version_inputs,
         (("input_dataset_id", "dataset_id"), ("input_version", "version")),

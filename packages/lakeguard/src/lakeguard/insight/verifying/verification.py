@@ -22,6 +22,7 @@ from lakeguard.insight.verifying.guards import guard_findings
 from lakeguard.insight.verifying.history import history_findings
 from lakeguard.insight.verifying.ledger_health import LedgerReading, beyond, read_side
 from lakeguard.insight.verifying.moves import governed_ids, governed_table
+from lakeguard.insight.verifying.partitions import partition_findings
 from lakeguard.insight.verifying.quarantine import quarantine_findings
 from lakeguard.insight.verifying.replays import replay_findings
 from lakeguard.insight.verifying.sides import LedgerSide
@@ -198,6 +199,7 @@ class _Proof:
         checks = {
             "documents": document_findings,
             "history": history_findings,
+            "partitions": partition_findings,
             "guards": guard_findings,
         }
         if replay:

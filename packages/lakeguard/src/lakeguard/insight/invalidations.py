@@ -1,0 +1,143 @@
+"""Partitions and invalidations as they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, select
+
+from lakeguard.jobs.catching_up import Followed
+from lakeguard.jobs.reconciling import Open, jobs_by_dataset, standing, task_key
+from lakeguard.ledger.invalidations import (
+    Ended,
+    Invalidation,
+    Progress,
+    every_invalidation,
+    progress_of,
+    require_invalidation,
+)
+from lakeguard.ledger.partitions import partitions_at
+from lakeguard.ledger.versions import pointer, require_version
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard.state.tables import dataset_registry, tasks
+from lakeguard_sdk.errors import UnknownVersion
+from lakeguard_sdk.invalidation import Follower, InvalidationRow, PartitionRow
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.reach import WHOLE
+
+
+def partition_rows(
+    connection: Connection, dataset: RegisteredDataset, version: int | None
+) -> Sequence[PartitionRow]:
+    """Of what is published, where no version is named."""
+    if version is None:
+        published = pointer(connection, dataset.dataset_id)
+        if published is None:
+            raise UnknownVersion(dataset=dataset.name, version="that is published")
+        version = published.version
+    require_version(connection, dataset.dataset_id, version)
+    found = partitions_at(connection, dataset.dataset_id, version).values()
+    return [PartitionRow(**stored.model_dump()) for stored in found]
+
+
+def invalidation_rows(
+    connection: Connection, org_id: str, name: DatasetName | None, *, every: bool
+) -> Sequence[InvalidationRow]:
+    """The newest first; those of a dataset are the ones that reach it."""
+    telling = _Telling(connection, org_id)
+    over = (
+        [(one, end) for one, end in every_invalidation(connection, org_id) if end] if every else []
+    )
+    known = progress_of(connection, org_id, [one.invalidation_id for one, _ in over])
+    rows = [telling.ended(one, end, known[one.invalidation_id]) for one, end in over]
+    rows += [telling.under_way(one) for one in telling.open]
+    chosen = [row for row in rows if name is None or name in _reached(row)]
+    return sorted(chosen, key=lambda row: (row.created_at, row.invalidation_id), reverse=True)
+
+
+def invalidation_row(connection: Connection, org_id: str, invalidation_id: str) -> InvalidationRow:
+    one, end = require_invalidation(connection, org_id, invalidation_id)
+    telling = _Telling(connection, org_id)
+    if end is not None:
+        known = progress_of(connection, org_id, [invalidation_id])
+        return telling.ended(one, end, known[invalidation_id])
+    found = {item.invalidation.invalidation_id: item for item in telling.open}
+    return telling.under_way(found[invalidation_id])
+
+
+def _reached(row: InvalidationRow) -> set[DatasetName]:
+    return {row.dataset, *(item.dataset for item in row.followers)}
+
+
+class _Telling:
+    """What rows say beside the facts: names, jobs and tasks, read once for all of them."""
+
+    def __init__(self, connection: Connection, org_id: str) -> None:
+        self._histories, self.open = standing(connection, org_id)
+        self._names = _names(connection, org_id)
+        self._jobs = jobs_by_dataset(connection, org_id, self._histories) if self.open else {}
+        self._tasks = _tasks(connection, org_id)
+
+    def ended(self, one: Invalidation, end: Ended, known: dict[str, Progress]) -> InvalidationRow:
+        followers = tuple(
+            Follower(
+                dataset=self._names[key],
+                standing=item.standing,
+                reach=WHOLE,
+                version=item.version,
+                run_id=item.run_id,
+                task_id=self._tasks.get(task_key(one.invalidation_id, key)),
+            )
+            for key, item in sorted(known.items(), key=lambda pair: self._names[pair[0]])
+        )
+        return self._row(one, followers).model_copy(
+            update={"end": end.end, "ended_at": end.ended_at}
+        )
+
+    def under_way(self, one: Open) -> InvalidationRow:
+        key = one.invalidation.invalidation_id
+        followers = tuple(self._follower(key, item) for item in one.followed.values())
+        return self._row(one.invalidation, followers)
+
+    def _follower(self, invalidation_id: str, item: Followed) -> Follower:
+        made = item.made
+        job = self._jobs.get(made.dataset_id)
+        return Follower(
+            dataset=self._names[made.dataset_id],
+            standing=made.standing,
+            reach=item.reach,
+            waits_for=tuple(sorted(self._names[key] for key in item.waits_for)),
+            version=made.version,
+            run_id=made.run_id,
+            job=None if job is None else job.name,
+            task_id=self._tasks.get(task_key(invalidation_id, made.dataset_id)),
+        )
+
+    def _row(self, one: Invalidation, followers: tuple[Follower, ...]) -> InvalidationRow:
+        return InvalidationRow(
+            invalidation_id=one.invalidation_id,
+            dataset=self._names[one.dataset_id],
+            reach=one.reach,
+            reason=one.reason,
+            why=one.why,
+            caused_by=one.caused_by,
+            created_at=one.created_at,
+            created_by=one.created_by,
+            followers=followers,
+        )
+
+
+def _names(connection: Connection, org_id: str) -> dict[str, DatasetName]:
+    table = dataset_registry.c
+    rows = connection.execute(
+        select(table.dataset_id, table.dataset_name).where(table.org_id == org_id)
+    )
+    return {row.dataset_id: DatasetName(row.dataset_name) for row in rows}
+
+
+def _tasks(connection: Connection, org_id: str) -> dict[str, str]:
+    """By key, what was launched."""
+    query = select(tasks.c.dedupe_key, tasks.c.task_id).where(
+        tasks.c.org_id == org_id, tasks.c.dedupe_key.startswith("invalidation:")
+    )
+    return {row.dedupe_key: row.task_id for row in connection.execute(query)}

@@ -1,0 +1,168 @@
+"""Datasets as invalidations see them: who is built from whom, and what ran well since a moment."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import NamedTuple
+
+from sqlalchemy import Connection, RowMapping, select
+
+from lakeguard.jobs.catching_up import Look, Node
+from lakeguard.ledger.openings import opening_of
+from lakeguard.ledger.versions import latest_pointers
+from lakeguard.promotion.partitioning import partition_columns
+from lakeguard.registry.statements import current_datasets
+from lakeguard.state.tables import (
+    md_tgt_ctrl,
+    partition_versions,
+    run_history,
+    run_openings,
+    tasks,
+    version_inputs,
+)
+from lakeguard_sdk.definition import DatasetDefinition, TargetDefinition
+from lakeguard_sdk.load import NEW_ROWS_ONLY
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.run import Window
+from lakeguard_sdk.words import LoadType, RunStatus
+
+
+class Histories(NamedTuple):
+    nodes: dict[str, Node]
+    definitions: dict[str, DatasetDefinition]
+    """By the dataset's id."""
+
+    def name(self, dataset_id: str) -> DatasetName:
+        return self.definitions[dataset_id].dataset
+
+    def windowed(self, dataset_id: str, *, own: bool) -> bool:
+        """Whether a window of it can be built of what its inputs are now. An APPEND reads them
+        only as far as it has, or it would have rows twice."""
+        appends = self.definitions[dataset_id].load.type is LoadType.APPEND
+        return own or not appends
+
+
+def read_histories(connection: Connection, org_id: str, since: datetime) -> Histories:
+    """All datasets, each with its runs that opened after the moment and ended well."""
+    rows = connection.execute(current_datasets(org_id)).all()
+    definitions = {row.dataset_id: _definition(row.definition) for row in rows}
+    ids = {definition.dataset: key for key, definition in definitions.items()}
+    targets = _targets(connection, org_id)
+    shown = latest_pointers(connection, org_id)
+    looks = _looks(connection, org_id, since)
+    nodes = {
+        key: Node(
+            dataset_id=key,
+            parents=tuple(ids[name] for name in one.parents if name in ids),
+            published=shown[key].version if key in shown else None,
+            schema=one.declared,
+            partition_by=partition_columns(one, targets.get(one.target or "")),
+            watermark=one.load.watermark,
+            reads_all=one.load.type not in NEW_ROWS_ONLY,
+            active=one.active,
+            looks=tuple(looks.get(key, ())),
+        )
+        for key, one in definitions.items()
+    }
+    return Histories(nodes, definitions)
+
+
+def _looks(connection: Connection, org_id: str, since: datetime) -> dict[str, list[Look]]:
+    inputs = _inputs(connection, org_id, since)
+    partitions = _partitions(connection, org_id, since)
+    opened, ended = run_openings.c, run_history.c
+    rows = connection.execute(
+        select(
+            opened.run_id,
+            opened.dataset_id,
+            opened.base_version,
+            opened.opened_at,
+            ended.version,
+            tasks.c.parameters,
+        )
+        .join(run_history, ended.run_id == opened.run_id)
+        .join(tasks, tasks.c.task_id == ended.task_id)
+        .where(
+            opened.org_id == org_id,
+            opened.opened_at > since,
+            ended.status == RunStatus.SUCCESS.value,
+        )
+        .order_by(opened.opened_at)
+    )
+    found: dict[str, list[Look]] = defaultdict(list)
+    for row in rows.all():
+        read = inputs.get(row.run_id, {})
+        if row.version is None:
+            read = _pinned(connection, org_id, row.run_id)
+        found[row.dataset_id].append(
+            _look(row._mapping, read, partitions.get(row.run_id, frozenset()))
+        )
+    return found
+
+
+def _look(row: RowMapping, inputs: Mapping[str, int], partitions: frozenset[str]) -> Look:
+    parameters = json.loads(row["parameters"])
+    window = parameters.get("window")
+    return Look(
+        run_id=row["run_id"],
+        opened_at=row["opened_at"],
+        base=row["base_version"],
+        version=row["version"],
+        inputs=inputs,
+        window=None if window is None else Window(**window),
+        builds="replay" not in parameters,
+        partitions=partitions,
+    )
+
+
+def _pinned(connection: Connection, org_id: str, run_id: str) -> dict[str, int]:
+    """What a run would have read that made no version."""
+    plan = opening_of(connection, org_id, run_id).plan
+    return {pin.input.dataset_id: pin.input.version for pin in plan.pins}
+
+
+def _inputs(connection: Connection, org_id: str, since: datetime) -> dict[str, dict[str, int]]:
+    """By run, the version of each input."""
+    read, ended, opened = version_inputs.c, run_history.c, run_openings.c
+    rows = connection.execute(
+        select(opened.run_id, read.input_dataset_id, read.input_version)
+        .join(run_history, ended.run_id == opened.run_id)
+        .join(
+            version_inputs,
+            (read.dataset_id == opened.dataset_id) & (read.version == ended.version),
+        )
+        .where(opened.org_id == org_id, read.org_id == org_id, opened.opened_at > since)
+    )
+    found: dict[str, dict[str, int]] = defaultdict(dict)
+    for row in rows:
+        found[row.run_id][row.input_dataset_id] = row.input_version
+    return found
+
+
+def _partitions(connection: Connection, org_id: str, since: datetime) -> dict[str, frozenset[str]]:
+    """By run, the partitions that it brought or replaced."""
+    brought = partition_versions.c
+    rows = connection.execute(
+        select(brought.run_id, brought.partition_key).where(
+            brought.org_id == org_id, brought.materialized_at > since
+        )
+    )
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        found[row.run_id].add(row.partition_key)
+    return {run_id: frozenset(keys) for run_id, keys in found.items()}
+
+
+def _targets(connection: Connection, org_id: str) -> dict[str, TargetDefinition]:
+    query = select(md_tgt_ctrl.c.definition).where(md_tgt_ctrl.c.org_id == org_id)
+    targets = map(TargetDefinition.from_json, connection.scalars(query))
+    return {target.target: target for target in targets}
+
+
+@lru_cache(maxsize=20_000)
+def _definition(text: str) -> DatasetDefinition:
+    return DatasetDefinition.from_json(text)

@@ -1,0 +1,109 @@
+"""Somebody says that a part of a dataset is not right, or takes that back."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.ledger.invalidations import (
+    Invalidation,
+    record_end,
+    record_invalidation,
+    require_invalidation,
+)
+from lakeguard.ledger.partitions import partitions_at
+from lakeguard.ledger.versions import pointer
+from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.partitioning import partition_columns
+from lakeguard.registry.store import RegisteredDataset, current_target, require_dataset
+from lakeguard.state.locking import hold
+from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.invalidation import End, Reason
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.partition_errors import InvalidationOver, NoSuchReach, WhyNeeded
+from lakeguard_sdk.partitions import partition_key, partition_values
+from lakeguard_sdk.reach import Reach
+from lakeguard_sdk.secret_values import holds_secret
+from lakeguard_sdk.windows import window_problem
+
+
+def invalidate(
+    heart: Heart, name: DatasetName, reach: Reach, reason: Reason, why: str
+) -> Invalidation:
+    """From now on the reach has to be built again, and all that was built from it."""
+    if holds_secret(why):
+        raise SecretReason()
+    with heart.database.write() as connection:
+        dataset = require_dataset(connection, heart.org_id, name)
+        return record_invalidation(
+            connection,
+            heart.org_id,
+            dataset.dataset_id,
+            checked_reach(connection, heart, dataset, reach),
+            reason,
+            at=heart.clock(),
+            actor=heart.actor,
+            why=why or None,
+        )
+
+
+def withdraw(heart: Heart, invalidation_id: str, why: str) -> Invalidation:
+    """Nobody has to catch up with it any more; what was built for it stays."""
+    if not why.strip():
+        raise WhyNeeded(invalidation=invalidation_id[:80])
+    if holds_secret(why):
+        raise SecretReason()
+    with heart.database.write() as connection:
+        hold(connection, f"invalidations:{heart.org_id}")
+        found, ended = require_invalidation(connection, heart.org_id, invalidation_id)
+        if ended is not None:
+            at = f"{ended.ended_at:%Y-%m-%dT%H:%M:%SZ}"
+            raise InvalidationOver(invalidation=invalidation_id, end=ended.end, ended_at=at)
+        record_end(
+            connection,
+            heart.org_id,
+            invalidation_id,
+            End.WITHDRAWN,
+            at=heart.clock(),
+            actor=heart.actor,
+            reason=why,
+        )
+    return found
+
+
+def checked_reach(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, reach: Reach
+) -> Reach:
+    """The reach with every partition spelled as the ledger spells it; ``NoSuchReach`` where the
+    dataset has none such."""
+    published = pointer(connection, dataset.dataset_id)
+    if published is None:
+        raise NoSuchReach(dataset=dataset.name, problem="it has no version yet")
+    if reach.window is not None and (
+        problem := window_problem(reach.window, dataset.definition.declared)
+    ):
+        raise NoSuchReach(dataset=dataset.name, problem=problem)
+    if not reach.partitions:
+        return reach
+    target = current_target(connection, heart.org_id, dataset.definition.target or "")
+    columns = partition_columns(dataset.definition, target)
+    known = partitions_at(connection, dataset.dataset_id, published.version)
+    keys = {_spelled(dataset, columns, key) for key in reach.partitions}
+    missing = sorted(keys - known.keys())
+    if missing and known:
+        raise NoSuchReach(
+            dataset=dataset.name, problem=f"v{published.version} has no partition {missing[0]}"
+        )
+    return Reach(partitions=tuple(sorted(keys)))
+
+
+def _spelled(dataset: RegisteredDataset, columns: tuple[str, ...], key: str) -> str:
+    if not columns:
+        raise NoSuchReach(dataset=dataset.name, problem="it is not partitioned")
+    try:
+        values = partition_values(key)
+    except ValueError as error:
+        raise NoSuchReach(dataset=dataset.name, problem=str(error)) from None
+    if set(values) != set(columns):
+        problem = f"it is partitioned by {', '.join(columns)}, not by {', '.join(values)}"
+        raise NoSuchReach(dataset=dataset.name, problem=problem)
+    return partition_key(values, columns)

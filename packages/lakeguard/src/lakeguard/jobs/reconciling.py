@@ -1,0 +1,187 @@
+"""Reconciliation: whoever may catch up with an invalidation is launched, whoever has is told.
+
+It looks at facts alone. Nothing is lost with an event that nobody heard: the next turn sees the
+same facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from lakeguard.jobs.catching_up import Followed, Stale, follow
+from lakeguard.jobs.current import CurrentJob, current_jobs
+from lakeguard.jobs.graphs import active_graph
+from lakeguard.jobs.histories import Histories, read_histories
+from lakeguard.jobs.launching import launch
+from lakeguard.jobs.wishes import Cause, CauseKind, Wish
+from lakeguard.ledger.invalidations import (
+    Invalidation,
+    Progress,
+    open_invalidations,
+    progress_of,
+    record_end,
+    record_progress,
+)
+from lakeguard.promotion.heart import Heart
+from lakeguard.state.locking import hold
+from lakeguard.state.tables import tasks
+from lakeguard_sdk.invalidation import End, Standing
+from lakeguard_sdk.reach import WHOLE, joined, window_over
+from lakeguard_sdk.words import TaskKind, TaskState
+
+ACTOR = "invalidation"
+_KEY = "invalidation"
+_UNDER_WAY = (TaskState.QUEUED.value, TaskState.RUNNING.value)
+_OVER = (Standing.CAUGHT_UP, Standing.NOT_AFFECTED)
+
+
+@dataclass(frozen=True)
+class Open:
+    """An invalidation that is not over, and how far everybody is."""
+
+    invalidation: Invalidation
+    followed: dict[str, Followed]
+    known: dict[str, Progress]
+    """What was recorded before."""
+
+    @property
+    def done(self) -> bool:
+        return all(one.made.standing in _OVER for one in self.followed.values())
+
+
+def reconcile(heart: Heart) -> int:
+    """How many jobs were launched. The same facts again launch nothing."""
+    with heart.database.read() as connection:
+        if not open_invalidations(connection, heart.org_id):
+            return 0
+    with heart.database.write() as connection:
+        hold(connection, f"invalidations:{heart.org_id}")
+        histories, found = standing(connection, heart.org_id)
+        for one in found:
+            _record(connection, heart, one)
+        wishes = _wishes(connection, heart, histories, [one for one in found if not one.done])
+        launched = launch(connection, heart, wishes)
+    return sum(one.new for one in launched)
+
+
+def standing(
+    connection: Connection, org_id: str, dataset_id: str | None = None
+) -> tuple[Histories, list[Open]]:
+    """Every open invalidation as it stands by the facts, the oldest first."""
+    found = open_invalidations(connection, org_id, dataset_id)
+    if not found:
+        return Histories({}, {}), []
+    histories = read_histories(connection, org_id, min(one.created_at for one in found))
+    known = progress_of(connection, org_id, [one.invalidation_id for one in found])
+    return histories, [_open(one, histories, known[one.invalidation_id]) for one in found]
+
+
+def _open(one: Invalidation, histories: Histories, known: dict[str, Progress]) -> Open:
+    """What was recorded stays: who has caught up once has."""
+    own = known.get(one.dataset_id)
+    repaired = own.version if own is not None and one.caused_by is not None else None
+    stale = Stale(one.dataset_id, one.reach, one.created_at, repaired)
+    followed = {
+        key: Followed(known.get(key, item.made), item.reach, item.waits_for)
+        for key, item in follow(stale, histories.nodes).items()
+    }
+    return Open(one, followed, known)
+
+
+def _record(connection: Connection, heart: Heart, one: Open) -> None:
+    """Who has caught up since; at the end also whom it never concerned."""
+    new = [
+        item.made
+        for key, item in one.followed.items()
+        if key not in one.known
+        and (item.made.standing is Standing.CAUGHT_UP or (one.done and item.made.standing in _OVER))
+    ]
+    key = one.invalidation.invalidation_id
+    record_progress(connection, heart.org_id, key, new, heart.clock())
+    if one.done:
+        record_end(
+            connection, heart.org_id, key, End.DONE, at=heart.clock(), actor=ACTOR, reason=None
+        )
+
+
+def jobs_by_dataset(
+    connection: Connection, org_id: str, histories: Histories
+) -> dict[str, CurrentJob]:
+    """The job that builds each dataset, if the active graph knows it and it may start."""
+    graph = active_graph(connection, org_id)
+    if graph is None:
+        return {}
+    ids = {str(one.dataset): key for key, one in histories.definitions.items()}
+    found: dict[str, CurrentJob] = {}
+    for job in current_jobs(connection, org_id).values():
+        builds = job.controls.kind is TaskKind.BUILD and job.name in graph.graph.jobs
+        key = ids.get(str(job.definition.dataset))
+        if builds and job.active and job.enabled and key is not None:
+            found.setdefault(key, job)
+    return found
+
+
+def _wishes(
+    connection: Connection, heart: Heart, histories: Histories, found: Iterable[Open]
+) -> list[Wish]:
+    """Once for each dataset that may catch up now, over all that it is behind with; none while
+    it is being built for an invalidation already."""
+    ready: dict[str, list[tuple[Open, Followed]]] = {}
+    for one in found:
+        for key, item in one.followed.items():
+            if item.made.standing is Standing.READY:
+                ready.setdefault(key, []).append((one, item))
+    if not ready:
+        return []
+    jobs = jobs_by_dataset(connection, heart.org_id, histories)
+    launched, busy = _launched(connection, heart.org_id)
+    wishes = []
+    for key in (key for key in ready if key in jobs and key not in busy):
+        keys = (task_key(one.invalidation.invalidation_id, key) for one, _ in ready[key])
+        new = next((name for name in keys if name not in launched), None)
+        if new is not None:
+            wishes.append(_wish(jobs[key], key, new, histories, ready[key]))
+    return wishes
+
+
+def _wish(
+    job: CurrentJob,
+    dataset_id: str,
+    key: str,
+    histories: Histories,
+    behind: list[tuple[Open, Followed]],
+) -> Wish:
+    reach = joined(item.reach for _, item in behind)
+    own = all(one.invalidation.dataset_id == dataset_id for one, _ in behind)
+    can = histories.windowed(dataset_id, own=own)
+    window = window_over(reach, histories.nodes[dataset_id].schema) if can else None
+    details = {
+        "invalidations": [one.invalidation.invalidation_id for one, _ in behind],
+        "reach": (WHOLE if window is None else reach).to_data(),
+    }
+    return Wish(
+        job_id=job.job_id,
+        key=key,
+        cause=Cause(kind=CauseKind.INVALIDATION, details=details),
+        actor=ACTOR,
+        window=window,
+    )
+
+
+def task_key(invalidation_id: str, dataset_id: str) -> str:
+    """One task for each invalidation and dataset: what came of it stays for somebody to see."""
+    return f"{_KEY}:{invalidation_id}:{dataset_id}"
+
+
+def _launched(connection: Connection, org_id: str) -> tuple[set[str], set[str]]:
+    """Keys that were launched before, and datasets that are built for one of them right now."""
+    rows = connection.execute(
+        select(tasks.c.dataset_id, tasks.c.dedupe_key, tasks.c.state).where(
+            tasks.c.org_id == org_id, tasks.c.dedupe_key.startswith(f"{_KEY}:")
+        )
+    ).all()
+    busy = {row.dataset_id for row in rows if row.state in _UNDER_WAY}
+    return {row.dedupe_key for row in rows}, busy

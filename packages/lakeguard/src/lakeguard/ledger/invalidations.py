@@ -1,0 +1,192 @@
+"""Invalidations as facts: what has to be built again, who has caught up, and how each ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, Select, select
+
+from lakeguard.ledger.happenings import tell_invalidation, tell_invalidation_end
+from lakeguard.state import facts
+from lakeguard.state.tables import (
+    invalidation_ends,
+    invalidation_progress,
+    invalidations,
+    version_inputs,
+)
+from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.invalidation import End, Reason, Standing
+from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.partition_errors import UnknownInvalidation
+from lakeguard_sdk.reach import Reach
+
+
+class Invalidation(Noun):
+    invalidation_id: str
+    dataset_id: str
+    reach: Reach
+    reason: Reason
+    caused_by: str | None = None
+    why: str | None = None
+    created_at: Instant
+    created_by: str
+
+
+class Ended(NamedTuple):
+    end: End
+    ended_at: datetime
+
+
+class Progress(NamedTuple):
+    """What a dataset had to say to an invalidation, once and for all."""
+
+    dataset_id: str
+    standing: Standing
+    run_id: str | None = None
+    version: int | None = None
+
+
+def record_invalidation(
+    connection: Connection,
+    org_id: str,
+    dataset_id: str,
+    reach: Reach,
+    reason: Reason,
+    *,
+    at: datetime,
+    actor: str,
+    why: str | None = None,
+    caused_by: str | None = None,
+) -> Invalidation:
+    row = {
+        "invalidation_id": new_id("inv"),
+        "org_id": org_id,
+        "dataset_id": dataset_id,
+        "scope": reach.to_json(),
+        "reason": reason.value,
+        "caused_by": caused_by,
+        "created_at": at,
+        "created_by": actor,
+        "why": why,
+    }
+    facts.record(connection, invalidations, [row], at)
+    tell_invalidation(connection, row)
+    return Invalidation(
+        invalidation_id=row["invalidation_id"], dataset_id=dataset_id, reach=reach, reason=reason,
+        caused_by=caused_by, why=why, created_at=at, created_by=actor,
+    )  # fmt: skip
+
+
+def record_progress(
+    connection: Connection,
+    org_id: str,
+    invalidation_id: str,
+    made: Iterable[Progress],
+    at: datetime,
+) -> None:
+    rows = [
+        {
+            "invalidation_id": invalidation_id,
+            "dataset_id": item.dataset_id,
+            "org_id": org_id,
+            "outcome": item.standing.value,
+            "run_id": item.run_id,
+            "version": item.version,
+            "at": at,
+        }
+        for item in made
+    ]
+    facts.record(connection, invalidation_progress, rows, at)
+
+
+def record_end(
+    connection: Connection,
+    org_id: str,
+    invalidation_id: str,
+    end: End,
+    *,
+    at: datetime,
+    actor: str,
+    reason: str | None = None,
+) -> None:
+    row = {
+        "invalidation_id": invalidation_id,
+        "org_id": org_id,
+        "outcome": end.value,
+        "ended_at": at,
+        "actor": actor,
+        "reason": reason,
+    }
+    facts.record(connection, invalidation_ends, [row], at)
+    tell_invalidation_end(connection, row)
+
+
+def open_invalidations(
+    connection: Connection, org_id: str, dataset_id: str | None = None
+) -> list[Invalidation]:
+    """Those that some have not caught up with yet, the oldest first."""
+    query = _all(org_id).where(invalidation_ends.c.invalidation_id.is_(None))
+    if dataset_id is not None:
+        query = query.where(invalidations.c.dataset_id == dataset_id)
+    return [_invalidation(row) for row in connection.execute(query)]
+
+
+def every_invalidation(
+    connection: Connection, org_id: str
+) -> list[tuple[Invalidation, Ended | None]]:
+    """Open or over, the oldest first."""
+    return [(_invalidation(row), _ended(row)) for row in connection.execute(_all(org_id))]
+
+
+def require_invalidation(
+    connection: Connection, org_id: str, invalidation_id: str
+) -> tuple[Invalidation, Ended | None]:
+    query = _all(org_id).where(invalidations.c.invalidation_id == invalidation_id)
+    row = connection.execute(query).first()
+    if row is None:
+        raise UnknownInvalidation(invalidation=invalidation_id[:80])
+    return _invalidation(row), _ended(row)
+
+
+def progress_of(
+    connection: Connection, org_id: str, invalidation_ids: Sequence[str]
+) -> dict[str, dict[str, Progress]]:
+    """By invalidation and dataset."""
+    table = invalidation_progress.c
+    query = select(invalidation_progress).where(table.org_id == org_id)
+    found: dict[str, dict[str, Progress]] = {key: {} for key in invalidation_ids}
+    for row in connection.execute(query.where(table.invalidation_id.in_(invalidation_ids))):
+        made = Progress(row.dataset_id, Standing(row.outcome), row.run_id, row.version)
+        found[row.invalidation_id][row.dataset_id] = made
+    return found
+
+
+def is_read_by_others(connection: Connection, org_id: str, dataset_id: str) -> bool:
+    """Whether a version of another dataset was ever built from it."""
+    table = version_inputs.c
+    found = select(table.dataset_id).where(
+        table.org_id == org_id, table.input_dataset_id == dataset_id
+    )
+    return connection.scalar(found.limit(1)) is not None
+
+
+def _all(org_id: str) -> Select[Any]:
+    table, ends = invalidations.c, invalidation_ends.c
+    return (
+        select(invalidations, ends.outcome, ends.ended_at)
+        .join(invalidation_ends, ends.invalidation_id == table.invalidation_id, isouter=True)
+        .where(table.org_id == org_id)
+        .order_by(table.created_at, table.invalidation_id)
+    )
+
+
+def _invalidation(row: Row[Any]) -> Invalidation:
+    fields = {**row._mapping, "reach": Reach(**json.loads(row.scope))}
+    return Invalidation(**{name: fields[name] for name in Invalidation.model_fields})
+
+
+def _ended(row: Row[Any]) -> Ended | None:
+    return None if row.outcome is None else Ended(End(row.outcome), row.ended_at)
