@@ -24,6 +24,7 @@ from lakeguard_sdk.errors import (
     UsageError,
 )
 from lakeguard_sdk.report_errors import BadToken, OutputThere, ReportedOtherwise
+from lakeguard_sdk.trigger_errors import EventDiffers
 
 JSON = "application/json"
 PROBLEM = "application/problem+json"
@@ -38,6 +39,7 @@ _STATUS: tuple[tuple[type[LakeGuardError], HTTPStatus], ...] = (
     (Fenced, HTTPStatus.CONFLICT),
     (ReportedOtherwise, HTTPStatus.CONFLICT),
     (OutputThere, HTTPStatus.CONFLICT),
+    (EventDiffers, HTTPStatus.CONFLICT),
     (StateError, HTTPStatus.SERVICE_UNAVAILABLE),
     (UsageError, HTTPStatus.UNPROCESSABLE_ENTITY),
     (Refused, HTTPStatus.FORBIDDEN),

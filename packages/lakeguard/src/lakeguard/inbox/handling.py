@@ -95,6 +95,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send(self, answer: Answer) -> None:
         self.close_connection = True
+        self.request_version = self.protocol_version  # an answer has a head, whoever asked
         self.send_response_only(answer.status)
         said = {
             "Content-Type": answer.content_type,

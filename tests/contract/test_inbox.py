@@ -1,0 +1,260 @@
+"""The door for those outside, over real sockets, on each kind of State."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from lakeguard.inbox import Inbox
+from lakeguard.promotion.heart import Heart
+from lakeguard.state import tables as t
+from lakeguard.state.database import Database
+from lakeguard_sdk.dispatch import TaskAnswer
+from lakeguard_sdk.task_token import token_of
+from lakeguard_sdk.words import TaskKind, TaskState
+from tests.worlds.begun_tasks import BROKEN, DONE, begun, make_heart
+from tests.worlds.databases import KINDS, discard, fresh_database
+from tests.worlds.deaths import meanwhile
+from tests.worlds.doors import Reply, ask, door, send_raw, send_report
+from tests.worlds.planes import Clock
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def state(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Database]:
+    """One for all tests: what each does it does in an organisation of its own."""
+    made = fresh_database(request.param, tmp_path_factory.mktemp("state"))
+    yield made
+    discard(made)
+
+
+@pytest.fixture
+def heart(state: Database, tmp_path: Path) -> Heart:
+    return make_heart(state, tmp_path, Clock(), org_id=f"org_{next(_numbers)}")
+
+
+@pytest.fixture
+def inbox(heart: Heart) -> Iterator[Inbox]:
+    with door(heart) as opened:
+        yield opened
+
+
+def problem(reply: Reply) -> tuple[int, str]:
+    """Every refusal has the same form, and tells nothing of the program."""
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert reply.data["status"] == reply.status
+    assert b"Traceback" not in reply.body
+    assert b"sqlalchemy" not in reply.body
+    return reply.status, reply.data["title"]
+
+
+def results(heart: Heart) -> int:
+    table = t.task_results
+    with heart.database.read() as connection:
+        return len(connection.execute(select(table).where(table.c.org_id == heart.org_id)).all())
+
+
+# -- reports -------------------------------------------------------------------------------------
+
+
+def test_a_report_is_answered_and_the_same_again_alike(heart: Heart, inbox: Inbox) -> None:
+    ticket = begun(heart, TaskKind.HTTP)
+    first = send_report(inbox, ticket, DONE.to_json())
+    assert (first.status, first.headers["content-type"]) == (200, "application/json")
+    assert TaskAnswer.from_json(first.body).state is TaskState.COMPLETED
+    assert send_report(inbox, ticket, DONE.to_json()).body == first.body
+
+
+def test_a_hundred_at_once_get_the_same_bytes(heart: Heart, inbox: Inbox) -> None:
+    ticket = begun(heart)
+    gate = threading.Barrier(25)
+
+    def send(_: int) -> tuple[int, bytes]:
+        gate.wait()
+        reply = send_report(inbox, ticket, DONE.to_json())
+        return reply.status, reply.body
+
+    with ThreadPoolExecutor(25) as pool:
+        replies = list(pool.map(send, range(100)))
+    assert len(set(replies)) == 1
+    assert replies[0][0] == 200
+    assert results(heart) == 1
+
+
+def test_a_late_another_and_an_incomplete_report(heart: Heart, inbox: Inbox) -> None:
+    ticket = begun(heart)
+    incomplete = send_report(inbox, ticket, '{"success": true}')
+    assert problem(incomplete) == (422, "report refused")
+    assert incomplete.data["code"] == "LG-1611"
+    assert send_report(inbox, ticket, DONE.to_json()).status == 200
+    assert problem(send_report(inbox, ticket, BROKEN.to_json())) == (409, "reported otherwise")
+    stale = ticket.model_copy(update={"lease_token": "lease_old"})
+    assert problem(send_report(inbox, stale, DONE.to_json())) == (409, "fenced")
+    nobody = ticket.model_copy(update={"task_id": "task_x", "run_id": "run_x"})
+    assert problem(send_report(inbox, nobody, DONE.to_json()))[0] == 404
+    build = begun(heart, TaskKind.BUILD)
+    assert problem(send_report(inbox, build, DONE.to_json())) == (422, "not reported")
+
+
+def test_a_reply_that_was_lost_is_given_again(heart: Heart, inbox: Inbox) -> None:
+    """The wire breaks between the commit and the answer; the caller comes again."""
+    ticket = begun(heart)
+    token = f"Bearer {token_of(ticket)}".encode()
+    body = DONE.to_json().encode()
+    head = b"POST /tasks/report HTTP/1.1\r\nHost: x\r\nAuthorization: " + token
+    raw = head + b"\r\nContent-Length: " + str(len(body)).encode() + b"\r\n\r\n" + body
+    with meanwhile("report.recorded", cut):
+        assert send_raw(inbox, raw) == b""
+    assert results(heart) == 1
+    again = send_report(inbox, ticket, body)
+    assert TaskAnswer.from_json(again.body).state is TaskState.COMPLETED
+    assert results(heart) == 1
+
+
+def cut() -> None:
+    raise ConnectionResetError
+
+
+def test_another_organisation_answers_as_if_there_were_no_such_task(
+    heart: Heart, inbox: Inbox, tmp_path: Path
+) -> None:
+    ticket = begun(heart)
+    nobody = ticket.model_copy(update={"task_id": "task_0", "run_id": "run_0"})
+    with door(make_heart(heart.database, tmp_path, org_id="others")) as strangers:
+        theirs = send_report(strangers, ticket, DONE.to_json())
+        none = send_report(strangers, nobody, DONE.to_json())
+    assert theirs.status == none.status == 404
+    assert theirs.body.replace(ticket.task_id.encode(), b"task_0") == none.body
+    assert send_report(inbox, ticket, DONE.to_json()).status == 200
+
+
+@pytest.mark.parametrize(
+    "header", [None, "", "Bearer", "Bearer x", "Basic YTpi", "Bearer lgt1_" + "A" * 5_000]
+)
+def test_without_a_token_nobody_reports(heart: Heart, inbox: Inbox, header: str | None) -> None:
+    told = {} if header is None else {"Authorization": header}
+    for path in ("/tasks/report", "/tasks/keep"):
+        reply = ask(inbox, "POST", path, DONE.to_json().encode(), **told)
+        assert problem(reply) == (401, "bad token")
+        assert reply.headers["www-authenticate"] == "Bearer"
+
+
+# -- what is no report ---------------------------------------------------------------------------
+
+ODD_BODIES = {
+    "empty": b"",
+    "half": b'{"success": tr',
+    "a list": b"[]",
+    "twice": b'{"success": true, "success": false}',
+    "not a number": b'{"success": true, "outputs": {"swept": {"rows": NaN}}}',
+    "digits": b'{"success": true, "outputs": {"swept": {"rows": ' + b"9" * 10_000 + b"}}}",
+    "huge": b'{"success": true, "outputs": {"swept": {"notes": {"a": 1e999}}}}',
+    "NUL": b'{"success": true, "outputs": {"swept": {"location": "a\\u0000"}}}',
+    "half a character": b'{"success": true, "outputs": {"swept": {"location": "\\ud800"}}}',
+    "not UTF-8": b'{"success": true, "x": "\xff"}',
+    "deep": b'{"success": true, "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "deep notes": b'{"success":true,"outputs":{"swept":{"notes":{"a":'
+    + b"[" * 190 + b"]" * 190 + b"}}}, \"x\": 1}",
+    "unknown fields": b'{"success": true, "org_id": "others"}',
+    "a state": b'{"success": true, "state": "completed", "attempt": 9}',
+    "an output's name": b'{"success": true, "outputs": {"../x": {}}}',
+    "a negative count": b'{"success": true, "outputs": {"swept": {"rows": -1}}}',
+}  # fmt: skip
+
+
+def test_a_body_that_is_no_report_is_refused(heart: Heart, inbox: Inbox) -> None:
+    ticket = begun(heart)
+    for kind, body in ODD_BODIES.items():
+        assert problem(send_report(inbox, ticket, body))[0] == 422, kind
+    assert results(heart) == 0
+    assert send_report(inbox, ticket, DONE.to_json()).status == 200
+
+
+def test_a_large_body_is_refused_before_it_is_read(heart: Heart, inbox: Inbox) -> None:
+    ticket = begun(heart)
+    assert problem(send_report(inbox, ticket, b" " * 300_000))[0] == 413
+    token = f"Authorization: Bearer {token_of(ticket)}\r\n".encode()
+    start = b"POST /tasks/report HTTP/1.1\r\nHost: x\r\n" + token
+    for more in (
+        b"Content-Length: 99999999999\r\n\r\n{",
+        b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{",
+        b"Transfer-Encoding: chunked\r\n\r\n" + b"10000\r\n" + b" " * 0x10000 + b"\r\n",
+        b"Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\n{",
+    ):
+        assert send_raw(inbox, start + more).startswith(b"HTTP/1.1 413 "), more[:30]
+
+
+def test_requests_that_are_none(inbox: Inbox) -> None:
+    wrong = {
+        b"\r\n\r\n": None,
+        b"hello\r\n\r\n": b"400",
+        b"GET /health\r\n\r\n": b"200",
+        b"GET /health HTTP/9.9\r\n\r\n": b"505",
+        b"GET " + b"/x" * 40_000 + b" HTTP/1.1\r\n\r\n": b"414",
+        b"GET /health HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n": b"431",
+        b"POST /events HTTP/1.1\r\nContent-Length: -1\r\n\r\n": b"400",
+        b"POST /events HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}": b"400",
+        b"BREW /events HTTP/1.1\r\n\r\n": b"501",
+    }
+    for raw, status in wrong.items():
+        got = send_raw(inbox, raw)
+        assert got.startswith(b"HTTP/1.1 " + status) if status else got == b"", raw[:40]
+        assert b"Traceback" not in got
+    assert ask(inbox, "GET", "/health").status == 200
+
+
+def test_only_what_there_is_can_be_asked(inbox: Inbox) -> None:
+    for path in ("/", "/tasks", "/tasks/report/", "/tasks/../health", "/health?x"):
+        assert problem(ask(inbox, "GET", path))[0] == 404, path
+    for method, path in (("GET", "/tasks/report"), ("POST", "/health"), ("PUT", "/events")):
+        reply = ask(inbox, method, path)
+        assert problem(reply)[0] == 405
+        assert reply.headers["allow"] in ("GET", "POST")
+    assert ask(inbox, "HEAD", "/health").status == 405
+    assert problem(ask(inbox, "GET", "/health", Origin="https://evil.example"))[0] == 403
+
+
+def test_who_never_comes_to_an_end_is_let_go(heart: Heart) -> None:
+    ticket = begun(heart)
+    slow = f"POST /tasks/report HTTP/1.1\r\nAuthorization: Bearer {token_of(ticket)}\r\n"
+    with door(heart, patience=0.3) as inbox:
+        began = time.monotonic()
+        with_body = slow.encode() + b"Content-Length: 100\r\n\r\n{"
+        assert hang(inbox, with_body) == hang(inbox, slow.encode()) == b""
+        assert time.monotonic() - began < 10
+        assert ask(inbox, "GET", "/health").status == 200
+
+
+def hang(inbox: Inbox, raw: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", inbox.place.port), 10) as sock:
+        sock.sendall(raw)
+        return sock.recv(100)
+
+
+def test_a_state_that_is_gone_is_asked_again_later(tmp_path: Path) -> None:
+    heart = make_heart(fresh_database("sqlite", tmp_path), tmp_path)
+    ticket = begun(heart)
+    with door(heart) as inbox:
+        for file in tmp_path.glob("state-*.db"):
+            file.rename(file.with_suffix(".gone"))
+            file.mkdir()
+        heart.database.engine.dispose()
+        for reply in (send_report(inbox, ticket, DONE.to_json()), ask(inbox, "GET", "/health")):
+            assert problem(reply)[0] == 503
+            assert int(reply.headers["retry-after"]) > 0
+            assert str(tmp_path).encode() not in reply.body
+        for place in tmp_path.glob("state-*.db"):
+            place.rmdir()
+            place.with_suffix(".gone").rename(place)
+        assert send_report(inbox, ticket, DONE.to_json()).status == 200

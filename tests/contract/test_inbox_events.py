@@ -1,0 +1,135 @@
+"""Events of other systems at the door: signed, or from this machine, and each of them once."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from lakeguard.embedded.jobs import EmbeddedJobs
+from lakeguard.inbox import Inbox, parse_place
+from lakeguard.inbox.signing import FRESH_SECONDS, is_signed
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.planning import make_plan
+from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.state.database import Database
+from lakeguard_sdk.definition import Definitions, JobDefinition
+from lakeguard_sdk.report_errors import BadPlace, PlaceTaken
+from lakeguard_sdk.signed_post import signature
+from lakeguard_sdk.task_token import token_of
+from tests.worlds.begun_tasks import begun, make_heart
+from tests.worlds.doors import SECRET, Reply, ask, door, signed
+
+JSON = {"Content_Type": "application/json"}
+SWEEP = JobDefinition(
+    job="sweep",
+    type="python",
+    config={"call": "jobs:main", "on_event": json.dumps({"detail-type": ["dusty"]})},
+)
+
+
+@pytest.fixture
+def heart(database: Database, tmp_path: Path) -> Heart:
+    """With one job, deployed, which waits for events of one kind."""
+    made = make_heart(database, tmp_path)
+    with database.write() as connection:
+        plan = make_plan(Definitions(jobs=(SWEEP,)), read_state(connection, made.org_id))
+        apply_plan(connection, plan, made.org_id, "tester", made.clock())
+    EmbeddedJobs(made).deploy("tests")
+    return made
+
+
+def event(number: int = 1, kind: str = "dusty", **detail: object) -> bytes:
+    said = {"id": f"e-{number}", "source": "tests.rooms", "detail-type": kind, "detail": detail}
+    more = {"version": "0", "account": "1", "region": "here", "time": "2026-01-01T00:00:00Z"}
+    return json.dumps({**said, **more, "resources": []}).encode()
+
+
+def send(inbox: Inbox, body: bytes, **headers: str) -> Reply:
+    return ask(inbox, "POST", "/events", body, **{**JSON, **headers})
+
+
+def test_an_event_launches_its_jobs_once(heart: Heart) -> None:
+    with door(heart, secret=SECRET) as inbox:
+        first = send(inbox, event(), **signed(event()))
+        again = send(inbox, event(), **signed(event()))
+        other = send(inbox, event(2, "clean"), **signed(event(2, "clean")))
+        differs = send(inbox, event(1, room=9), **signed(event(1, room=9)))
+    assert first.status == again.status == other.status == 200
+    (launch,) = first.data["launches"]
+    assert (launch["job"], launch["state"], launch["new"]) == ("sweep", "queued", True)
+    assert [(each["task_id"], each["new"]) for each in again.data["launches"]] == [
+        (launch["task_id"], False)
+    ]
+    assert other.data["launches"] == []
+    assert (differs.status, differs.data["code"]) == (409, "LG-3341")
+
+
+def test_what_is_not_signed_is_not_heard(heart: Heart) -> None:
+    body, now = event(), time.time()
+    right = signed(body)
+    refused = {
+        "a signature of another body": ({**signed(event(2))}, 403),
+        "another secret": (signed(body, "guessed"), 403),
+        "an old moment": (signed(body, at=now - 2 * FRESH_SECONDS), 403),
+        "a moment to come": (signed(body, at=now + 2 * FRESH_SECONDS), 403),
+        "no moment": ({"X_LakeGuard_Signature": right["X_LakeGuard_Signature"]}, 403),
+        "another moment": ({**right, "X_LakeGuard_Timestamp": str(int(now) + 1)}, 403),
+        "no signature": ({}, 401),
+        "a task's token": ({"Authorization": f"Bearer {token_of(begun(heart))}"}, 403),
+    }
+    with door(heart, secret=SECRET) as inbox:
+        for kind, (headers, status) in refused.items():
+            assert send(inbox, body, **headers).status == status, kind
+        assert send(inbox, body, **right).data["launches"][0]["new"] is True
+
+
+def test_without_a_secret_this_machine_alone_is_heard(heart: Heart) -> None:
+    with door(heart) as inbox:
+        assert send(inbox, event()).status == 200
+        assert send(inbox, event(2), Host="evil.example").status == 403
+        assert send(inbox, event(2), Origin="http://127.0.0.1").status == 403
+        plain = send(inbox, event(2), Content_Type="text/plain")
+        assert (plain.status, b"application/json" in plain.body) == (415, True)
+        assert send(inbox, event(2), Host="localhost").data["launches"][0]["new"] is True
+    with door(heart, "0.0.0.0:0") as inbox:
+        assert send(inbox, event(3)).status == 403
+        assert ask(inbox, "GET", "/health").status == 200
+
+
+def test_what_is_no_event_is_refused(heart: Heart) -> None:
+    with door(heart) as inbox:
+        for body in (b"", b"[]", b"{}", b"nothing", b"[" * 100_000, event()[:-1]):
+            reply = send(inbox, body)
+            assert reply.status == 422, body[:20]
+            assert reply.headers["content-type"] == "application/problem+json"
+        secret = send(inbox, event(9, key="AKIA" + "A1B2C3D4E5F6G7H8"))
+        assert (secret.status, secret.data["code"]) == (422, "LG-1642")
+        assert send(inbox, b" " * 300_000).status == 413
+
+
+def test_only_the_secret_signs() -> None:
+    right = signature(SECRET, "100", b"x")
+    assert is_signed(SECRET, "100", right, b"x", 100.0 + FRESH_SECONDS)
+    assert not is_signed(SECRET, "100", right, b"x", 101.0 + FRESH_SECONDS)
+    for moment, told in (("", right), ("-100", right), ("1e2", right), ("100", "ü"), ("100", "")):
+        assert not is_signed(SECRET, moment, told, b"x", 100.0)
+
+
+def test_places() -> None:
+    assert parse_place("127.0.0.1:80").is_loopback
+    assert parse_place("[::1]:80").is_loopback
+    assert parse_place("localhost:0").is_loopback
+    assert not parse_place("0.0.0.0:80").is_loopback
+    assert not parse_place("localhost.example:80").is_loopback
+    assert str(parse_place("[::1]:80")) == "[::1]:80"
+    for wrong in ("", "80", "localhost", "a:b", "a:99999", "a:1\n", "http://a:1", "a b:1"):
+        with pytest.raises(BadPlace):
+            parse_place(wrong)
+
+
+def test_a_place_that_is_taken(heart: Heart) -> None:
+    with door(heart) as inbox, pytest.raises(PlaceTaken), door(heart, str(inbox.place)):
+        pass
