@@ -103,7 +103,7 @@ CONTROL: dict[str, list[tuple[Any, ...]]] = {
     "md_jobs_det": [("job_1", "bucket", "raw"), ("job_1", "note", ODD)],
     "md_jobconfig": [
         ("job_1", "schedule", "0 2 * * *"),
-        ("job_1", "trigger", "cron"),
+        ("job_1", "trigger#By", "cron"),
     ],
     "md_job_execution": [
         ("run_1", "ds_1", minute(10), None, "STARTED", None, "ds_1", "tsk_1", 1, "bundle 1"),

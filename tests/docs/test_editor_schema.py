@@ -30,7 +30,7 @@ SOURCE = "definitions/sources/orders.yaml"
 POLICY = "definitions/policies/no_pii.yaml"
 MORE = {
     "definitions/targets/raw.yaml": "target: raw\nlocation: raw\nzone: raw\nsources: [orders]\n",
-    "definitions/jobs/load.yaml": "job: load\ndataset: bronze.orders\nconfig: {a: 1}\n",
+    "definitions/jobs/load.yaml": "job: load\ndataset: bronze.orders\nconfig: {priority: 1}\n",
     "definitions/profiles/loose.yaml": "profile: loose\nallow_column_drop: true\n",
     "definitions/rules/some.yaml": "rule: some\nexpression: range({column}, min={low})\n",
 }
@@ -121,7 +121,7 @@ def test_an_unknown_key_is_marked_in_every_kind_of_file(kind: str) -> None:
         (POLICY, "applies_to: gold", "applies_to: platinum"),
         (POLICY, "type: PII", "type: GDPR"),
         ("definitions/targets/raw.yaml", "sources: [orders]", "sources: {orders: x}"),
-        ("definitions/jobs/load.yaml", "config: {a: 1}", "config: [a]"),
+        ("definitions/jobs/load.yaml", "config: {priority: 1}", "config: [a]"),
         ("definitions/profiles/loose.yaml", "drop: true", "drop: maybe"),
         ("definitions/rules/some.yaml", "expression: range({column}, min={low})\n", ""),
     ],

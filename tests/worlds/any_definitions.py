@@ -348,7 +348,7 @@ def _jobs(draw: st.DrawFn, datasets: tuple[DatasetDefinition, ...]) -> tuple[Job
     names = _some(draw)
     free: list[DatasetName | None] = [None, *(item.dataset for item in datasets)]
     config = st.sampled_from(
-        ({}, {"status#ActiveConfig": "false"}, {"status#ActiveConfig": "ON?"},
+        ({}, {"status#ActiveConfig": "false"}, {"overlap": "skip", "priority": "5"},
          {"status#ActiveConfig": "ENABLED", "stepfn#Name": "x"})
     )  # fmt: skip
     found = []
@@ -365,9 +365,14 @@ def _jobs(draw: st.DrawFn, datasets: tuple[DatasetDefinition, ...]) -> tuple[Job
                 type=draw(WORDS),
                 dataset=built,
                 details={**draw(DETAILS), **draw(SECRETS)},
-                config={**draw(DETAILS), **draw(config)},
+                config={**_of_others(draw(DETAILS)), **draw(config)},
                 external_id=external,
                 active=draw(FLAGS),
             )
         )
     return tuple(found)
+
+
+def _of_others(details: dict[str, str]) -> dict[str, str]:
+    """Settings of other systems, which a job may have any of."""
+    return {f"other#{key}": value for key, value in details.items()}

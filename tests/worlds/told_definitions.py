@@ -93,7 +93,7 @@ NIGHTLY = JobDefinition(
     owner="ops",
     dataset="bronze.flights",
     details={"bucket": "raw", "note": ODD},
-    config={"schedule": "0 2 * * *", "trigger": "cron"},
+    config={"schedule": "0 2 * * *", "trigger#By": "cron"},
 )
 SWEEP = JobDefinition(job="sweep")
 
@@ -237,7 +237,7 @@ def _jobs(connection: Connection) -> None:
         "status": "ACTIVE",
         "dataset_name": "bronze.flights",
     }
-    older = NIGHTLY.model_copy(update={"config": {"schedule": "never"}, "details": {}})
+    older = NIGHTLY.model_copy(update={"config": {"schedule": "daily"}, "details": {}})
     add(
         connection,
         t.md_jobs_revisions,

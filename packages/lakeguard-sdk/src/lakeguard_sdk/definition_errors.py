@@ -127,6 +127,13 @@ class Cycle(DefinitionError):
     what = "a cycle of parents: {path}"
 
 
+class JobCycle(DefinitionError):
+    """Jobs that wait for each other: none of them would ever start."""
+
+    code = "LG-2038"
+    what = "a cycle of jobs: {path}"
+
+
 class ParentAbove(DefinitionError):
     """Parents stand below or beside their child."""
 

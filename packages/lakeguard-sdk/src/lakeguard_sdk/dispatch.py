@@ -119,7 +119,9 @@ class Dispatch(Protocol):
 class Jobs(Protocol):
     """What an operator sees and does of graphs, jobs and tasks."""
 
-    def deploy_plan(self) -> Deployed: ...
+    def deploy_plan(self, to: str | None = None) -> Deployed:
+        """What ``deploy`` would come to; nothing is written."""
+
     def deploy(self, reason: str = "", *, to: str | None = None) -> Deployed:
         """The graph of what is defined now, or an earlier one by its id or hash."""
 

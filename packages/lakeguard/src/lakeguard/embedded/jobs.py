@@ -10,7 +10,7 @@ from lakeguard.dispatch.listing import list_tasks, list_transitions, require_tas
 from lakeguard.dispatch.retrying import retry_task
 from lakeguard.embedded.loops import other_loops
 from lakeguard.events.book import EventMessenger
-from lakeguard.jobs.deploying import deploy, plan_deployment
+from lakeguard.jobs.deploying import cancel_superseded, deploy, plan_deployment
 from lakeguard.jobs.graphs import list_graphs
 from lakeguard.jobs.listing import list_jobs, require_job, show_job
 from lakeguard.jobs.triggering import trigger
@@ -31,6 +31,7 @@ class EmbeddedJobs:
     heart: Heart
     herald: EventMessenger | None = None
     watch: Watch = field(default_factory=Watch, compare=False)
+    """What is remembered from turn to turn."""
 
     def deploy_plan(self, to: str | None = None) -> Deployed:
         with self.heart.database.read() as connection:
@@ -115,4 +116,12 @@ class EmbeddedJobs:
         return receive(self.heart, body, shape)
 
     def tick(self) -> Ticked:
-        return tick(self.heart, self.watch, tuple(other_loops(self.heart, self.herald)))
+        return tick(
+            self.heart,
+            self.watch,
+            (("graphs", self._superseded), *other_loops(self.heart, self.herald)),
+        )
+
+    def _superseded(self) -> Ticked:
+        """Work of graphs that were left, where whoever left them died on the way."""
+        return Ticked(reaped=len(cancel_superseded(self.heart)))

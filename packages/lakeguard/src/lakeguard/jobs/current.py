@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from lakeguard.jobs.graphs import StoredGraph, active_graph
 from lakeguard.ledger.switches import switched_off
 from lakeguard.registry.job_controls import Reading, read_controls
 from lakeguard.state.tables import md_jobs
@@ -34,6 +35,8 @@ class CurrentJob:
     job_id: str
     definition_hash: str
     parsed: Parsed
+    controls: JobControls
+    """Its settings, with the arrows of the active graph: those change by a deployment."""
     enabled: bool = True
     """As an operator switched it last."""
 
@@ -44,10 +47,6 @@ class CurrentJob:
     @property
     def definition(self) -> JobDefinition:
         return self.parsed.definition
-
-    @property
-    def controls(self) -> JobControls:
-        return self.parsed.reading.controls
 
     @property
     def active(self) -> bool:
@@ -66,18 +65,27 @@ def current_jobs(
         query = query.where(md_jobs.c.job_id.in_(few))
     rows = connection.execute(query.order_by(md_jobs.c.job_name)).all()
     parsed = _parsed_all(connection, org_id, rows)
-    off = switched_off(connection, org_id)
+    off, graph = switched_off(connection, org_id), active_graph(connection, org_id)
     wanted = None if job_ids is None else set(job_ids)
     return {
         row.job_id: CurrentJob(
             job_id=row.job_id,
             definition_hash=row.definition_hash,
             parsed=parsed[row.definition_hash],
+            controls=_controls(parsed[row.definition_hash], graph),
             enabled=row.job_id not in off,
         )
         for row in rows
         if wanted is None or row.job_id in wanted
     }
+
+
+def _controls(parsed: Parsed, graph: StoredGraph | None) -> JobControls:
+    controls = parsed.reading.controls
+    known = None if graph is None else graph.graph.jobs.get(parsed.definition.job)
+    if known is None or known.after == controls.after:
+        return controls
+    return controls.model_copy(update={"after": known.after})
 
 
 _known: dict[str, Parsed] = {}

@@ -15,7 +15,6 @@ from lakeguard.gate.policy_types.sla import Freshness
 from lakeguard.gate.service_levels import breaches
 from lakeguard.gate.subject import Subject
 from lakeguard.jobs.current import CurrentJob
-from lakeguard.jobs.dag import graph_job
 from lakeguard.jobs.datasets import Standing
 from lakeguard.jobs.gate_facts import GateFacts
 from lakeguard_sdk.definition import PolicyDefinition
@@ -84,8 +83,7 @@ def _deployed(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
     known = facts.graph.graph.jobs.get(job.name)
     if known is None:
         return NotDeployed(problem=f"job {job.name} is not in the active graph")
-    now = graph_job(job.definition)
-    if (known.type, known.dataset) != (now.type, now.dataset):
+    if (known.type, known.dataset) != (job.definition.type, job.definition.dataset):
         said = f"job {job.name} is not what the active graph knows: its type or dataset changed"
         return NotDeployed(problem=said)
     return None

@@ -8,7 +8,6 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from lakeguard.jobs.current import CurrentJob, current_jobs
-from lakeguard.jobs.dag import graph_job
 from lakeguard.jobs.graphs import StoredGraph, active_graph
 from lakeguard.state.tables import job_schedules, md_jobs, task_transitions, tasks
 from lakeguard_sdk.job import JobRow
@@ -87,5 +86,5 @@ def _last_tasks(connection: Connection, org_id: str) -> dict[str, Any]:
 def _is_deployed(job: CurrentJob, graph: StoredGraph | None) -> bool:
     """Whether the active graph knows the job as it is defined now."""
     known = None if graph is None else graph.graph.jobs.get(job.name)
-    now = graph_job(job.definition)
-    return known is not None and (known.type, known.dataset) == (now.type, now.dataset)
+    now = (job.definition.type, job.definition.dataset)
+    return known is not None and (known.type, known.dataset) == now

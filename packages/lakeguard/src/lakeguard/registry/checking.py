@@ -14,6 +14,7 @@ from lakeguard.registry.current import RegistryState
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.graph import Parents
 from lakeguard.registry.invariants import cycle_errors
+from lakeguard.registry.job_invariants import after_errors
 from lakeguard.registry.kind_invariants import definition_errors, rule_errors
 from lakeguard.registry.kinds import every, key_of
 from lakeguard.registry.locating import by_file, file_of
@@ -90,6 +91,7 @@ def _all_errors(
     yield from look_alike_errors(whole)
     yield from _place_errors(whole, root)
     yield from _job_errors(whole)
+    yield from _job_cycle_errors(whole)
     yield from _cycle_errors(whole)
 
 
@@ -168,12 +170,7 @@ def _job_errors(whole: Whole) -> Iterator[DefinitionError]:
     mine = {item.job for item in whole.changed if isinstance(item, JobDefinition) and item.dataset}
     if not mine:
         return
-    held = whole.current.open_all(
-        entry
-        for key, entry in whole.current.entries.items()
-        if entry.kind == "job" and key not in whole.defined
-    )
-    every_job = [*whole.defined.values(), *(item.definition for item in held.values())]
+    every_job = [*whole.defined.values(), *_held_jobs(whole)]
     jobs = [item for item in every_job if isinstance(item, JobDefinition) and item.dataset]
     first: dict[str, str] = {}
     for job in sorted(jobs, key=lambda job: (job.job in mine, job.job)):
@@ -182,6 +179,26 @@ def _job_errors(whole: Whole) -> Iterator[DefinitionError]:
             yield SecondJob(
                 by_file(job, ()), job=job.job, dataset=job.dataset, first=owner, at=["dataset"]
             )
+
+
+def _job_cycle_errors(whole: Whole) -> Iterator[DefinitionError]:
+    """Only a job that follows another can close a cycle."""
+    changed = {item.job: item for item in whole.changed if isinstance(item, JobDefinition)}
+    if not any("after" in job.config for job in changed.values()):
+        return
+    known = [*whole.defined.values(), *_held_jobs(whole)]
+    others = {item.job: item for item in known if isinstance(item, JobDefinition)}
+    yield from after_errors(changed, others)
+
+
+def _held_jobs(whole: Whole) -> list[Definition]:
+    """Jobs that are registered and not defined here."""
+    held = whole.current.open_all(
+        entry
+        for key, entry in whole.current.entries.items()
+        if entry.kind == "job" and key not in whole.defined
+    )
+    return [item.definition for item in held.values()]
 
 
 def _cycle_errors(whole: Whole) -> Iterator[DefinitionError]:

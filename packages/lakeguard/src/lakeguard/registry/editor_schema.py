@@ -28,7 +28,9 @@ from lakeguard.registry import (
     sources,
     targets,
 )
+from lakeguard.registry.job_controls import KEYS, MARK
 from lakeguard_sdk.definition import PROFILE_EVERY
+from lakeguard_sdk.job import CatchUp, Overlap
 from lakeguard_sdk.schema import TYPE_WORDS
 from lakeguard_sdk.schema_words import ColumnOrigin
 from lakeguard_sdk.words import (
@@ -256,10 +258,26 @@ def _job() -> Schema:
         **dict.fromkeys(("job", "type"), _WORD),
         "dataset": _DATASET,
         **dict.fromkeys(("title", "owner", "description", "external_id"), _TEXT),
-        **dict.fromkeys(("details", "config"), _MAPPING),
+        "details": _MAPPING,
+        "config": _config(),
         "active": _FLAG,
     }
     return _mapping(jobs.KEYS, ["job"], values)
+
+
+def _config() -> Schema:
+    """Keys of ours, and any of other systems, which have a ``#`` in their names."""
+    said: dict[str, Schema] = {
+        **dict.fromkeys(KEYS, _TEXT),
+        "catch_up": _one_of(CatchUp),
+        "overlap": _one_of(Overlap),
+    }
+    return {
+        "type": "object",
+        "properties": said,
+        "patternProperties": {MARK: _TEXT},
+        "additionalProperties": False,
+    }
 
 
 def _policy() -> Schema:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from heapq import heapify, heappop, heappush
+from typing import TypeVar
 
 from lakeguard_sdk.names import DatasetName
 
 Parents = Mapping[DatasetName, Collection[DatasetName]]
+Name = TypeVar("Name", bound=str)
 
 
-def parents_first(parents: Parents) -> list[DatasetName]:
+def parents_first(parents: Mapping[Name, Collection[Name]]) -> list[Name]:
     """Every dataset after its parents, otherwise by name; those in or above a cycle last."""
     ordered = _resolved(parents)
     left = sorted(set(parents) - set(ordered))
     return [*ordered, *left]
 
 
-def cycles(parents: Parents) -> Iterator[tuple[DatasetName, ...]]:
+def cycles(parents: Mapping[Name, Collection[Name]]) -> Iterator[tuple[Name, ...]]:
     """Cycles that share no dataset, each from its first name round to that name again."""
     graph = {child: [p for p in found if p in parents] for child, found in parents.items()}
     while graph:
@@ -32,9 +34,9 @@ def cycles(parents: Parents) -> Iterator[tuple[DatasetName, ...]]:
         graph = {child: [p for p in found if p in graph] for child, found in graph.items()}
 
 
-def _resolved(parents: Parents) -> list[DatasetName]:
-    children: dict[DatasetName, list[DatasetName]] = {}
-    waiting: dict[DatasetName, int] = {}
+def _resolved(parents: Mapping[Name, Collection[Name]]) -> list[Name]:
+    children: dict[Name, list[Name]] = {}
+    waiting: dict[Name, int] = {}
     for child, found in parents.items():
         known = {parent for parent in found if parent in parents}
         waiting[child] = len(known)
@@ -42,7 +44,7 @@ def _resolved(parents: Parents) -> list[DatasetName]:
             children.setdefault(parent, []).append(child)
     ready = [name for name, count in waiting.items() if count == 0]
     heapify(ready)
-    ordered: list[DatasetName] = []
+    ordered: list[Name] = []
     while ready:
         name = heappop(ready)
         ordered.append(name)
@@ -53,9 +55,9 @@ def _resolved(parents: Parents) -> list[DatasetName]:
     return ordered
 
 
-def _walk(graph: Parents) -> list[DatasetName]:
+def _walk(graph: Mapping[Name, Collection[Name]]) -> list[Name]:
     """A cycle, found by going from parent to parent until a name comes back."""
-    path: list[DatasetName] = []
+    path: list[Name] = []
     name = min(graph)
     while name not in path:
         path.append(name)

@@ -17,6 +17,7 @@ from lakeguard.settings.addresses import problem_of_address
 from lakeguard_sdk.cron import parse_cron
 from lakeguard_sdk.cron_zones import zone_of
 from lakeguard_sdk.errors import BadName
+from lakeguard_sdk.event_patterns import pattern_problems
 from lakeguard_sdk.names import DatasetName, check_word
 from lakeguard_sdk.spelling import did_you_mean
 
@@ -124,6 +125,9 @@ def pattern(text: str) -> dict[str, Any]:
         found = None
     if not isinstance(found, dict) or not found:
         raise ValueError('write a pattern as JSON, such as {"source": ["orders"]}')
+    problems = pattern_problems(found)
+    if problems:
+        raise ValueError(problems[0])
     return found
 
 

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from lakeguard.registry.details import read_details
-from lakeguard.registry.fields import LONGEST_DESCRIPTION, Fields
+from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_TEXT, Fields
 from lakeguard.registry.findings import Findings
+from lakeguard.registry.job_invariants import is_known, unknown_hint
 from lakeguard.registry.nodes import Document
-from lakeguard_sdk.definition import JobDefinition
+from lakeguard_sdk.definition import Details, JobDefinition
+from lakeguard_sdk.definition_errors import UnknownKey
+from lakeguard_sdk.secret_values import holds_secret
 
 KEYS = (
     "job", "dataset", "title", "type", "owner", "description", "details", "config", "external_id",
     "active",
 )  # fmt: skip
+
+
+def _read_config(fields: Fields) -> Details:
+    """A key that means nothing here is told where it stands; what is more wrong with one than
+    that is told of the definition."""
+    config = read_details(fields, "config")
+    block = fields.block_at("config", "{schedule: daily}") if config else None
+    for key, scalar in block.keys.items() if block else ():
+        if not is_known(key) and not holds_secret(key) and len(key) <= LONGEST_TEXT:
+            place = fields.document.place(scalar)
+            fields.add(UnknownKey(place, key=key, hint=unknown_hint(key)))
+    return config
 
 
 def read_job(document: Document, findings: Findings) -> JobDefinition | None:
@@ -28,7 +43,7 @@ def read_job(document: Document, findings: Findings) -> JobDefinition | None:
         "external_id": fields.text("external_id") or "",
         "description": fields.text("description", limit=LONGEST_DESCRIPTION) or "",
     }
-    details, config = read_details(fields, "details"), read_details(fields, "config")
+    details, config = read_details(fields, "details"), _read_config(fields)
     active = fields.flag("active", True)
     if findings.count > before or name is None or job_type is None:
         return None

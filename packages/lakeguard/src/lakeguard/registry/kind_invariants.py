@@ -12,6 +12,7 @@ from lakeguard.gate.rules import compile_rule, compile_text
 from lakeguard.registry.catalogue import name_problem, template_problem
 from lakeguard.registry.fields import LONGEST_TEXT
 from lakeguard.registry.invariants import dataset_errors
+from lakeguard.registry.job_invariants import job_errors
 from lakeguard.registry.locating import Locate
 from lakeguard.registry.rules import grammar_hint, rule_error
 from lakeguard.registry.schema_invariants import profile_errors, schema_errors
@@ -24,6 +25,7 @@ from lakeguard_sdk.definition import (
     CatalogueRule,
     DatasetDefinition,
     Definition,
+    JobDefinition,
     PolicyDefinition,
     ProfileDefinition,
     RuleDefinition,
@@ -59,6 +61,8 @@ def definition_errors(definition: Definition, locate: Locate) -> Iterator[Defini
             yield from profile_errors(definition, locate)
         case CatalogueRule():
             yield from _catalogue_errors(definition, locate)
+        case JobDefinition():
+            yield from job_errors(definition, locate)
     yield from text_errors(definition, locate)
 
 

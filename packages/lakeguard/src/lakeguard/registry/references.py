@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lakeguard.registry.job_controls import controls_of
 from lakeguard.registry.locating import by_file
 from lakeguard.registry.nested_columns import nested_errors
 from lakeguard.registry.nodes import Path
@@ -36,8 +37,19 @@ def reference_errors(definition: Definition, whole: Whole) -> Iterator[Definitio
             for index, mapping in enumerate(definition.sources):
                 at = ("sources", index, "source")
                 yield from missing_errors(definition, "source", mapping.source, at, whole)
-        case JobDefinition(dataset=name) if name is not None:
-            yield from missing_errors(definition, "dataset", name, ("dataset",), whole)
+        case JobDefinition():
+            yield from _job_errors(definition, whole)
+
+
+def _job_errors(job: JobDefinition, whole: Whole) -> Iterator[DefinitionError]:
+    if job.dataset is not None:
+        yield from missing_errors(job, "dataset", job.dataset, ("dataset",), whole)
+    controls = controls_of(job)
+    for name in controls.after:
+        yield from missing_errors(job, "job", name, ("config", "after"), whole)
+    key = "on_update_any" if controls.updates and controls.updates.any else "on_update"
+    for dataset in controls.updates.datasets if controls.updates else ():
+        yield from missing_errors(job, "dataset", dataset, ("config", key), whole)
 
 
 def _dataset_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
