@@ -22,5 +22,5 @@ def each_state(request: pytest.FixtureRequest) -> Iterator[None]:
 def turned_clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Every client that is connected meanwhile goes by it; it stands at a Thursday."""
     clock = Clock()
-    monkeypatch.setattr("lakeguard.plane._now", clock)
+    monkeypatch.setattr("lakeguard.plane._clock", lambda _: clock)
     return clock

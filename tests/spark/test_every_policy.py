@@ -51,7 +51,7 @@ def test_every_type_and_every_form_of_policy_has_a_case() -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """It stands at a Thursday."""
     made = Clock()
-    monkeypatch.setattr("lakeguard.plane._now", made)
+    monkeypatch.setattr("lakeguard.plane._clock", lambda _: made)
     return made
 
 

@@ -188,7 +188,7 @@ def test_whatever_writes_tells_what_is_late(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr("lakeguard.plane._now", clock)
+    monkeypatch.setattr("lakeguard.plane._clock", lambda _: clock)
     world(tmp_path, numbers(), policies=(FRESH,))
     run_by_hand(add_channels(tmp_path, file_channel()), [1])
     clock.pass_time(90_000)

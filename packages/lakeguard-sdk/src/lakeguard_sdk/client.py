@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
 from lakeguard_sdk.alerting import Alerts
+from lakeguard_sdk.dispatch import Dispatch, Jobs
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
 from lakeguard_sdk.events import Events
 from lakeguard_sdk.measure import Measure
@@ -52,6 +53,8 @@ class Client:
     memory: Memory
     alerts: Alerts
     events: Events
+    jobs: Jobs
+    dispatch: Dispatch
     lake: str
     project: str = ""
 
@@ -73,6 +76,9 @@ class Worker(Protocol):
     """
 
     def run_task(self, task_id: str) -> RunResult: ...
+    def run_claimed(self, ticket: RunTicket, *, within: float | None = None) -> RunResult:
+        """An attempt that was taken from the queue, for so many seconds at most."""
+
     def run_compaction(self, task_id: str) -> RunResult: ...
     def run_adoption(self, task_id: str) -> RunResult: ...
     def rebuild(self, plan: RebuildPlan) -> Rebuilt: ...

@@ -48,6 +48,7 @@ LakeGuardError
 │   ├── OutputThere        LG-3313
 │   ├── TaskCanceled       LG-3301
 │   ├── EventDiffers       LG-3341
+│   ├── NotApart           LG-3381
 │   └── NotReplayable      LG-3201, ReadsAllAnew LG-3202
 ├── MoveError              a move did not happen
 │   ├── TableBusy          LG-4001, retryable

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import cast
 
 from lakeguard.access.permission import OwnRun, Refusing
 from lakeguard.alerts.book import alert_messenger
 from lakeguard.embedded.alerts import EmbeddedAlerts
+from lakeguard.embedded.dispatch import EmbeddedDispatch
 from lakeguard.embedded.events import EmbeddedEvents
+from lakeguard.embedded.jobs import EmbeddedJobs
 from lakeguard.embedded.ledger import EmbeddedLedger
 from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.embedded.registry import EmbeddedRegistry
@@ -28,6 +30,7 @@ from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard_sdk.alerting import Alerts
 from lakeguard_sdk.client import Client
+from lakeguard_sdk.dispatch import Dispatch, Jobs
 from lakeguard_sdk.events import Events
 from lakeguard_sdk.ports import Ledger, Memory, Operations, Registry
 from lakeguard_sdk.proof import Rebuilt, VerifyReport
@@ -45,7 +48,7 @@ def connect_embedded(
     settings = load_settings(Path(folder), env)
     database = open_state(settings)
     database.migrate()
-    attach(database, settings.lake, settings.organisation, _now)
+    attach(database, settings.lake, settings.organisation, _clock(database))
     return wire(settings, database, ticket)
 
 
@@ -57,7 +60,8 @@ def rebuild_embedded(
 
     settings = load_settings(folder, env)
     database = open_state(settings)
-    rebuild = Rebuild(database, settings.lake, settings.organisation, _now, progress)
+    clock = _clock(database)
+    rebuild = Rebuild(database, settings.lake, settings.organisation, clock, progress)
     return rebuild.run(replace=replace)
 
 
@@ -75,7 +79,7 @@ def verify_embedded(
     if database.revision() is None:
         raise StateMissing(place=database.place)
     database.migrate()
-    relay = Relay(database, settings.lake, settings.organisation, _now)
+    relay = Relay(database, settings.lake, settings.organisation, _clock(database))
     ledger = EmbeddedLedger(_heart(settings, database), relay)
     return ledger.verify(replay=replay, head=head, progress=progress)
 
@@ -92,7 +96,8 @@ def open_state(settings: Settings) -> Database:
 def wire(settings: Settings, database: Database, ticket: RunTicket | None = None) -> Client:
     """All ports over one State; with a ticket, those that a run does not hold refuse."""
     heart = _heart(settings, database)
-    reader = StateReader(database, settings.organisation, settings.lake, _now)
+    clock = heart.clock
+    reader = StateReader(database, settings.organisation, settings.lake, clock)
     runs = PromotionRuns(heart)
     if ticket is not None:
         holder = f"run {ticket.run_id}"
@@ -104,13 +109,15 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
             ledger=cast(Ledger, Refusing(holder, "ledger")),
             alerts=cast(Alerts, Refusing(holder, "alerts")),
             events=cast(Events, Refusing(holder, "events")),
+            jobs=cast(Jobs, Refusing(holder, "jobs")),
+            dispatch=cast(Dispatch, Refusing(holder, "dispatch")),
             memory=cast(Memory, Refusing(holder, "memory")),
             lake=settings.lake,
             project=str(settings.folder),
         )
-    relay = Relay(database, settings.lake, settings.organisation, _now)
-    messenger = alert_messenger(database, settings.organisation, _now, settings.channels)
-    herald = event_messenger(database, settings.organisation, _now, settings.event_channels)
+    relay = Relay(database, settings.lake, settings.organisation, clock)
+    messenger = alert_messenger(database, settings.organisation, clock, settings.channels)
+    herald = event_messenger(database, settings.organisation, clock, settings.event_channels)
     if messenger.channels:
         messenger.open()
         keep_delivered(messenger)  # before the relay, which then tells what the messenger did
@@ -126,6 +133,8 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         ledger=EmbeddedLedger(heart, relay),
         alerts=EmbeddedAlerts(heart, messenger),
         events=EmbeddedEvents(heart, herald),
+        jobs=EmbeddedJobs(heart, herald),
+        dispatch=EmbeddedDispatch(heart),
         memory=StateMemory(database, settings.organisation, settings.lake),
         lake=settings.lake,
         project=str(settings.folder),
@@ -138,9 +147,10 @@ def _heart(settings: Settings, database: Database) -> Heart:
         tables=DeltaTables(),
         org_id=settings.organisation,
         lake=settings.lake,
-        clock=_now,
+        clock=_clock(database),
         actor=_person(),
         maintenance=settings.maintenance,
+        dispatch=settings.dispatch,
     )
 
 
@@ -151,5 +161,6 @@ def _person() -> str:
         return "unknown"
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
+def _clock(database: Database) -> Callable[[], datetime]:
+    """Every time in the State is of one clock, that of the State."""
+    return database.clock

@@ -50,6 +50,9 @@ class OwnRun:
     def open_run(self, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
         raise NotPermitted(holder=f"run {self.own.run_id}", method="runs.open_run")
 
+    def open_claimed(self, ticket: RunTicket) -> RunPlan | RunResult:
+        return self.runs.open_claimed(self._checked(ticket, "open_claimed"))
+
     def heartbeat(self, ticket: RunTicket) -> float:
         return self.runs.heartbeat(self._checked(ticket, "heartbeat"))
 

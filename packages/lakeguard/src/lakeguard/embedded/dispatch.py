@@ -2,25 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from lakeguard.dispatch.claiming import claim_due
+from lakeguard.dispatch.leases import hand_over, keep
 from lakeguard.dispatch.reporting import report_all
 from lakeguard.promotion.heart import Heart
-from lakeguard_sdk.dispatch import TaskAnswer, TaskReport
+from lakeguard_sdk.dispatch import Assignment, TaskAnswer, TaskReport
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.run import Failure, RunTicket
+from lakeguard_sdk.run import Failure, RunTicket, WorkerIdentity
 
 _AT_ONCE = 1_000
-"""Reports in one set of statements."""
+"""Tasks or reports in one set of statements."""
 
 
 @dataclass(frozen=True)
 class EmbeddedDispatch:
     heart: Heart
+
+    def claim(
+        self, worker: WorkerIdentity, *, limit: int = 1, labels: frozenset[str] = frozenset()
+    ) -> tuple[Assignment, ...]:
+        heart = self.heart
+        if limit < 1:
+            return ()
+        found = heart.database.transact(
+            lambda connection: claim_due(
+                connection,
+                heart.org_id,
+                worker,
+                limit=min(limit, _AT_ONCE),
+                labels=labels,
+                at=heart.clock(),
+                rules=heart.dispatch,
+            )
+        )
+        reached("task.claimed")
+        return tuple(found)
+
+    def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
+        heart = self.heart
+        if not tickets:
+            return {}
+        return heart.database.transact(
+            lambda connection: keep(
+                connection, heart.org_id, tickets, heart.clock(), heart.dispatch.lease
+            )
+        )
+
+    def hand_over(self, ticket: RunTicket) -> None:
+        heart = self.heart
+        heart.database.transact(
+            lambda connection: hand_over(connection, heart.org_id, ticket, heart.clock())
+        )
 
     def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer:
         (answer,) = self._reported([(ticket, report)])

@@ -27,6 +27,7 @@ from lakeguard.promotion.completing import complete
 from lakeguard.promotion.deciding import Case, decide_and_record, refuse
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.ending import end_run
+from lakeguard.promotion.live_tables import live_table
 from lakeguard.promotion.heart import Heart, OpenRun, PinnedRules, opened_run
 from lakeguard.promotion.judged_files import check_judged
 from lakeguard.promotion.moving import hold_table, take_number
@@ -36,7 +37,6 @@ from lakeguard.promotion.subjects import asked_measures, pin_rules
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset
 from lakeguard_sdk.adoption import AdoptableTable, AdoptionPlan
 from lakeguard_sdk.command_errors import AlreadyGoverned, NotAdoptable
-from lakeguard_sdk.database import database_table
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.errors import BaseMoved, NotApproved
 from lakeguard_sdk.evidence import Evidence
@@ -232,7 +232,7 @@ def _run_plan(heart: Heart, opening: _Opening) -> RunPlan:
         definition_hash=dataset.definition_hash,
         settings=opening.bundle.values,
         format=target.format if target else TargetFormat.DELTA,
-        database=database_table(target, dataset.name),
+        database=live_table(connection, heart, target, dataset.name),
         partition_by=partition_columns(definition, target),
         references=opening.references,
     )

@@ -19,6 +19,7 @@ from lakeguard.promotion.builds import base_position, plan_build, read_inputs
 from lakeguard.promotion.bundle import Bundle, find_bundle
 from lakeguard.promotion.deciding import Case, refuse
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
+from lakeguard.promotion.live_tables import live_table
 from lakeguard.promotion.heart import Heart, PinnedRules
 from lakeguard.promotion.loadable import load_problems
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
@@ -40,7 +41,6 @@ from lakeguard.registry.store import (
     current_target,
     dataset_by_id,
 )
-from lakeguard_sdk.database import database_table
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.faultpoints import reached
@@ -274,7 +274,7 @@ def _plan(connection: Connection, heart: Heart, opening: Opening, build: Build) 
         definition_hash=opening.dataset.definition_hash,
         settings=opening.bundle.values,
         format=target.format if target else TargetFormat.DELTA,
-        database=database_table(target, opening.dataset.name),
+        database=live_table(connection, heart, target, opening.dataset.name),
         partition_by=opening.partition_by,
         transform=target.transform if target else "",
         as_of=_as_of(heart, opening),

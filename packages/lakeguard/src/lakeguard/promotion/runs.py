@@ -19,7 +19,7 @@ from lakeguard.promotion.ending import end_run
 from lakeguard.promotion.heart import Heart, load_open_run
 from lakeguard.promotion.judging import submit_evidence, submit_schema
 from lakeguard.promotion.moving import begin_publish
-from lakeguard.promotion.opening import open_run
+from lakeguard.promotion.opening import open_claimed, open_run
 from lakeguard.promotion.profile_cadence import due_profile, submit_profile
 from lakeguard.promotion.reaping import fail_run
 from lakeguard.promotion.sampling import submit_samples
@@ -51,6 +51,9 @@ class PromotionRuns:
 
     def open_run(self, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
         return open_run(self.heart, task_id, worker)
+
+    def open_claimed(self, ticket: RunTicket) -> RunPlan | RunResult:
+        return open_claimed(self.heart, ticket)
 
     def heartbeat(self, ticket: RunTicket) -> float:
         with self.heart.database.write() as connection:

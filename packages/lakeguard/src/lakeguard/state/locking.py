@@ -6,11 +6,11 @@ import fcntl
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import BigInteger, Connection, Engine, bindparam, func, select
+from sqlalchemy import ARRAY, BigInteger, Connection, Engine, bindparam, func, select
 
 SCHEMA = "lakeguard_schema"
 """The engine's execution option that names its PostgreSQL schema."""
@@ -33,6 +33,14 @@ def hold_shared(connection: Connection, name: str) -> None:
     if connection.dialect.name == "postgresql":
         key = bindparam("key", _key(_schema(connection), name), BigInteger)
         connection.execute(select(func.pg_advisory_xact_lock_shared(key)))
+
+
+def hold_all(connection: Connection, names: Sequence[str]) -> None:
+    """The same for many names at once; nobody who does so waits in a circle."""
+    if connection.dialect.name == "postgresql" and names:
+        keys = sorted(_key(_schema(connection), name) for name in names)
+        given = func.unnest(bindparam("keys", keys, ARRAY(BigInteger))).column_valued("key")
+        connection.execute(select(func.pg_advisory_xact_lock(given)))
 
 
 @contextmanager

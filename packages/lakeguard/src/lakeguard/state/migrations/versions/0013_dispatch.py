@@ -63,7 +63,14 @@ def _queue() -> None:
     op.create_index(
         "ix_tasks_queue",
         "tasks",
-        ["org_id", sa.text("priority DESC"), "due_at", "task_id"],
+        ["org_id", "labels", sa.text("priority DESC"), "due_at", "task_id"],
+        sqlite_where=where["queued"],
+        postgresql_where=where["queued"],
+    )
+    op.create_index(
+        "ix_tasks_waiting",
+        "tasks",
+        ["org_id", "job_id", "labels", sa.text("priority DESC"), "due_at"],
         sqlite_where=where["queued"],
         postgresql_where=where["queued"],
     )

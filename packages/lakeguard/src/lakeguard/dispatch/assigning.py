@@ -1,0 +1,108 @@
+"""What a worker is told of an attempt: its job's settings as they are now, and its parameters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import queue
+from lakeguard.dispatch.task import Task
+from lakeguard.dispatch.tasks import ticket_of
+from lakeguard.dispatch.terms import JobTerms
+from lakeguard.ledger.switches import switched_off
+from lakeguard.registry.job_controls import STEP_FUNCTION, read_controls
+from lakeguard.settings.dispatch import DispatchSettings
+from lakeguard_sdk.definition import JobDefinition
+from lakeguard_sdk.dispatch import Assignment
+from lakeguard_sdk.job import JobControls
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.words import TaskKind
+
+DATE = "date"
+"""The parameter that says which day a task is for."""
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """A job as its latest revision says, and whether it may run."""
+
+    name: str
+    dataset: DatasetName | None
+    terms: JobTerms
+    on: bool
+
+
+def assigned_jobs(
+    connection: Connection, org_id: str, job_ids: Sequence[str]
+) -> dict[str, Assigned]:
+    """Those of them that are defined."""
+    rows = connection.execute(queue.definitions_of_jobs(org_id, job_ids)).all()
+    off = switched_off(connection, org_id)
+    jobs = {row.job_id: _parsed(row.definition) for row in rows}
+    return {
+        job_id: Assigned(job.name, job.dataset, job.terms, job.on and job_id not in off)
+        for job_id, job in jobs.items()
+    }
+
+
+@lru_cache(maxsize=20_000)
+def _parsed(text: str) -> Assigned:
+    """The same text is the same job, whoever has it."""
+    definition = JobDefinition.from_json(text)
+    reading = read_controls(definition)
+    details = dict(definition.details)
+    if STEP_FUNCTION in definition.config:
+        details[STEP_FUNCTION] = definition.config[STEP_FUNCTION]
+    terms = JobTerms(controls=reading.controls, details=details)
+    return Assigned(definition.job, definition.dataset, terms, reading.active)
+
+
+def assignments(
+    connection: Connection,
+    org_id: str,
+    begun: Sequence[Task],
+    jobs: Mapping[str, Assigned],
+    rules: DispatchSettings,
+) -> list[Assignment]:
+    """In the order of the tasks; each with its ticket."""
+    unnamed = {task.dataset_id for task in begun if task.kind is TaskKind.BUILD and not task.job_id}
+    names: dict[str, str] = {}
+    if unnamed:
+        rows = connection.execute(queue.names_of_datasets(org_id, unnamed))
+        names = {row.dataset_id: row.dataset_name for row in rows}
+    return [_assignment(task, jobs.get(task.job_id or ""), names, rules) for task in begun]
+
+
+def _assignment(
+    task: Task, job: Assigned | None, names: Mapping[str, str], rules: DispatchSettings
+) -> Assignment:
+    controls = JobControls() if job is None else job.terms.controls
+    dataset = DatasetName(names[task.dataset_id]) if task.dataset_id in names else None
+    if job is not None and task.kind is TaskKind.BUILD:
+        dataset = job.dataset
+    return Assignment(
+        ticket=ticket_of(task),
+        kind=task.kind,
+        job=None if job is None else job.name,
+        dataset=dataset,
+        call=controls.call,
+        url=controls.url,
+        parameters=_parameters(task, job),
+        outputs=controls.outputs,
+        timeout_seconds=controls.timeout_seconds,
+        lease_seconds=rules.lease_seconds,
+    )
+
+
+def _parameters(task: Task, job: Assigned | None) -> dict[str, str]:
+    """What the launch set wins over the details of the job."""
+    kept = json.loads(task.parameters)
+    found: dict[str, str] = {} if job is None else dict(job.terms.details)
+    if "day" in kept:
+        found[DATE] = kept["day"]
+    found.update(kept.get("set", {}))
+    return found

@@ -1,0 +1,89 @@
+"""Every SQL statement of the queue, named, with the sentence it answers.
+
+Words of a partial index stand in the text: a database does not see through a parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Column, ColumnElement, Select, and_, func, literal_column, select
+
+from lakeguard.state.tables import md_jobs, tasks
+from lakeguard.state.views import dataset_registry
+from lakeguard_sdk.words import QUEUED_KINDS, TaskState
+
+_KINDS = [kind.value for kind in QUEUED_KINDS]
+
+
+def _queued(org_id: str) -> ColumnElement[bool]:
+    return and_(tasks.c.org_id == org_id, tasks.c.state == literal_column("'queued'"))
+
+
+def label_sets(org_id: str) -> Select[Any]:
+    """The sets of labels that queued tasks ask for: as many looks into the index as there are."""
+    return _each_value(tasks.c.labels, org_id)
+
+
+def waiting_jobs(org_id: str) -> Select[Any]:
+    """The jobs that have a queued task: as many looks into the index as there are."""
+    return _each_value(tasks.c.job_id, org_id)
+
+
+def head(org_id: str, labels: str, at: datetime, limit: int) -> Select[Any]:
+    """The most urgent tasks that ask for exactly these labels; what others hold is passed over."""
+    return (
+        select(tasks)
+        .where(_queued(org_id), tasks.c.labels == labels)
+        .where(tasks.c.due_at <= at, tasks.c.kind.in_(_KINDS))
+        .order_by(tasks.c.priority.desc(), tasks.c.due_at, tasks.c.task_id)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+
+
+def head_of_jobs(
+    org_id: str, labels: str, at: datetime, limit: int, job_ids: Collection[str]
+) -> Select[Any]:
+    """The most urgent tasks of some jobs."""
+    return head(org_id, labels, at, limit).where(tasks.c.job_id.in_(job_ids))
+
+
+def running_of_jobs(org_id: str, job_ids: Collection[str]) -> Select[Any]:
+    """How many tasks of each of these jobs run."""
+    return (
+        select(tasks.c.job_id, func.count())
+        .where(
+            tasks.c.org_id == org_id,
+            tasks.c.job_id.in_(job_ids),
+            tasks.c.state == TaskState.RUNNING.value,
+        )
+        .group_by(tasks.c.job_id)
+    )
+
+
+def definitions_of_jobs(org_id: str, job_ids: Collection[str]) -> Select[Any]:
+    """The latest revisions of some jobs."""
+    view = md_jobs.c
+    return select(view.job_id, view.definition).where(
+        view.org_id == org_id, view.job_id.in_(job_ids)
+    )
+
+
+def names_of_datasets(org_id: str, dataset_ids: Collection[str]) -> Select[Any]:
+    view = dataset_registry.c
+    return select(view.dataset_id, view.dataset_name).where(
+        view.org_id == org_id, view.dataset_id.in_(dataset_ids)
+    )
+
+
+def _each_value(column: Column[Any], org_id: str) -> Select[Any]:
+    """Every value of an indexed column of queued tasks, one after the other."""
+    first = select(func.min(column)).where(_queued(org_id)).scalar_subquery()
+    found = select(first.label("value")).cte("found", recursive=True)
+    after = select(func.min(column)).where(_queued(org_id), column > found.c.value)
+    following = select(after.scalar_subquery()).where(found.c.value.is_not(None))
+    every = found.union_all(following)
+    return select(every.c.value).where(every.c.value.is_not(None))
