@@ -105,6 +105,9 @@ class Plane:
         runs.submit_evidence(plan.ticket, evidence_of(self.lake, plan, [1]))
         runs.complete_move(plan.ticket, self.lake.publish(runs.begin_move(plan.ticket)))
 
+    def roll_back(self, name: DatasetName, version: int) -> None:
+        EmbeddedOperations(self.heart).rollback(name, version, "it was wrong")
+
     def work_off(self, *, fail: bool = False) -> list[str]:
         """A worker does all that is queued, well or ill; the jobs, in the order of their names."""
         dispatch = EmbeddedDispatch(self.heart)
@@ -114,9 +117,16 @@ class Plane:
             dispatch.report(assignment.ticket, said)
         return sorted(str(assignment.job) for assignment in claimed)
 
+    def far_away(self, lake: str) -> Heart:
+        return replace(self.heart, lake=lake)
+
     def elsewhere(self, org_id: str) -> Plane:
         """Another organisation in the same State."""
-        return Plane(replace(self.heart, org_id=org_id), self.clock, self.lake)
+        other = Plane(
+            replace(self.heart, org_id=f"{self.heart.org_id}_{org_id}"), self.clock, self.lake
+        )
+        _register(other)
+        return other
 
 
 @cache

@@ -111,21 +111,14 @@ def _plan(
     settled: set[Look],
     connection: Connection,
 ) -> Planned:
-    seen = statements.cursors(connection, org_id, [job.job_id for job in jobs], _KIND)
     planned = Planned()
-    there: set[tuple[str, str]] = set()
     for job in jobs:
-        looks = {(job.job_id, _watched(look)): look for look in found[job.controls.files]}
-        there |= looks.keys()
-        new = [
-            (place, look)
-            for place, look in looks.items()
-            if look in settled and seen.get(place) != look.digest
-        ]
-        for place, look in new[:MOST_AT_ONCE]:
-            planned.wishes.append(_wish(job, look))
-            planned.moves[place] = look.digest
-    planned.gone = sorted(seen.keys() - there)
+        looks = {_watched(look): look for look in found[job.controls.files] if look in settled}
+        seen = statements.cursors_in(connection, org_id, job.job_id, looks)
+        new = [what for what, look in looks.items() if seen.get(what) != look.digest]
+        for what in new[:MOST_AT_ONCE]:
+            planned.wishes.append(_wish(job, looks[what]))
+            planned.moves[job.job_id, what] = looks[what].digest
     return planned
 
 

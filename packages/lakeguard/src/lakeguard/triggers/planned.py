@@ -29,17 +29,12 @@ class Planned:
 
     wishes: list[Wish] = field(default_factory=list)
     moves: dict[tuple[str, str], str] = field(default_factory=dict)
-    gone: list[tuple[str, str]] = field(default_factory=list)
-    """Places in what is no longer there."""
-
-    def __bool__(self) -> bool:
-        return bool(self.wishes or self.gone)
 
 
 def launch_planned(heart: Heart, name: str, plan: Callable[[Connection], Planned]) -> list[Launch]:
     """What became of the plan's wishes."""
     with heart.database.read() as connection:
-        if not plan(connection):
+        if not plan(connection).wishes:
             return []
 
     def work(connection: Connection) -> list[Launch]:
@@ -48,7 +43,6 @@ def launch_planned(heart: Heart, name: str, plan: Callable[[Connection], Planned
         launches = launch(connection, heart, planned.wishes)
         reached("trigger.launched")
         statements.set_cursors(connection, heart.org_id, planned.moves)
-        statements.forget_cursors(connection, heart.org_id, planned.gone)
         reached("trigger.moved")
         return launches
 

@@ -12,7 +12,6 @@ from sqlalchemy import (
     Select,
     String,
     bindparam,
-    delete,
     func,
     select,
     update,
@@ -129,6 +128,25 @@ def cursors(
     return found
 
 
+def cursors_in(
+    connection: Connection, org_id: str, job_id: str, watched: Iterable[str]
+) -> dict[str, str]:
+    """How far a job has come with these things, however many it has seen."""
+    wanted = sorted(watched)
+    table = trigger_cursors.c
+    found: dict[str, str] = {}
+    for start in range(0, len(wanted), _CHUNK):
+        rows = connection.execute(
+            select(table.watched, table.position).where(
+                table.org_id == org_id,
+                table.job_id == job_id,
+                table.watched.in_(wanted[start : start + _CHUNK]),
+            )
+        )
+        found.update({row.watched: row.position for row in rows})
+    return found
+
+
 def set_cursors(connection: Connection, org_id: str, moves: dict[tuple[str, str], str]) -> None:
     if not moves:
         return
@@ -144,21 +162,6 @@ def set_cursors(connection: Connection, org_id: str, moves: dict[tuple[str, str]
             set_={"position": new.excluded.position},
         ),
         rows,
-    )
-
-
-def forget_cursors(connection: Connection, org_id: str, gone: Collection[tuple[str, str]]) -> None:
-    """What is watched no more."""
-    if not gone:
-        return
-    table = trigger_cursors.c
-    connection.execute(
-        delete(trigger_cursors).where(
-            table.org_id == org_id,
-            table.job_id == bindparam("job"),
-            table.watched == bindparam("what"),
-        ),
-        [{"job": job_id, "what": watched} for job_id, watched in gone],
     )
 
 

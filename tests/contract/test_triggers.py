@@ -1,0 +1,234 @@
+"""Jobs that start by versions, files and ends of other jobs, on each kind of State."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from lakeguard.triggers.ticking import Watch, tick
+from lakeguard_sdk.words import TaskState
+from tests.worlds.databases import KINDS
+from tests.worlds.planes import NUMBERS
+from tests.worlds.triggered_jobs import OTHERS, Plane, job, make_plane
+
+BOTH = f"{NUMBERS}, {OTHERS}"
+
+
+@pytest.fixture(params=KINDS)
+def plane(request: pytest.FixtureRequest, tmp_path: Path) -> Plane:
+    return make_plane(request.param, tmp_path)
+
+
+def test_a_job_follows_each_new_version_once(plane: Plane) -> None:
+    plane.apply(job("next", on_update=str(NUMBERS)))
+    assert plane.tick().triggered == 0, "there is no version yet"
+    plane.publish()
+    assert plane.tick().triggered == 1
+    assert plane.tick().triggered == 0
+    plane.publish()
+    plane.publish()
+    assert plane.tick().triggered == 1, "once for all that came meanwhile"
+    assert plane.tasks() == [f"updated:{NUMBERS}@v1", f"updated:{NUMBERS}@v3"]
+
+
+def test_all_of_several_have_to_be_new(plane: Plane) -> None:
+    plane.apply(job("both", on_update=BOTH))
+    plane.publish(NUMBERS)
+    assert plane.tick().triggered == 0
+    plane.publish(NUMBERS)
+    plane.publish(OTHERS)
+    assert plane.tick().triggered == 1
+    plane.publish(OTHERS)
+    assert plane.tick().triggered == 0
+    plane.publish(NUMBERS)
+    assert plane.tick().triggered == 1
+    assert plane.tasks() == [
+        f"updated:{NUMBERS}@v2,{OTHERS}@v1",
+        f"updated:{NUMBERS}@v3,{OTHERS}@v2",
+    ]
+
+
+def test_any_of_several_will_do(plane: Plane) -> None:
+    plane.apply(job("any", on_update_any=BOTH))
+    plane.publish(OTHERS)
+    assert plane.tick().triggered == 1
+    plane.publish(NUMBERS)
+    assert plane.tick().triggered == 1
+    assert plane.tick().triggered == 0
+    assert plane.tasks() == [f"updated:{OTHERS}@v1", f"updated:{NUMBERS}@v1,{OTHERS}@v1"]
+
+
+def test_going_back_to_an_older_version_starts_nothing(plane: Plane) -> None:
+    plane.apply(job("next", on_update=str(NUMBERS)))
+    plane.publish()
+    plane.publish()
+    assert plane.tick().triggered == 1
+    plane.roll_back(NUMBERS, 1)
+    assert plane.tick().triggered == 0
+    plane.publish()
+    assert plane.tick().triggered == 1
+    assert plane.tasks()[-1] == f"updated:{NUMBERS}@v3"
+
+
+def test_a_version_that_nobody_heard_of_is_found_by_whoever_looks(plane: Plane) -> None:
+    """No event is needed, and none can be lost: a dispatcher that never ran before sees it."""
+    plane.apply(job("next", on_update=str(NUMBERS)))
+    plane.publish()
+    assert tick(plane.heart, Watch()).triggered == 1
+    assert tick(plane.heart, Watch()).triggered == 0
+
+
+def test_a_version_while_the_job_was_off_counts_when_it_is_on(plane: Plane) -> None:
+    off = job("next", on_update=str(NUMBERS)).model_copy(update={"active": False})
+    plane.apply(off)
+    plane.publish()
+    assert plane.tick().triggered == 0
+    plane.apply(off.model_copy(update={"active": True}), deployed=False)
+    assert plane.tick().triggered == 1
+
+
+def land(plane: Plane, name: str, text: str = "x", age: float = 60.0) -> Path:
+    path = Path(plane.heart.lake, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    then = plane.watch.looking.wall() - age
+    os.utime(path, (then, then))
+    return path
+
+
+def test_each_file_starts_the_job_once_and_again_when_it_changed(plane: Plane) -> None:
+    plane.apply(job("load", on_files="landing/**/*.csv"))
+    land(plane, "landing/a.csv")
+    land(plane, "landing/2026/b.csv")
+    land(plane, "landing/_SUCCESS.csv")
+    land(plane, "landing/.hidden.csv")
+    land(plane, "landing/c.txt")
+    assert plane.tick().triggered == 2
+    assert plane.tick().triggered == 0
+    land(plane, "landing/a.csv", "other")
+    assert plane.tick().triggered == 1
+    told = [parameters for (parameters,) in plane.tasks("parameters")]
+    assert sorted(told) == [
+        '{"set": {"file": "landing/2026/b.csv"}}',
+        '{"set": {"file": "landing/a.csv"}}',
+        '{"set": {"file": "landing/a.csv"}}',
+    ]
+
+
+def test_a_file_that_is_still_being_written_is_left_alone(plane: Plane) -> None:
+    plane.apply(job("load", on_files="landing/*.csv"))
+    moment = [0.0]
+    plane.watch.looking.steady = lambda: moment[0]
+    land(plane, "landing/a.csv", "half", age=0)
+    assert plane.tick().triggered == 0, "seen for the first time"
+    moment[0] += 5
+    land(plane, "landing/a.csv", "half and more", age=0)
+    assert plane.tick().triggered == 0, "it changed"
+    moment[0] += 0.1
+    assert plane.tick().triggered == 0, "a moment is no pause"
+    moment[0] += 5
+    assert plane.tick().triggered == 1
+
+
+def test_a_link_out_of_the_lake_is_not_followed(plane: Plane, tmp_path: Path) -> None:
+    plane.apply(job("load", on_files="landing/**/*.csv"))
+    land(plane, "landing/a.csv")
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    outside.mkdir()
+    (outside / "b.csv").write_text("x")
+    Path(plane.heart.lake, "landing", "b.csv").symlink_to(outside / "b.csv")
+    Path(plane.heart.lake, "landing", "folder").symlink_to(outside)
+    plane.watch.looking.wall = lambda: 2e10
+    assert plane.tick().triggered == 1
+
+
+def test_a_file_that_comes_back_as_it_was_starts_nothing(plane: Plane) -> None:
+    plane.apply(job("load", on_files="*.csv"))
+    path = land(plane, "a.csv")
+    stat = path.stat()
+    assert plane.tick().triggered == 1
+    path.unlink()
+    assert plane.tick().triggered == 0
+    land(plane, "a.csv")
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert plane.tick().triggered == 0
+    assert len(plane.tasks()) == 1
+
+
+def test_a_lake_without_folders_is_told_and_stops_no_other_loop(plane: Plane) -> None:
+    plane.apply(job("load", on_files="*.csv"), job("next", on_update=str(NUMBERS)))
+    plane.publish()
+    there = plane.heart
+    plane.heart = plane.far_away("s3://bucket/lake")
+    done = tick(plane.heart, plane.watch)
+    assert done.triggered == 1
+    assert done.problems == ("files: no storage is installed for s3:// locations",)
+    plane.heart = there
+
+
+def test_a_job_follows_others_once_all_have_ended_well(plane: Plane) -> None:
+    plane.apply(
+        job("first", on_update=str(NUMBERS)),
+        job("second", on_update=str(OTHERS)),
+        job("last", after="first, second"),
+    )
+    plane.publish(NUMBERS)
+    plane.tick()
+    assert plane.work_off() == ["first"]
+    assert plane.tick().triggered == 0, "the second has not ended yet"
+    plane.publish(OTHERS)
+    plane.tick()
+    assert plane.work_off(fail=True) == ["second"]
+    assert plane.tick().triggered == 0, "it failed"
+    plane.publish(OTHERS)
+    plane.tick()
+    assert plane.work_off() == ["second"]
+    assert plane.tick().triggered == 1
+    assert plane.tick().triggered == 0
+    assert plane.work_off() == ["last"]
+    plane.publish(OTHERS)
+    plane.tick()
+    plane.work_off()
+    assert plane.tick().triggered == 0, "the first has not ended again"
+
+
+def test_many_dispatchers_start_each_job_once(plane: Plane) -> None:
+    plane.apply(
+        job("next", on_update=str(NUMBERS)),
+        job("load", on_files="*.csv"),
+        job("any", on_update_any=BOTH),
+    )
+    plane.publish()
+    land(plane, "a.csv")
+    with ThreadPoolExecutor(4) as pool:
+        turns = list(pool.map(lambda _: tick(plane.heart, Watch()), range(4)))
+    assert [turn.problems for turn in turns] == [()] * 4
+    assert sum(turn.triggered for turn in turns) == 3
+    assert len(plane.tasks()) == 3
+
+
+def test_another_organisation_sees_and_starts_nothing(plane: Plane) -> None:
+    plane.apply(job("next", on_update=str(NUMBERS)), job("last", after="next"))
+    plane.publish()
+    plane.tick()
+    other = plane.elsewhere("other")
+    other.apply(job("next", on_update=str(NUMBERS)), job("last", after="next"))
+    assert other.tick().triggered == 0
+    plane.work_off()
+    assert other.tick().triggered == 0
+    assert plane.tick().triggered == 1
+
+
+def test_a_refusal_is_recorded_and_not_tried_again_by_itself(plane: Plane) -> None:
+    plane.apply(job("next", on_update=str(NUMBERS), overlap="skip"))
+    plane.publish()
+    plane.tick()
+    plane.publish()
+    done = plane.tick()
+    assert (done.triggered, done.refused) == (0, 1)
+    assert plane.tick().refused == 0
+    states = [state for (state,) in plane.tasks("state")]
+    assert states == [TaskState.QUEUED.value, TaskState.BLOCKED.value]
