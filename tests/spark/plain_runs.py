@@ -101,6 +101,10 @@ class PlainRuns:
             as_of=_now(),
         )
 
+    def open_claimed(self, ticket: RunTicket) -> RunPlan | RunResult:
+        worker = WorkerIdentity(name="worker", host="here", pid=1, process_mark="x")
+        return self.open_run(ticket.task_id, worker).model_copy(update={"ticket": ticket})
+
     def heartbeat(self, ticket: RunTicket) -> float:
         self.beats += 1
         return self.lease_seconds
