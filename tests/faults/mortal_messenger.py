@@ -1,4 +1,4 @@
-"""A process that tells alerts, and dies by SIGKILL at a named point."""
+"""A process that tells alerts and events, and dies by SIGKILL at a named point."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import signal
 
 from lakeguard_sdk import connect, faultpoints
 from tests.worlds.channels import SECRET_VARIABLE, messenger
+from tests.worlds.listeners import herald
 
 
 def main(folder: str, secret: str, point: str, times: int = 1, errors: str = os.devnull) -> None:
@@ -22,3 +23,4 @@ def main(folder: str, secret: str, point: str, times: int = 1, errors: str = os.
     faultpoints.listen(die)
     for _ in range(times):
         messenger(client).drain()
+        herald(client).drain()

@@ -27,11 +27,11 @@ RESTORE = ("restore.before_commit", "restore.committed")
 MAINTENANCE = ("maintain.told", "maintain.removed")
 ELSEWHERE = (
     "apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.", "adopt.", "aside.",
-    "alert.", "quarantine.",
+    "alert.", "event.", "quarantine.",
 )  # fmt: skip
 """No steps of these moves: ``test_killed_apply``, ``test_killed_relay``, ``test_killed_adoption``,
-``tests/spark``, ``test_killed_alerts``, ``tests/contract/test_quarantine_kept``,
-``tests/unit/openlaketx``."""
+``tests/spark``, ``test_killed_alerts``, ``test_killed_events``,
+``tests/contract/test_quarantine_kept``, ``tests/unit/openlaketx``."""
 COMPACTION = (
     "run.opened",
     "compact.written",

@@ -66,6 +66,7 @@ SETTINGS: dict[str, str] = {
     "organisation": '[env.dev]\norganisation = "other"\n',
     "spark": '[env.dev.spark]\n"spark.sql.ansi.enabled" = "false"\n',
     "alerts": '[env.dev]\n[[env.dev.alerts.channel]]\ntype = "log"\n',
+    "events": '[env.dev]\n[[env.dev.events.channel]]\ntype = "log"\n',
     "maintenance": "[env.dev.maintenance]\nretention_days = 0\ncompact_after = 1\n",
 }
 VARIABLES: dict[str, str] = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
+from secrets import token_hex
 
 from lakeguard.telling.message import Message
 from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.events import CONTENT_TYPE, Event, EventKind, event_id
-from lakeguard_sdk.ids import new_id
 
 ABOUT = "events"
 
@@ -20,7 +20,7 @@ def message_of(event: Event) -> Message:
 def trial(channel: str, org_id: str, actor: str, at: datetime) -> Event:
     """An event of nothing, kept nowhere, to try a channel by."""
     return Event(
-        event_id=event_id(org_id, EventKind.TEST, new_id("try")),
+        event_id=event_id(org_id, EventKind.TEST, token_hex(16)),
         kind=EventKind.TEST,
         organisation=org_id,
         subject=f"channel/{channel}",

@@ -11,7 +11,8 @@ from lakeguard.cli.moments import moment_of
 from lakeguard.cli.opening import client_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
-from lakeguard.cli.views.alerts import alerts_lines, swept_lines, turns_lines
+from lakeguard.cli.views.alerts import alerts_lines, swept_lines
+from lakeguard.cli.views.telling import turns_lines
 from lakeguard_sdk.alerting import AlertKind
 
 KINDS = [kind.value for kind in AlertKind if kind is not AlertKind.TEST]
@@ -44,7 +45,7 @@ def send(call: Call, again: bool) -> int:
     Every command sends what it raised before it ends; this one is for when that failed.
     """
     turns = client_of(call).alerts.send(again=again)
-    answer(call, {"channels": [turn.to_data() for turn in turns]}, turns_lines(turns))
+    answer(call, {"channels": [turn.to_data() for turn in turns]}, turns_lines(turns, "alert"))
     return 1 if any(turn.problem for turn in turns) else 0
 
 
