@@ -1,0 +1,229 @@
+"""Events on their way out, on each kind of State: what happened, in its order, at least once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from lakeguard.ledger import events as ledger_events
+from lakeguard.state.tables import dataset_pointers, events
+from lakeguard_sdk import Client, connect
+from lakeguard_sdk.event_errors import EventNotSent
+from lakeguard_sdk.events import EventKind
+from lakeguard_sdk.telling import TellingOutcome
+from tests.worlds.channels import SECRET_VARIABLE, lines_of
+from tests.worlds.hand_work import compact_by_hand
+from tests.worlds.listeners import (
+    drained,
+    file_listener,
+    herald,
+    listened_world,
+    publish,
+    web_listener,
+)
+from tests.worlds.planes import NUMBERS, Clock
+from tests.worlds.receivers import SECRET, Receiver, is_signed, receiver
+
+pytestmark = pytest.mark.usefixtures("each_state")
+
+DATASET = "dataset/bronze.numbers"
+
+
+@pytest.fixture(autouse=True)
+def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SECRET_VARIABLE, SECRET)
+
+
+@pytest.fixture
+def hook() -> Iterator[Receiver]:
+    with receiver() as made:
+        yield made
+
+
+def types(hook: Receiver) -> list[str]:
+    return [str(body["type"]).removeprefix("lakeguard.") for body in hook.bodies]
+
+
+def outcomes(client: Client) -> list[str]:
+    return [each.outcome.value for row in client.events.rows() for each in row.tellings]
+
+
+def test_without_a_channel_nothing_is_written(tmp_path: Path) -> None:
+    client = listened_world(tmp_path)
+    publish(client)
+    assert client.events.rows() == []
+
+
+def test_what_is_published_is_told_as_a_cloud_event(tmp_path: Path, hook: Receiver) -> None:
+    client = listened_world(tmp_path, web_listener(hook.url))
+    run = publish(client)
+    drained(client)
+    published, ended = hook.bodies
+    assert types(hook) == ["dataset.published", "run.ended"]
+    assert {each["specversion"] for each in hook.bodies} == {"1.0"}
+    assert {each["source"] for each in hook.bodies} == {"/lakeguard/default"}
+    assert {each["subject"] for each in hook.bodies} == {DATASET}
+    assert (ended["data"]["run_id"], ended["data"]["status"]) == (run, "SUCCESS")
+    assert (published["data"]["version"], published["data"]["dataset"]) == (1, NUMBERS)
+    assert hook.deliveries == [published["id"], ended["id"]]
+    for headers, body in zip(hook.came, hook.bodies, strict=True):
+        assert headers["content-type"] == "application/cloudevents+json"
+        sent = json.dumps(body, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        assert is_signed(headers, sent.encode())
+    assert outcomes(client) == ["sent", "sent"]
+
+
+def test_the_fact_and_its_event_are_one_transaction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = listened_world(tmp_path, file_listener())
+    publish(client)
+    database = herald(client).database
+
+    def written() -> list[str]:
+        with database.read() as connection:
+            return list(connection.scalars(select(events.c.event_id)))
+
+    before = written()
+
+    def refused(*_: object) -> None:
+        raise RuntimeError("no")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("lakeguard.promotion.publication.record_promotion", refused)
+        with pytest.raises(RuntimeError, match="no"):
+            publish(client)
+    with database.read() as connection:
+        moves = len(connection.execute(select(dataset_pointers.c.ordinal)).all())
+    assert (moves, written()) == (1, before)
+
+
+def test_a_rollback_is_told_and_a_compaction_is_not(tmp_path: Path, hook: Receiver) -> None:
+    client = listened_world(tmp_path, web_listener(hook.url, kinds=[
+        "dataset.published", "dataset.rolled_back",
+    ]))  # fmt: skip
+    for rows in ((1,), (2,)):
+        publish(client, *rows)
+    client.operations.rollback(NUMBERS, 1, "it was wrong")
+    publish(client, 3)
+    compact_by_hand(client)
+    drained(client)
+    assert types(hook) == [
+        "dataset.published", "dataset.published", "dataset.rolled_back", "dataset.published",
+    ]  # fmt: skip
+    assert [body["data"]["version"] for body in hook.bodies] == [1, 2, 1, 3]
+
+
+def test_what_is_not_taken_holds_up_its_subject_alone(tmp_path: Path, turned_clock: Clock) -> None:
+    """Refused, it is tried again; what came after it in its subject waits until then."""
+    with receiver(400, 400) as hook:
+        client = listened_world(tmp_path, web_listener(hook.url, kinds=["dataset.published"]))
+        publish(client, 1)
+        turned_clock.pass_time(1)
+        publish(client, 2)
+        drained(client)
+        drained(client)
+        assert [body["data"]["version"] for body in hook.bodies] == [1]
+        turned_clock.pass_time(2)
+        drained(client)
+        assert [body["data"]["version"] for body in hook.bodies] == [1, 1]
+        turned_clock.pass_time(4)
+        drained(client)
+        assert [body["data"]["version"] for body in hook.bodies] == [1, 1, 1, 2]
+        assert len(set(hook.deliveries)) == 2
+        assert hook.bodies[0] == hook.bodies[2]
+
+
+def test_after_so_many_attempts_it_is_given_up(tmp_path: Path, turned_clock: Clock) -> None:
+    with receiver(*[500] * 3) as hook:
+        client = listened_world(
+            tmp_path, web_listener(hook.url, kinds=["dataset.published"], attempts=3)
+        )
+        publish(client, 1)
+        for _ in range(5):
+            drained(client)
+            turned_clock.pass_time(400)
+        assert outcomes(client) == [TellingOutcome.DEAD]
+        assert len(hook.bodies) == 3
+        publish(client, 2)
+        drained(client)
+        assert hook.bodies[-1]["data"]["version"] == 2, "what was given up holds up nobody"
+        assert [turn.sent for turn in client.events.send(again=True)] == [1]
+        assert hook.bodies[-1]["id"] == hook.bodies[0]["id"]
+
+
+def test_every_channel_tells_the_same_bytes(tmp_path: Path) -> None:
+    client = listened_world(tmp_path, file_listener(), file_listener("b.jsonl", name="b"))
+    publish(client)
+    for _ in range(2):
+        drained(client)
+        client.events.send(again=True)
+    first, second = tmp_path / "events.jsonl", tmp_path / "b.jsonl"
+    assert first.read_bytes() == second.read_bytes()
+    assert len({line["id"] for line in lines_of(first)}) == len(lines_of(first)) == 2
+
+
+def test_subjects_are_chosen(tmp_path: Path) -> None:
+    entries = (
+        file_listener("gold.jsonl", name="gold", subjects=["dataset/gold.*"]),
+        file_listener("bronze.jsonl", name="bronze", subjects=["job/*", "dataset/bronze.*"]),
+    )
+    client = listened_world(tmp_path, *entries)
+    publish(client)
+    drained(client)
+    assert [len(lines_of(tmp_path / f"{name}.jsonl")) for name in ("gold", "bronze")] == [0, 2]
+
+
+def test_a_new_channel_tells_nothing_of_before(tmp_path: Path) -> None:
+    client = listened_world(tmp_path, file_listener("old", name="old"))
+    publish(client)
+    drained(client)
+    settings = tmp_path / "lakeguard.toml"
+    settings.write_text(settings.read_text() + file_listener("new", name="new"))
+    client = connect(tmp_path)
+    publish(client)
+    drained(client)
+    assert [len(lines_of(tmp_path / name)) for name in ("old", "new")] == [4, 2]
+
+
+def test_who_runs_already_hears_of_a_channel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks again after a moment whether somebody listens."""
+    running = listened_world(tmp_path)
+    publish(running)
+    settings = tmp_path / "lakeguard.toml"
+    settings.write_text(settings.read_text() + file_listener())
+    other = connect(tmp_path)
+    now = ledger_events.time.monotonic()
+    monkeypatch.setattr(ledger_events.time, "monotonic", lambda: now + 6)
+    publish(running)
+    monkeypatch.undo()
+    assert len(other.events.rows(kind=EventKind.DATASET_PUBLISHED)) == 1
+
+
+def test_another_organisation_hears_and_sees_nothing(tmp_path: Path) -> None:
+    client = listened_world(tmp_path, file_listener())
+    publish(client)
+    mine = herald(client)
+    other = type(mine)(mine.database, "others", mine.clock, mine.book, mine.channels)
+    other.open()
+    assert not mine.is_idle()
+    assert other.is_idle()
+    with mine.database.read() as connection:
+        none = ledger_events.event_rows(connection, "others", since=None, kind=None, limit=9)
+    assert none == []
+
+
+def test_a_channel_is_tried_without_an_event(tmp_path: Path) -> None:
+    with receiver(200, 503) as hook:
+        client = listened_world(tmp_path, web_listener(hook.url))
+        assert client.events.test("webhook") == hook.bodies[0]["id"]
+        assert types(hook) == ["channel.test"]
+        assert client.events.rows() == []
+        with pytest.raises(EventNotSent, match="answered 503"):
+            client.events.test("webhook")

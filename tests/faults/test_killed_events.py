@@ -1,0 +1,34 @@
+"""Whoever tells events is killed with SIGKILL at every step, on each kind of State."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk import connect
+from lakeguard_sdk.faultpoints import POINTS
+from tests.faults.test_killed_alerts import _each_state, kill_at
+from tests.worlds.channels import lines_of
+from tests.worlds.listeners import drained, file_listener, listened_world, publish, web_listener
+from tests.worlds.receivers import receiver
+
+__all__ = ["_each_state"]
+
+EVENTS = tuple(point for point in POINTS if point.startswith("event."))
+
+
+@pytest.mark.parametrize("point", EVENTS)
+def test_an_event_is_told_at_least_once_under_one_id(point: str, tmp_path: Path) -> None:
+    """It may come twice, and then has the same id and the same bytes; a file has it once."""
+    with receiver() as hook:
+        client = listened_world(tmp_path, web_listener(hook.url), file_listener())
+        publish(client)
+        kill_at(tmp_path, point)
+        drained(connect(tmp_path))
+        told = {body["id"]: body for body in hook.bodies}
+        types = [body["type"] for body in told.values()]
+        assert types == ["lakeguard.dataset.published", "lakeguard.run.ended"]
+        assert all(body == told[body["id"]] for body in hook.bodies)
+        assert len(hook.bodies) == (3 if point == "event.carried" else 2)
+        assert [line["id"] for line in lines_of(tmp_path / "events.jsonl")] == list(told)
