@@ -23,7 +23,7 @@ from tests.worlds.live_numbers import (
     shown,
     watch,
 )
-from tests.worlds.live_tables import USER, LiveSchema
+from tests.worlds.live_tables import DATA, USER, LiveSchema
 from tests.worlds.live_tables import live as live
 from tests.worlds.planes import NUMBERS
 from tests.worlds.projects import numbers_project
@@ -71,7 +71,7 @@ def test_a_killed_delivery_is_made_good_by_the_next_run(
     assert shown(live) == (before + 1, rows_of(before + 1))
     assert not deliver(client, live.table(TABLE)), "the same version again is no work"
     leftovers = "SELECT relname FROM pg_class WHERE relname LIKE '%lakeguard_staging%'"
-    assert live.server.sql(leftovers) == []
+    assert live.server.sql(leftovers, DATA) == []
 
 
 @pytest.fixture(params=["read committed", "serializable"])

@@ -228,10 +228,10 @@ def test_a_file_that_is_gone_leaves_the_table_as_it_was(delivery: Delivery) -> N
 
 def test_the_table_of_somebody_else_is_never_touched(delivery: Delivery) -> None:
     schema_name = delivery.live.quoted_name
-    delivery.live.server.sql(f"CREATE SCHEMA {schema_name}")
+    delivery.live.sql(f"CREATE SCHEMA {schema_name}")
     delivery.live.sql("CREATE TABLE {table} (id bigint, s text)")
     delivery.live.sql("INSERT INTO {table} VALUES (7, 'precious')")
-    delivery.live.server.sql(f"GRANT ALL ON SCHEMA {schema_name} TO delivery")
+    delivery.live.sql(f"GRANT ALL ON SCHEMA {schema_name} TO delivery")
     delivery.live.sql("GRANT ALL ON {table} TO delivery")
     with pytest.raises(DeliveryFailed, match="was not made by LakeGuard"):
         delivery.publish(*numbers((1, "a")))

@@ -109,9 +109,9 @@ class Server:
         self.stop()
         shutil.rmtree(self.folder)
 
-    def sql(self, statement: str) -> list[tuple[object, ...]]:
+    def sql(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
         """As the owner of everything, outside of any transaction."""
-        with psycopg.connect(self._conninfo, autocommit=True) as connection:
+        with psycopg.connect(self.conninfo(database), autocommit=True) as connection:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
@@ -126,9 +126,8 @@ class Server:
     def _data(self) -> str:
         return str(self.folder / "data")
 
-    @property
-    def _conninfo(self) -> str:
-        return f"host={self.folder} port={self.port} user={OWNER} dbname=postgres"
+    def conninfo(self, database: str = "postgres") -> str:
+        return f"host={self.folder} port={self.port} user={OWNER} dbname={database}"
 
 
 @cache

@@ -21,6 +21,8 @@ from tests.worlds.published_tables import PublishedTable
 USER, PASSWORD = "delivery", "no'body @knows"
 SECRETS = {"user": "env:DELIVERY_USER", "password": "env:DELIVERY_PASSWORD"}
 VARIABLES = {"DELIVERY_USER": USER, "DELIVERY_PASSWORD": PASSWORD}
+DATA = "live"
+"""The data database: none of the States is in it."""
 _numbers = count(1)
 
 
@@ -36,7 +38,8 @@ class LiveSchema:
         if not server.sql(f"SELECT 1 FROM pg_roles WHERE rolname = '{USER}'"):
             password = PASSWORD.replace("'", "''")
             server.sql(f"CREATE ROLE {USER} LOGIN PASSWORD '{password}'")
-            server.sql(f"GRANT CREATE ON DATABASE postgres TO {USER}")
+            server.sql(f"CREATE DATABASE {DATA}")
+            server.sql(f"GRANT CREATE ON DATABASE {DATA} TO {USER}")
         return cls(server, f'live "{next(_numbers)}"')
 
     @property
@@ -45,7 +48,7 @@ class LiveSchema:
 
     @property
     def url(self) -> str:
-        return f"postgresql://127.0.0.1:{self.server.port}/postgres"
+        return f"postgresql://127.0.0.1:{self.server.port}/{DATA}"
 
     def table(self, name: str = "bronze_orders", **changed: Any) -> DatabaseTable:
         fields = {
@@ -62,12 +65,12 @@ class LiveSchema:
     def sql(self, statement: str, name: str = "bronze_orders") -> list[tuple[Any, ...]]:
         """``{table}`` and ``{markers}`` are the names of this schema."""
         names = {"table": self.quoted(name), "markers": self.quoted("lakeguard_delivered")}
-        return self.server.sql(statement.format(**names))
+        return self.server.sql(statement.format(**names), DATA)
 
     def rows(self, columns: str = "*") -> list[tuple[Any, ...]]:
         """As psycopg reads them, times in UTC."""
         with psycopg.connect(
-            self.server.url, options="-c TimeZone=UTC -c statement_timeout=20s"
+            self.server.conninfo(DATA), options="-c TimeZone=UTC -c statement_timeout=20s"
         ) as connection:
             query = f"SELECT {columns} FROM {self.quoted()}"
             return connection.execute(query.encode()).fetchall()

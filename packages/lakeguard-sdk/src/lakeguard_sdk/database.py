@@ -23,6 +23,10 @@ class DatabaseTable(Noun):
     """References: looked up where the connection is made, and nowhere else."""
     schema_name: str
     table_name: str
+    organisation: str = Field(default="", exclude_if=lambda told: not told)
+    """Whose dataset it follows, as the control plane says."""
+    apart_from: str = Field(default="", exclude_if=lambda told: not told)
+    """A mark of who keeps the State: nobody writes here under the same role of the same server."""
 
     @property
     def full_name(self) -> str:

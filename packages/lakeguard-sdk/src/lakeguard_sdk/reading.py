@@ -84,6 +84,8 @@ class RunRow(Noun):
         default=MoveKind.PUBLISH, exclude_if=lambda move: move is MoveKind.PUBLISH
     )
     """What it was to do to its table, whatever came of it."""
+    job_id: str | None = Field(default=None, exclude_if=lambda job: job is None)
+    """The job that it was an execution of, where it was one."""
 
 
 class VersionRow(Noun):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from lakeguard.promotion.drifting import require_room_for_moves
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.registering import register_datasets
+from lakeguard.registry.apart import require_apart
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state
@@ -29,6 +30,7 @@ class EmbeddedRegistry:
         return gathered(held[key].definition for key in sorted(held))
 
     def plan(self, definitions: Definitions, *, keep_drift: bool = True) -> Plan:
+        require_apart(definitions.targets, self.heart.database.url)
         with self.heart.database.read() as connection:
             current = read_state(connection, self.heart.org_id)
             return make_plan(definitions, current, self.heart.lake, keep_drift=keep_drift)
@@ -38,6 +40,7 @@ class EmbeddedRegistry:
         if holds_secret(reason):
             raise SecretReason()
         heart, at = self.heart, self.heart.clock()
+        require_apart(gathered(step.definition for step in plan.steps).targets, heart.database.url)
         with heart.database.write() as connection:
             applied = apply_plan(
                 connection,

@@ -115,7 +115,7 @@ def latest_runs(connection: Connection, org_id: str) -> dict[str, RunRow]:
         .scalar_subquery()
     )
     rows = connection.execute(
-        select(run_history, names.dataset_name, tasks.c.parameters, tasks.c.kind)
+        select(run_history, names.dataset_name, tasks.c.parameters, tasks.c.kind, tasks.c.job_id)
         .select_from(dataset_registry)
         .join(run_history, run_history.c.run_id == last)
         .join(tasks, tasks.c.task_id == run_history.c.task_id)
@@ -127,7 +127,7 @@ def latest_runs(connection: Connection, org_id: str) -> dict[str, RunRow]:
 def _select_runs(connection: Connection, org_id: str, condition: Any, limit: int) -> list[RunRow]:
     names = dataset_registry.c
     rows = connection.execute(
-        select(run_history, names.dataset_name, tasks.c.parameters, tasks.c.kind)
+        select(run_history, names.dataset_name, tasks.c.parameters, tasks.c.kind, tasks.c.job_id)
         .join(dataset_registry, names.dataset_id == run_history.c.dataset_id)
         .join(tasks, tasks.c.task_id == run_history.c.task_id)
         .where(run_history.c.org_id == org_id, condition)

@@ -27,9 +27,9 @@ from lakeguard.promotion.completing import complete
 from lakeguard.promotion.deciding import Case, decide_and_record, refuse
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.ending import end_run
-from lakeguard.promotion.live_tables import live_table
 from lakeguard.promotion.heart import Heart, OpenRun, PinnedRules, opened_run
 from lakeguard.promotion.judged_files import check_judged
+from lakeguard.promotion.live_tables import live_table
 from lakeguard.promotion.moving import hold_table, take_number
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
 from lakeguard.promotion.references import pin_references
@@ -105,7 +105,7 @@ def open_adoption(heart: Heart, task_id: str, worker: WorkerIdentity) -> Adoptio
         refused = any(check.outcome in blocking for check in (*case.findings.checks, *judged))
         if refused or differences or table is None:
             return refuse(connection, heart, opening.task, case)
-        plan = _run_plan(heart, opening)
+        plan = _run_plan(connection, heart, opening)
         _record(connection, heart, opening, plan)
     return AdoptionPlan(run=plan, commit=table.commit, files=table.files)
 
@@ -213,7 +213,7 @@ def _case(
     return Case(run_id, run.dataset, declared, run.pinned, findings, tuple(found))
 
 
-def _run_plan(heart: Heart, opening: _Opening) -> RunPlan:
+def _run_plan(connection: Connection, heart: Heart, opening: _Opening) -> RunPlan:
     """What was pinned: nothing is built, and the whole table is the batch."""
     dataset, target = opening.dataset, opening.bundle.target
     definition = dataset.definition

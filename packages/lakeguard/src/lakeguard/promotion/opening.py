@@ -19,8 +19,8 @@ from lakeguard.promotion.builds import base_position, plan_build, read_inputs
 from lakeguard.promotion.bundle import Bundle, find_bundle
 from lakeguard.promotion.deciding import Case, refuse
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
-from lakeguard.promotion.live_tables import live_table
 from lakeguard.promotion.heart import Heart, PinnedRules
+from lakeguard.promotion.live_tables import live_table
 from lakeguard.promotion.loadable import load_problems
 from lakeguard.promotion.partitioning import check_partitioning, partition_columns
 from lakeguard.promotion.privacy import private_columns, tagged_above

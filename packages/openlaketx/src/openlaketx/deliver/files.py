@@ -55,7 +55,7 @@ def _kept(root: Path, shown: ResolvedDataset, form: TargetFormat) -> FileSet | N
 
 
 def _made(root: Path, shown: ResolvedDataset, plan: RunPlan, reader: Reader) -> FileSet:
-    version = version_of(shown, reader)
+    version, _ = version_of(shown, reader)
     files = write_files(shown, plan.format, root, f"v{shown.version}")
     made = FileSet(
         dataset=shown.dataset,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakeguard_sdk.errors import UnknownRun, UnknownVersion
 from lakeguard_sdk.names import Address
 from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.reading import ResolvedDataset, VersionRow
+from lakeguard_sdk.reading import ResolvedDataset, RunRow, VersionRow
 from lakeguard_sdk.run import RunPlan
 from openlaketx.deliver.failing import failed
 
@@ -18,8 +18,8 @@ def published(plan: RunPlan, reader: Reader) -> ResolvedDataset | None:
         return None
 
 
-def version_of(shown: ResolvedDataset, reader: Reader) -> VersionRow:
-    """The version's row: it belongs to the dataset, and its run and decision to it."""
+def version_of(shown: ResolvedDataset, reader: Reader) -> tuple[VersionRow, RunRow]:
+    """The version and its run: it belongs to the dataset, and its run and decision to it."""
     rows = reader.versions(shown.dataset)
     row = next((row for row in rows if row.version == shown.version), None)
     if row is None:
@@ -32,4 +32,4 @@ def version_of(shown: ResolvedDataset, reader: Reader) -> VersionRow:
         raise failed(shown, f"the control plane has no run {row.run_id}") from None
     if (run.dataset_id, run.decision_id) != (row.dataset_id, row.decision_id):
         raise failed(shown, f"run {row.run_id} belongs to another dataset or decision")
-    return row
+    return row, run

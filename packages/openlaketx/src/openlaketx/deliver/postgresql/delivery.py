@@ -6,11 +6,12 @@ from lakeguard_sdk.database import DatabaseTable
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.load import KEY_HASH, VALID_FROM, Load
 from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.reading import ResolvedDataset
+from lakeguard_sdk.reading import ResolvedDataset, RunRow, VersionRow
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.run_errors import DeliveryFailed
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import HashStrategy, LoadType
+from openlaketx.deliver.postgresql.apart import require_apart
 from openlaketx.deliver.postgresql.connecting import Connection, connected, hold, wait_shortly
 from openlaketx.deliver.postgresql.marker import (
     Delivered,
@@ -39,6 +40,7 @@ def deliver_to_postgresql(plan: RunPlan, reader: Reader) -> Delivered | None:
             dataset=plan.dataset, version=first.version, reason="its target names no database"
         )
     with connected(table, first) as connection:
+        require_apart(connection, table, first)
         create_markers(connection, table)
         with connection.transaction():
             made = _deliver(connection, table, plan, reader)
@@ -56,7 +58,7 @@ def _deliver(
     known = read_marker(connection, table)
     if known is not None and known.is_of(shown) and columns_of(connection, table):
         return None
-    version = version_of(shown, reader)
+    version, run = version_of(shown, reader)
     columns = fitting_columns(connection, table, shown, known)
     key = row_key(plan.load, shown.table_schema)
     rows = stage_rows(connection, columns, shown, key)
@@ -64,14 +66,14 @@ def _deliver(
     wait_shortly(connection)
     give_columns(connection, table, shown, columns)
     show_staged(connection, table, tuple(columns), key)
-    made = _delivered(table, shown, version.run_id, version.decision_id, rows)
+    made = _delivered(table, shown, version, run, rows)
     write_marker(connection, table, made)
     reached("deliver.marked")
     return made
 
 
 def _delivered(
-    table: DatabaseTable, shown: ResolvedDataset, run_id: str, decision_id: str, rows: int
+    table: DatabaseTable, shown: ResolvedDataset, version: VersionRow, run: RunRow, rows: int
 ) -> Delivered:
     return Delivered(
         table_name=table.table_name,
@@ -80,9 +82,12 @@ def _delivered(
         version=shown.version,
         table_id=shown.table_id,
         commit=shown.commit,
-        run_id=run_id,
-        decision_id=decision_id,
+        run_id=version.run_id,
+        decision_id=version.decision_id,
         rows=rows,
+        org_id=table.organisation or None,
+        job_id=run.job_id,
+        task_id=run.task_id,
     )
 
 

@@ -1,0 +1,114 @@
+"""State and data apart: what holds a State is written to by no delivery, whatever its address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk.load import Load
+from lakeguard_sdk.role_mark import ASK, role_mark
+from lakeguard_sdk.run_errors import DeliveryFailed
+from lakeguard_sdk.words import LoadType
+from tests.spark.plans import schema
+from tests.unit.openlaketx.governed import DATASET_ID
+from tests.worlds.databases import Database, Server
+from tests.worlds.databases import schema as state_schema
+from tests.worlds.live_tables import PASSWORD, USER, Delivery, LiveSchema
+from tests.worlds.live_tables import live as live
+
+__all__ = ["live", "state_schema"]
+
+KEYED = Load(type=LoadType.FULL, keys=("id",))
+
+
+@pytest.fixture
+def delivery(tmp_path: Path, live: LiveSchema) -> Delivery:
+    return Delivery(tmp_path, live, schema(id="long"), KEYED)
+
+
+def tables(server: Server, database: str, like: str) -> list[object]:
+    query = f"SELECT relname FROM pg_class WHERE relname LIKE '{like}'"
+    return [name for (name,) in server.sql(query, database)]
+
+
+def test_a_database_that_holds_a_state_is_refused_before_anything_is_written(
+    delivery: Delivery, state_schema: Database
+) -> None:
+    """Another name of the server, another schema, a role that may not even look into it."""
+    state_schema.migrate()
+    server = delivery.live.server
+    server.sql(f"GRANT CREATE ON DATABASE postgres TO {USER}")
+    delivery.published.publish([{"id": 1}])
+    try:
+        for host in ("127.0.0.1", "localhost"):
+            url = f"postgresql://{host}:{server.port}/postgres"
+            with pytest.raises(
+                DeliveryFailed, match=f"holds a State, in schema {state_schema.schema}"
+            ):
+                delivery.deliver(database=delivery.live.table(url=url))
+    finally:
+        server.sql(f"REVOKE CREATE ON DATABASE postgres FROM {USER}")
+    assert tables(server, "postgres", "lakeguard_delivered") == []
+    assert delivery.deliver() is not None, "a database of its own is taken"
+
+
+def test_the_role_that_keeps_the_state_is_refused(delivery: Delivery) -> None:
+    server = delivery.live.server
+    ((system, _),) = server.sql(ASK)
+    delivery.published.publish([{"id": 1}])
+    keeper = delivery.live.table(apart_from=role_mark(system, USER))
+    with pytest.raises(DeliveryFailed, match="role is the one that keeps the State"):
+        delivery.deliver(database=keeper)
+    assert delivery.live.sql("SELECT to_regclass('{markers}'), to_regclass('{table}')") == [
+        (None, None)
+    ]
+    other = delivery.live.table(apart_from=role_mark(system, "somebody"))
+    assert delivery.deliver(database=other) is not None
+
+
+def test_a_table_with_the_name_of_one_of_ours_is_no_state(delivery: Delivery) -> None:
+    delivery.live.sql(f"CREATE SCHEMA {delivery.live.quoted_name} AUTHORIZATION {USER}")
+    delivery.live.sql(f"CREATE TABLE {delivery.live.quoted('outbox')} (n int)")
+    assert delivery.publish({"id": 1}) is not None
+
+
+def test_the_marker_names_organisation_job_and_task(delivery: Delivery) -> None:
+    delivery.published.publish([{"id": 1}])
+    delivery.deliver(database=delivery.live.table(organisation="shop"))
+    (marker,) = delivery.live.sql("SELECT org_id, task_id, job_id, dataset_id FROM {markers}")
+    assert marker == ("shop", "task_1", None, DATASET_ID)
+
+
+def test_markers_from_before_get_their_columns(delivery: Delivery) -> None:
+    delivery.publish({"id": 1})
+    for name in ("org_id", "job_id", "task_id"):
+        delivery.live.sql(f"ALTER TABLE {{markers}} DROP COLUMN {name}")
+    assert delivery.deliver(database=delivery.live.table(organisation="shop")) is None
+    assert delivery.live.sql("SELECT org_id, version FROM {markers}") == [(None, 1)]
+    delivery.published.publish([{"id": 2}])
+    delivery.deliver(database=delivery.live.table(organisation="shop"))
+    assert delivery.live.sql("SELECT org_id, version FROM {markers}") == [("shop", 2)]
+
+
+def test_a_server_that_is_down_is_told_and_made_good_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The version is published all the same; the next delivery brings it."""
+    server = Server()
+    server.start()
+    try:
+        live = LiveSchema.create(server)
+        for name, value in {"DELIVERY_USER": USER, "DELIVERY_PASSWORD": PASSWORD}.items():
+            monkeypatch.setenv(name, value)
+        delivery = Delivery(tmp_path, live, schema(id="long"), KEYED)
+        delivery.publish({"id": 1})
+        server.stop()
+        with pytest.raises(DeliveryFailed, match="onnection"):
+            delivery.publish({"id": 2})
+        server.start()
+        assert (live.rows(), live.version()) == ([(1,)], 1)
+        assert delivery.deliver() is not None
+        assert (live.rows(), live.version()) == ([(2,)], 2)
+    finally:
+        server.remove()
