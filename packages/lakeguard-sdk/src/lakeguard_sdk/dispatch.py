@@ -99,9 +99,17 @@ class Dispatch(Protocol):
     """The queue as workers see it. A ticket of an attempt that is over gets ``Fenced``."""
 
     def claim(
-        self, worker: WorkerIdentity, *, limit: int = 1, labels: frozenset[str] = frozenset()
+        self,
+        worker: WorkerIdentity,
+        *,
+        limit: int = 1,
+        labels: frozenset[str] = frozenset(),
+        only: str | None = None,
     ) -> tuple[Assignment, ...]:
-        """At most so many tasks that are due, the most urgent first; each goes to one worker."""
+        """At most so many tasks that are due, the most urgent first; each goes to one worker.
+
+        ``only`` one task, where its id is given: it need not be due.
+        """
 
     def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
         """New leases from now, by run, in seconds; an attempt that is over is not among them."""
@@ -137,7 +145,11 @@ class Jobs(Protocol):
         day: date | None = None,
         set_to: Mapping[str, str] | None = None,
         key: str | None = None,
-    ) -> Launch: ...
+        here: bool = False,
+    ) -> Launch:
+        """One task for the key; a refusal is recorded with it, and told. With ``here`` the caller
+        runs it, and workers leave it alone for the length of a lease."""
+
     def tasks(
         self, *, state: TaskState | None = None, job: str | None = None, limit: int = 50
     ) -> Sequence[TaskRow]: ...

@@ -51,15 +51,20 @@ def claim_due(
     labels: frozenset[str],
     at: datetime,
     rules: DispatchSettings,
+    only: str | None = None,
 ) -> list[Assignment]:
-    """At most so many, the most urgent first; ``labels`` are those that the worker has."""
+    """At most so many, the most urgent first; ``labels`` are those that the worker has. ``only``
+    one task, where it is named: it need not be due, nor the worker have its labels."""
     wanted = [
         asked for asked in _label_sets(connection, org_id) if labels.issuperset(asked.split())
     ]
     choice = _Choice([], [], {}, Counter())
-    found = _head(connection, org_id, wanted, at, limit)
+    if only is not None:
+        found = [task_from(row) for row in connection.execute(queue.named(org_id, only))]
+    else:
+        found = _head(connection, org_id, wanted, at, limit)
     _choose(connection, org_id, choice, found, limit)
-    if len(found) >= limit > len(choice.taken):
+    if only is None and len(found) >= limit > len(choice.taken):
         _choose(
             connection,
             org_id,

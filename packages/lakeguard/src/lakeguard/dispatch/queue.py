@@ -44,6 +44,15 @@ def head(org_id: str, labels: str, at: datetime, limit: int) -> Select[Any]:
     )
 
 
+def named(org_id: str, task_id: str) -> Select[Any]:
+    """One queued task, due or not; none while another holds it."""
+    return (
+        select(tasks)
+        .where(_queued(org_id), tasks.c.task_id == task_id, tasks.c.kind.in_(_KINDS))
+        .with_for_update(skip_locked=True)
+    )
+
+
 def head_of_jobs(
     org_id: str, labels: str, at: datetime, limit: int, job_ids: Collection[str]
 ) -> Select[Any]:

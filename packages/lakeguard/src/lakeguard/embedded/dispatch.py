@@ -25,7 +25,12 @@ class EmbeddedDispatch:
     heart: Heart
 
     def claim(
-        self, worker: WorkerIdentity, *, limit: int = 1, labels: frozenset[str] = frozenset()
+        self,
+        worker: WorkerIdentity,
+        *,
+        limit: int = 1,
+        labels: frozenset[str] = frozenset(),
+        only: str | None = None,
     ) -> tuple[Assignment, ...]:
         heart = self.heart
         if limit < 1:
@@ -39,6 +44,7 @@ class EmbeddedDispatch:
                 labels=labels,
                 at=heart.clock(),
                 rules=heart.dispatch,
+                only=only,
             )
         )
         reached("task.claimed")

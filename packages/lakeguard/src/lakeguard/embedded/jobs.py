@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Any
 
 from lakeguard.dispatch.listing import list_tasks, list_transitions, require_task, show_task
 from lakeguard.dispatch.retrying import retry_task
@@ -21,6 +22,7 @@ from lakeguard.triggers.received import receive
 from lakeguard.triggers.ticking import Watch, tick
 from lakeguard_sdk.dispatch import TaskRow, Transition
 from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.job import DagVersion, Deployed, JobRow, Launch, Ticked
 from lakeguard_sdk.secret_values import holds_secret
 from lakeguard_sdk.words import TaskState
@@ -75,11 +77,14 @@ class EmbeddedJobs:
         day: date | None = None,
         set_to: Mapping[str, str] | None = None,
         key: str | None = None,
+        here: bool = False,
     ) -> Launch:
-        with self.heart.database.write() as connection:
-            return trigger(
-                connection, self.heart, name, triggered_by, day=day, set_to=set_to, key=key
-            )
+        said: dict[str, Any] = {"day": day, "set_to": set_to, "key": key, "here": here}
+        launched = self.heart.database.transact(
+            lambda connection: trigger(connection, self.heart, name, triggered_by, **said)
+        )
+        reached("task.submitted")
+        return launched
 
     def tasks(
         self, *, state: TaskState | None = None, job: str | None = None, limit: int = 50

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, select, tuple_
@@ -100,7 +101,7 @@ def _new_task(
         triggered_by=wish.actor,
         attempts=controls.attempts or heart.dispatch.attempts,
         actor=wish.actor,
-        due_at=None if refused else facts.at,
+        due_at=None if refused else _due(heart, wish, facts.at),
         job_id=job.job_id,
         priority=controls.priority,
         labels=controls.labels,
@@ -110,6 +111,10 @@ def _new_task(
         code=refused.code if refused else None,
         message=str(refused) if refused else None,
     )
+
+
+def _due(heart: Heart, wish: Wish, at: datetime) -> datetime:
+    return at + heart.dispatch.lease if wish.reserved else at
 
 
 def _subject(job: CurrentJob, facts: GateFacts) -> str:

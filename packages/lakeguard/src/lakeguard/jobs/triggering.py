@@ -32,6 +32,7 @@ def trigger(
     day: date | None = None,
     set_to: Mapping[str, str] | None = None,
     key: str | None = None,
+    here: bool = False,
 ) -> Launch:
     """One task for the key; without one, for the day and what is set; without those, a new one."""
     job = require_job(connection, heart.org_id, name)
@@ -44,6 +45,7 @@ def trigger(
         actor=triggered_by,
         parameters=values,
         day=day,
+        reserved=here,
     )
     return launch(connection, heart, [wish])[0]
 

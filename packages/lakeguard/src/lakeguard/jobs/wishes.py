@@ -42,3 +42,6 @@ class Wish:
     """What the launch sets; it wins over the job's own settings."""
     day: date | None = None
     window: Window | None = None
+    reserved: bool = False
+    """Who wishes it runs it himself: workers take it only where he has not by the end of a
+    lease."""

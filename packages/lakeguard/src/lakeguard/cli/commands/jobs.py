@@ -1,0 +1,111 @@
+"""``lakeguard jobs``: what each job does and when, its switch, and starting one by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+
+from lakeguard.cli.here import EXIT_CODES, run_here
+from lakeguard.cli.opening import client_of, person, writing
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.output import answer
+from lakeguard.cli.views.jobs import ended_lines, job_lines, jobs_lines, launch_lines, switch_lines
+from lakeguard_sdk.job_errors import LaunchInvalid
+from lakeguard_sdk.words import TaskState
+
+_SHOWN_TASKS = 5
+_reason_option = click.option("--reason", default="", help="Why; it stays beside the change.")
+
+
+@click.group("jobs")
+def command() -> None:
+    """Look at jobs, switch one off or on, or start one by hand."""
+
+
+@command.command("list")
+@shared_options
+def listing(call: Call) -> None:
+    """List jobs: what starts each, whether it may start, when next, and how it ended last."""
+    rows = client_of(call).jobs.jobs()
+    data = {"jobs": [row.to_data() for row in rows]}
+    answer(call, data, jobs_lines(rows, datetime.now(UTC)))
+
+
+@command.command("show")
+@click.argument("job")
+@shared_options
+def show(call: Call, job: str) -> None:
+    """Show JOB: its settings with every default, and its last tasks."""
+    jobs = client_of(call).jobs
+    row, tasks = jobs.job(job), jobs.tasks(job=job, limit=_SHOWN_TASKS)
+    data = {"job": row.to_data(), "tasks": [task.to_data() for task in tasks]}
+    answer(call, data, job_lines(row, tasks, datetime.now(UTC)))
+
+
+@command.command("enable")
+@click.argument("job")
+@_reason_option
+@shared_options
+def enable(call: Call, job: str, reason: str) -> None:
+    """Let JOB start again, if its definition lets it."""
+    with writing(call) as client:
+        row = client.jobs.switch(job, enabled=True, reason=reason)
+    answer(call, {"job": row.to_data()}, switch_lines(row))
+
+
+@command.command("disable")
+@click.argument("job")
+@_reason_option
+@shared_options
+def disable(call: Call, job: str, reason: str) -> None:
+    """Refuse every start of JOB, by name, until it is enabled again."""
+    with writing(call) as client:
+        row = client.jobs.switch(job, enabled=False, reason=reason)
+    answer(call, {"job": row.to_data()}, switch_lines(row))
+
+
+@command.command("trigger")
+@click.argument("job")
+@click.option(
+    "--date",
+    "day",
+    metavar="DAY",
+    type=click.DateTime(formats=["%Y-%m-%d"]),
+    help="The day that it is for, as in 2026-01-31.",
+)
+@click.option("--set", "said", multiple=True, metavar="KEY=VALUE", help="A parameter of the job.")
+@click.option("--key", help="What makes two calls the same; one task is made for a key.")
+@click.option("--here", is_flag=True, help="Run it to its end in this process.")
+@shared_options
+def trigger(
+    call: Call, job: str, day: datetime | None, said: tuple[str, ...], key: str | None, here: bool
+) -> int:
+    """Start JOB by hand: a worker takes its task, or this process with --here.
+
+    The same key, or without one the same day and parameters, start it once. Exit 3 where a gate
+    refuses the start; with --here, 1 where it failed and 3 where it was blocked.
+    """
+    values = _values(job, said)
+    wanted = None if day is None else day.date()
+    with writing(call) as client:
+        launched = client.jobs.trigger(job, person(), day=wanted, set_to=values, key=key, here=here)
+        if not here or launched.state is not TaskState.QUEUED:
+            answer(call, {"launch": launched.to_data()}, launch_lines(launched))
+            return 3 if launched.state is TaskState.BLOCKED else 0
+        ended = run_here(call, client, launched.task_id)
+        task = client.jobs.task(launched.task_id)
+    data = {"launch": launched.to_data(), "task": task.to_data()}
+    answer(call, data, ended_lines(task, ended))
+    return EXIT_CODES[ended.ending]
+
+
+def _values(job: str, said: tuple[str, ...]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for text in said:
+        name, mark, value = text.partition("=")
+        if not mark or name in values:
+            problem = f"{name[:80]} is set twice" if mark else "write --set NAME=VALUE"
+            raise LaunchInvalid(job=job, problem=problem)
+        values[name] = value
+    return values

@@ -1,0 +1,50 @@
+"""Running one task to its end in this process, as a worker would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lakeguard.cli.commands.worker import stopping
+from lakeguard.cli.inert import inert
+from lakeguard.cli.opening import project_of
+from lakeguard.cli.options import Call
+from lakeguard.cli.progress import WARNINGS, note
+from lakeguard.settings import hide_secrets, load_settings
+from lakeguard.work import Attempt, Bench, Ended, Ending, seclude
+from lakeguard.work.keeping import keeping_leases
+from lakeguard_sdk.client import Client, local_worker
+from lakeguard_sdk.processes import this_process
+
+EXIT_CODES = {
+    Ending.SUCCEEDED: 0,
+    Ending.HANDED_OVER: 0,
+    Ending.FAILED: 1,
+    Ending.TAKEN: 1,
+    Ending.BLOCKED: 3,
+}
+
+
+def run_here(call: Call, client: Client, task_id: str) -> Ended:
+    """How the attempt ended; ``TAKEN`` where somebody else has the task, or its job is full."""
+    settings = load_settings(project_of(call), call.env)
+    seclude()
+    hide_secrets(settings)
+    taken = client.dispatch.claim(this_process("cli"), only=task_id)
+    if not taken:
+        return Ended(Ending.TAKEN)
+    attempt = Attempt(taken[0])
+    builder = local_worker(client.for_worker(), spark_options=settings.spark, progress=_warn)
+    bench = Bench(client, builder)
+
+    def stop() -> None:
+        attempt.stop()
+        bench.halt()
+
+    beat = settings.dispatch.heartbeat_seconds
+    with stopping(stop), keeping_leases(client.dispatch, lambda: [attempt], beat):
+        return bench.work(attempt)
+
+
+def _warn(stage: str, facts: dict[str, Any]) -> None:
+    if stage in WARNINGS:
+        note(inert(WARNINGS[stage].format(**facts)))

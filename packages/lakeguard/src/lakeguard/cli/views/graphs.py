@@ -1,0 +1,66 @@
+"""Graphs of jobs and datasets, as people read of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lakeguard.cli.inert import inert
+from lakeguard.cli.layout import GAP, Tone, moment, number, plural, strong, table, toned
+from lakeguard_sdk.job import DagVersion, Deployed
+
+_SHOWN_HASH = 12
+
+
+def deployed_lines(done: Deployed, *, dry_run: bool = False) -> list[str]:
+    """What changed or would change, one line each."""
+    short = short_hash(done.dag_hash)
+    if not done.changed:
+        lines = [f"{toned('= UNCHANGED', Tone.GOOD)}  this graph is active already ({short})"]
+        return [*lines, *_canceled(done)]
+    lines = [f"  {toned('+', Tone.GOOD)} {inert(said)}" for said in done.added]
+    lines += [f"  {toned('-', Tone.BAD)} {inert(said)}" for said in done.removed]
+    lines += [f"  {toned('~', Tone.WARN)} {inert(said)}" for said in done.altered]
+    if dry_run:
+        return [*lines, "nothing was changed", "Next: lakeguard deploy"]
+    mark = toned("✓ DEPLOYED", Tone.GOOD)
+    lines.append(f"{mark}  {strong(done.dag_version_id)}{GAP}{short}")
+    return [*lines, *_canceled(done), "Next: lakeguard jobs list"]
+
+
+def _canceled(done: Deployed) -> list[str]:
+    if not done.canceled:
+        return []
+    many = plural(len(done.canceled), "task")
+    return [f"{many} of newer versions canceled: {', '.join(done.canceled[:3])}{_more(done)}"]
+
+
+def _more(done: Deployed) -> str:
+    left = len(done.canceled) - 3
+    return f" and {left:,} more" if left > 0 else ""
+
+
+def versions_lines(versions: Sequence[DagVersion]) -> list[str]:
+    """The newest first."""
+    if not versions:
+        return ["no graph is deployed yet", "Next: lakeguard deploy"]
+    rows = [
+        [
+            version.dag_version_id,
+            short_hash(version.dag_hash),
+            moment(version.created_at),
+            number(version.jobs),
+            number(version.datasets),
+            toned("● active", Tone.GOOD) if version.active else "",
+        ]
+        for version in versions
+    ]
+    headers = ("VERSION", "HASH", "MADE", "JOBS", "DATASETS", "")
+    lines = table(headers, rows, right=frozenset({3, 4}))
+    before = next((version for version in versions if not version.active), None)
+    if before is not None:
+        lines.append(f"Next: lakeguard deploy --to {before.dag_version_id}")
+    return lines
+
+
+def short_hash(digest: str) -> str:
+    return digest.removeprefix("sha256:")[:_SHOWN_HASH]

@@ -1,0 +1,154 @@
+"""Jobs as people read them: what starts each, whether it may start, and how it went."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+from lakeguard.cli.inert import inert
+from lakeguard.cli.layout import GAP, Tone, age, columns, indented, moment, strong, table, toned
+from lakeguard.cli.views.tasks import state_mark, tasks_lines
+from lakeguard.work import Ended, Ending
+from lakeguard_sdk.dispatch import TaskRow
+from lakeguard_sdk.job import JobControls, JobRow, Launch
+from lakeguard_sdk.words import TaskKind, TaskState
+
+_LONGEST = 40
+
+
+def jobs_lines(rows: Sequence[JobRow], now: datetime) -> list[str]:
+    """In the order of their names."""
+    if not rows:
+        return ["no jobs", "Next: write definitions/jobs/NAME.yaml, then: lakeguard apply"]
+    cells = [
+        [
+            strong(row.job),
+            _kind(row),
+            inert(row.dataset or "-"),
+            _short("; ".join(_starts(row.controls)) or "by hand"),
+            _standing(row),
+            "-" if row.next_at is None else moment(row.next_at),
+            "-" if row.last_state is None else state_mark(row.last_state),
+            "-" if row.last_at is None else age(row.last_at, now),
+        ]
+        for row in rows
+    ]
+    headers = ("JOB", "TYPE", "DATASET", "STARTS", "", "NEXT", "LAST", "")
+    lines = table(headers, cells)
+    if any(row.kind is not None and not row.deployed for row in rows):
+        lines.append("Next: lakeguard deploy")
+    return lines
+
+
+def job_lines(row: JobRow, tasks: Sequence[TaskRow], now: datetime) -> list[str]:
+    """What is set, with every default, and what became of it last."""
+    facts = [
+        ["type", _kind(row)],
+        ["dataset", inert(row.dataset or "-")],
+        ["starts", inert("; ".join(_starts(row.controls)) or "by hand")],
+        ["next", "-" if row.next_at is None else moment(row.next_at)],
+        *_manner(row.controls),
+    ]
+    said = [fact for fact in facts if fact[1] not in ("-", "")]
+    lines = [f"{strong(row.job)}{GAP}{_standing(row)}", "", *indented(columns(said)), ""]
+    lines += tasks_lines(tasks, now) if tasks else ["it has not been started yet"]
+    return [*lines, f"Next: {_next(row)}"]
+
+
+def switch_lines(row: JobRow) -> list[str]:
+    lines = [f"{_standing(row)}  {strong(row.job)}"]
+    if row.enabled and not row.active:
+        lines.append("its definition still says no: set active: true, then: lakeguard apply")
+    return lines
+
+
+def launch_lines(launched: Launch) -> list[str]:
+    """The task that the wish came to, or why there is none."""
+    name = strong(inert(launched.job))
+    if launched.state is TaskState.BLOCKED:
+        mark = toned("✗ REFUSED", Tone.BAD)
+        lines = [f"{mark}  {name}{GAP}{launched.code}: {inert(launched.reason)}"]
+        told = f"lakeguard tasks show {launched.task_id}" if launched.task_id else ""
+        return [*lines, f"Next: {told or f'lakeguard jobs show {launched.job}'}"]
+    mark = state_mark(launched.state)
+    again = "" if launched.new else f"{GAP}the same was started before"
+    lines = [f"{mark}  {name}{GAP}{launched.task_id}{again}"]
+    if launched.state is TaskState.QUEUED:
+        return [*lines, "Next: lakeguard worker"]
+    return [*lines, f"Next: lakeguard tasks show {launched.task_id}"]
+
+
+def ended_lines(task: TaskRow, ended: Ended) -> list[str]:
+    """How an attempt ended that was run here."""
+    version = "" if ended.version is None else f"{GAP}v{ended.version}"
+    lines = [f"{state_mark(task.state)}  {strong(inert(task.job))}{GAP}{task.task_id}{version}"]
+    if ended.ending is Ending.TAKEN:
+        lines.append("somebody else has it, or as many of its tasks run as its settings allow")
+    if ended.error is not None:
+        lines.append(f"  {ended.error.code}: {inert(ended.error.message)}")
+    return [*lines, f"Next: lakeguard tasks show {task.task_id}"]
+
+
+def _kind(row: JobRow) -> str:
+    return toned("nothing runs it", Tone.QUIET) if row.kind is None else row.kind.value
+
+
+def _standing(row: JobRow) -> str:
+    """The first reason for which it would not start."""
+    if not row.active:
+        return toned("✗ inactive", Tone.QUIET)
+    if not row.enabled:
+        return toned("✗ switched off", Tone.WARN)
+    if not row.deployed:
+        return toned("! not deployed", Tone.WARN)
+    return toned("● on", Tone.GOOD)
+
+
+def _starts(controls: JobControls) -> list[str]:
+    """Each trigger in a few words."""
+    said = []
+    if controls.cron is not None:
+        zone = "" if controls.cron.time_zone == "UTC" else f" {controls.cron.time_zone}"
+        said.append(f"at {controls.cron.schedule}{zone}")
+    if controls.updates is not None:
+        word = "any of " if controls.updates.any and len(controls.updates.datasets) > 1 else ""
+        said.append(f"on {word}{', '.join(controls.updates.datasets)}")
+    if controls.files:
+        said.append(f"on files {controls.files}")
+    if controls.event is not None:
+        said.append(f"on events {json.dumps(controls.event, ensure_ascii=False)}")
+    if controls.after:
+        said.append(f"after {', '.join(controls.after)}")
+    return said
+
+
+def _manner(controls: JobControls) -> list[list[str]]:
+    cron = controls.cron
+    return [
+        ["catch up", "" if cron is None else cron.catch_up.value],
+        ["call", inert(controls.call)],
+        ["url", inert(controls.url)],
+        ["outputs", ", ".join(controls.outputs)],
+        ["overlap", controls.overlap.value],
+        ["concurrency", f"{controls.concurrency}"],
+        ["priority", f"{controls.priority}"],
+        ["labels", ", ".join(controls.labels)],
+        [
+            "attempts",
+            "as the settings say" if controls.attempts is None else f"{controls.attempts}",
+        ],
+        ["timeout", "" if controls.kind is TaskKind.BUILD else f"{controls.timeout_seconds} s"],
+    ]
+
+
+def _next(row: JobRow) -> str:
+    if not row.enabled:
+        return f"lakeguard jobs enable {row.job}"
+    if not row.deployed:
+        return "lakeguard deploy"
+    return f"lakeguard jobs trigger {row.job}"
+
+
+def _short(text: str) -> str:
+    return inert(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
