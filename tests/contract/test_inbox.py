@@ -150,6 +150,19 @@ def test_without_a_token_nobody_reports(heart: Heart, inbox: Inbox, header: str 
         assert reply.headers["www-authenticate"] == "Bearer"
 
 
+def test_a_lease_is_kept_for_as_long_as_its_attempt_runs(heart: Heart, inbox: Inbox) -> None:
+    ticket = begun(heart, TaskKind.HTTP)
+    token = {"Authorization": f"Bearer {token_of(ticket)}"}
+    for body in (None, b"{}"):
+        reply = ask(inbox, "POST", "/tasks/keep", body, **token)
+        assert (reply.status, reply.data) == (200, {"lease_seconds": 120})
+    stale = ticket.model_copy(update={"lease_token": "lease_old"})
+    forged = ask(inbox, "POST", "/tasks/keep", Authorization=f"Bearer {token_of(stale)}")
+    assert problem(forged) == (409, "fenced")
+    send_report(inbox, ticket, DONE.to_json())
+    assert problem(ask(inbox, "POST", "/tasks/keep", **token)) == (409, "fenced")
+
+
 # -- what is no report ---------------------------------------------------------------------------
 
 ODD_BODIES = {

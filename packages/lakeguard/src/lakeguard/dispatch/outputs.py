@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, select
 
 from lakeguard.dispatch.task import Task
 from lakeguard.state import facts
@@ -37,15 +37,16 @@ def brought_before(
     if not keys:
         return {}
     table = output_materializations.c
+    jobs, _, named = (sorted({*parts}) for parts in zip(*keys, strict=True))
     there = connection.execute(
         select(table.job_id, table.output, table.idempotency_key, table.run_id).where(
-            table.org_id == org_id,
-            tuple_(table.job_id, table.output, table.idempotency_key).in_(list(keys)),
+            table.org_id == org_id, table.job_id.in_(jobs), table.idempotency_key.in_(named)
         )
     )
     return {
         keys[job, output, key]: OutputThere(output=output, key=key, run=run)
         for job, output, key, run in there
+        if (job, output, key) in keys
     }
 
 

@@ -15,6 +15,7 @@ from lakeguard.state.tables import (
     documents,
     run_openings,
     run_schemas,
+    task_attempts,
 )
 from lakeguard_sdk.canonical import format_instant, hash_bytes
 from lakeguard_sdk.proof import Finding, FindingKind
@@ -24,6 +25,7 @@ _NAMING: dict[Table, tuple[str, ...]] = {
     decisions: ("facts_hash", "evidence_hash", "ruleset_hash", "policies_hash", "history_hash"),
     run_openings: ("plan_hash", "pinned_hash", "bundle_hash"),
     run_schemas: ("live_hash", "verdict_hash"),
+    task_attempts: ("config_hash",),
     data_versions: ("position_hash",),
 }
 """Columns that name a document."""
