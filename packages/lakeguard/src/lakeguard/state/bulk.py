@@ -6,11 +6,10 @@ that grows with them. Rows keep their order.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
+from pydantic_core import to_json
 from sqlalchemy import (
     JSON,
     ColumnElement,
@@ -29,6 +28,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
+from lakeguard.state.column_types import UtcTime
+
 Row = Mapping[str, Any]
 
 FEW = 8
@@ -46,7 +47,7 @@ def insert_all(connection: Connection, table: Table, rows: Sequence[Row]) -> Non
         return
     new = _given(table, tuple(rows[0]))
     statement = insert(table).from_select(list(rows[0]), select(*new.c), include_defaults=False)
-    connection.execute(statement, {"rows": _as_json(rows)})
+    connection.execute(statement, {"rows": _as_json(table, rows)})
 
 
 def insert_new(
@@ -63,7 +64,7 @@ def insert_new(
             .on_conflict_do_nothing(index_elements=list(unique))
             .returning(table.c[answer])
         )
-        return set(connection.scalars(statement, {"rows": _as_json(rows)}))
+        return set(connection.scalars(statement, {"rows": _as_json(table, rows)}))
     alone = sqlite.insert(table).on_conflict_do_nothing(index_elements=list(unique))
     added: set[Any] = set()
     for start in range(0, len(rows), _MOST_ON_SQLITE):
@@ -86,7 +87,7 @@ def update_numbered(
             .where(table.c[key] == new.c[key], table.c[number] == new.c[number] - 1)
             .values({name: new.c[name] for name in values})
         )
-        return connection.execute(statement, {"rows": _as_json(rows)}).rowcount
+        return connection.execute(statement, {"rows": _as_json(table, rows)}).rowcount
     one = (
         update(table)
         .where(table.c[key] == bindparam("of"), table.c[number] == bindparam("was"))
@@ -107,13 +108,8 @@ def _given(table: Table, columns: Sequence[str]) -> TableValuedAlias:
     return func.json_populate_recordset(like, rows).table_valued(*named, name="new")
 
 
-def _as_json(rows: Sequence[Row]) -> str:
-    return json.dumps(list(rows), default=_plain, ensure_ascii=False, separators=(",", ":"))
-
-
-def _plain(value: Any) -> str:
-    if not isinstance(value, datetime):
-        raise TypeError(f"{type(value).__name__} is no value of a column")
-    if value.tzinfo is None:
+def _as_json(table: Table, rows: Sequence[Row]) -> str:
+    times = [name for name in rows[0] if isinstance(table.c[name].type, UtcTime)]
+    if any(row[name] is not None and row[name].tzinfo is None for name in times for row in rows):
         raise ValueError("a time needs a zone")
-    return value.isoformat()
+    return to_json(rows).decode()

@@ -1,0 +1,1 @@
+"""Tasks claimed and completed, beside two other queues on PostgreSQL."""

@@ -1,0 +1,65 @@
+"""Fenced and durable completions a second beside two other queues, claims, and schedules."""
+
+from __future__ import annotations
+
+import statistics
+
+from bench.dispatch.claims import claim_figures
+from bench.dispatch.ours import OURS
+from bench.dispatch.racing import Queue, race
+from bench.dispatch.schedules import schedule_figures
+from bench.dispatch.with_pgqueuer import PGQUEUER
+from bench.dispatch.with_procrastinate import PROCRASTINATE
+from bench.figures import Figure
+from tests.worlds.databases import Server
+
+NAME = "dispatch"
+QUEUES = (OURS, PROCRASTINATE, PGQUEUER)
+WORKERS = (1, 8)
+TASKS = 10_000
+ROUNDS = 3
+LEAST = 1_000.0
+"""Completions a second of ours with eight workers."""
+
+
+def run() -> list[Figure]:
+    server = Server(durable=True)
+    server.start()
+    try:
+        ((safe, waits),) = server.sql(
+            "SELECT current_setting('fsync'), current_setting('synchronous_commit')"
+        )
+        print(f"{NAME}: fsync {safe}, synchronous_commit {waits}", flush=True)
+        figures = race_figures(server)
+        return [*figures, *claim_figures(server), *schedule_figures(server)]
+    finally:
+        server.remove()
+
+
+def race_figures(
+    server: Server,
+    workers: tuple[int, ...] = WORKERS,
+    tasks: int = TASKS,
+    rounds: int = ROUNDS,
+) -> list[Figure]:
+    """All queues in turn in every round, so that a busy machine slows down all of them."""
+    rates: dict[tuple[Queue, int], list[float]] = {}
+    for _ in range(rounds):
+        for count in workers:
+            for queue in QUEUES:
+                rate = race(server, queue, count, tasks)
+                print(f"  {queue.name}, {count} workers: {rate:,.0f}/s", flush=True)
+                rates.setdefault((queue, count), []).append(rate)
+    return [_figure(queue, count, found) for (queue, count), found in rates.items()]
+
+
+def _figure(queue: Queue, workers: int, rates: list[float]) -> Figure:
+    barred = queue is OURS and workers == max(WORKERS)
+    return Figure(
+        f"{queue.name}, completions with {workers} worker{'s' if workers > 1 else ''}",
+        statistics.median(rates),
+        "/s",
+        LEAST if barred else None,
+        least=barred,
+        note=f"{queue.use}; {queue.guarantees.text}" if workers == max(WORKERS) else "",
+    )

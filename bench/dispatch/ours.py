@@ -1,0 +1,100 @@
+"""The dispatcher itself: tasks are claimed in batches and reported in batches.
+
+The outbox is written with every task; who brings it to the lake is measured elsewhere.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.dispatch import guarantees
+from bench.dispatch.racing import Address, Gate, Queue
+from lakeguard.embedded.dispatch import EmbeddedDispatch
+from lakeguard.embedded.jobs import EmbeddedJobs
+from lakeguard.jobs.launching import Cause, CauseKind, Wish, launch
+from lakeguard.lake.delta import DeltaTables
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.planning import make_plan
+from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.state.database import Database
+from lakeguard_sdk.definition import Definitions, JobDefinition
+from lakeguard_sdk.dispatch import TaskAnswer, TaskReport
+from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.processes import this_process
+
+ORG = "default"
+BATCH = 100
+JOBS = 10
+_AT_A_TIME = 5_000
+_DONE = TaskReport(success=True)
+
+
+def heart_of(address: Address, schema: str) -> Heart:
+    """The dispatcher's State in a schema of its own."""
+    database = Database(address.url, schema)
+    return Heart(
+        database=database,
+        tables=DeltaTables(),
+        org_id=ORG,
+        lake=str(Path(address.host) / schema),
+        clock=database.clock,
+        actor="bench",
+    )
+
+
+def define_jobs(heart: Heart, jobs: list[JobDefinition]) -> list[str]:
+    """Applied and deployed; their ids, in the order of their names."""
+    heart.database.migrate()
+    with heart.database.write() as connection:
+        plan = make_plan(Definitions(jobs=tuple(jobs)), read_state(connection, ORG))
+        apply_plan(connection, plan, ORG, "bench", heart.clock())
+    ports = EmbeddedJobs(heart)
+    ports.deploy()
+    return [row.job_id for row in sorted(ports.jobs(), key=lambda row: row.job)]
+
+
+def idle_job(name: str, **config: str) -> JobDefinition:
+    said = {"call": "nothing:at_all", "concurrency": "1000", **config}
+    return JobDefinition(job=name, type="python", config=said)
+
+
+def queue_tasks(heart: Heart, job_ids: list[str], tasks: int) -> None:
+    """So many tasks, spread over the jobs."""
+    cause = Cause(kind=CauseKind.MANUAL)
+    for first in range(0, tasks, _AT_A_TIME):
+        wishes = [
+            Wish(job_ids[number % len(job_ids)], new_id("task"), cause, "bench")
+            for number in range(first, min(first + _AT_A_TIME, tasks))
+        ]
+        with heart.database.write() as connection:
+            launch(connection, heart, wishes)
+
+
+def fill(address: Address, tasks: int) -> None:
+    heart = heart_of(address, "race")
+    job_ids = define_jobs(heart, [idle_job(f"nothing_{number:02d}") for number in range(JOBS)])
+    queue_tasks(heart, job_ids, tasks)
+    heart.database.close()
+
+
+def drain(address: Address, gate: Gate) -> None:
+    dispatch = EmbeddedDispatch(heart_of(address, "race"))
+    worker = this_process("bench")
+    dispatch.keep(())  # connected
+    gate.pass_through()
+    while claimed := dispatch.claim(worker, limit=BATCH):
+        answers = dispatch.report_all([(each.ticket, _DONE) for each in claimed])
+        assert all(isinstance(answer, TaskAnswer) for answer in answers), answers[0]
+
+
+OURS = Queue(
+    name="lakeguard",
+    use=f"processes, batches of {BATCH}",
+    guarantees=guarantees.OURS,
+    fill=fill,
+    drain=drain,
+    done="""
+        SELECT count(*), max(ended_at) FROM race.task_results
+        WHERE status = 'SUCCESS' AND ended_at >= '{begun}'
+    """,
+)
