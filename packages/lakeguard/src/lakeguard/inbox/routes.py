@@ -22,6 +22,13 @@ from lakeguard_sdk.task_token import ticket_of
 
 LARGEST = 256 * 1024
 """Bytes of a body."""
+PATHS = {
+    "/health": ("GET", "_health"),
+    "/tasks/report": ("POST", "_report"),
+    "/tasks/keep": ("POST", "_keep"),
+    "/events": ("POST", "_event"),
+}
+"""What there is: how it is asked, and which method of ``Routes`` answers."""
 _JSON_TYPES = ("application/json", "application/cloudevents+json")
 
 
@@ -44,21 +51,13 @@ class Routes:
     """What events are signed with; None: they are taken from this machine alone."""
     clock: Callable[[], float] = field(default=time.time)
 
-    @property
-    def by_path(self) -> dict[str, tuple[str, Callable[[Request], Answer]]]:
-        return {
-            "/health": ("GET", self._health),
-            "/tasks/report": ("POST", self._report),
-            "/tasks/keep": ("POST", self._keep),
-            "/events": ("POST", self._event),
-        }
-
     def find(self, method: str, path: str) -> Callable[[Request], Answer]:
-        if path not in self.by_path:
+        if path not in PATHS:
             raise Declined(HTTPStatus.NOT_FOUND, "there is nothing here")
-        allowed, route = self.by_path[path]
+        allowed, name = PATHS[path]
         if method != allowed:
             raise Declined(HTTPStatus.METHOD_NOT_ALLOWED, f"send {allowed}", Allow=allowed)
+        route: Callable[[Request], Answer] = getattr(self, name)
         return route
 
     def _health(self, _: Request) -> Answer:
