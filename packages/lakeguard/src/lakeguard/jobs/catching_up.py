@@ -192,17 +192,25 @@ def _sound_in_piece(
     for dataset_id in order:
         node, own = nodes[dataset_id], dataset_id == stale.dataset_id
         parents = _affected_parents(stale, node, nodes, order)
-        good = {stale.repaired} - {None} if own else set()
-        for look in sorted(node.looks, key=lambda look: look.opened_at):
-            if look.opened_at <= stale.since:
-                continue
+        good = {stale.repaired} if own else set()
+        for look in node.looks:
+            late = look.opened_at > stale.since
             saw = all(look.inputs.get(name) in sound.get(name, ()) for name in parents)
             covers = (own and bool(stale.repaired)) or _covers(look, node, reaches[dataset_id], own)
-            shown = look.base if look.version is None else look.version
-            if (saw and covers) or (look.version is not None and look.base in good):
-                good.add(shown)
-        sound[dataset_id] = frozenset(version for version in good if version is not None)
+            if late and saw and covers:
+                good.add(look.base if look.version is None else look.version)
+        sound[dataset_id] = _with_followers(good, node)
     return sound
+
+
+def _with_followers(good: set[int | None], node: Node) -> frozenset[int]:
+    """These versions, and those that stand on one of them."""
+    found = {version for version in good if version is not None}
+    made = [(look.version, look.base) for look in node.looks if look.version is not None]
+    for version, base in sorted(made, key=lambda pair: pair[0]):
+        if base in found:
+            found.add(version)
+    return frozenset(found)
 
 
 def _covers(look: Look, node: Node, reach: Reach, own: bool) -> bool:
