@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from lakeguard_sdk.cron import Cron, parse_cron
 
 _MINUTE = timedelta(minutes=1)
+_DAY = timedelta(days=1)
 
 
 @lru_cache(maxsize=1_000)
@@ -39,13 +40,30 @@ def schedule_problems(schedule: str, zone: str = "UTC") -> list[str]:
 
 def next_moment(cron: Cron, zone: ZoneInfo, after: datetime) -> datetime | None:
     """The first moment of the schedule that is later than ``after``; None if there is none."""
+    after = after.astimezone(UTC)
     if zone.key == "UTC":
-        found = cron.next_wall(_minute_after(after.astimezone(UTC).replace(tzinfo=None)))
+        found = cron.next_wall(_minute_after(after.replace(tzinfo=None)))
         return None if found is None else found.replace(tzinfo=UTC)
     here = after.astimezone(zone)
+    wall = _minute_after(here.replace(tzinfo=None, fold=0))
+    ordinary = _under_same_clock(cron, zone, after, here, wall)
+    if ordinary is not None:
+        return ordinary
     if cron.every_hour and not here.fold and _is_twice(here):
         return _in_first_of_two(cron, zone, after, here)
-    return _from_wall(cron, zone, after, _minute_after(here.replace(tzinfo=None, fold=0)))
+    return _from_wall(cron, zone, after, wall)
+
+
+def _under_same_clock(
+    cron: Cron, zone: ZoneInfo, after: datetime, here: datetime, wall: datetime
+) -> datetime | None:
+    """The answer where no clock is changed until then, as on nearly every day; None elsewhere."""
+    found = cron.next_wall(wall)
+    if found is None or here.fold or found - wall > _DAY:
+        return None
+    moment = after + (found - here.replace(tzinfo=None))
+    there = moment.astimezone(zone)
+    return moment if there.utcoffset() == here.utcoffset() and not there.fold else None
 
 
 def _from_wall(cron: Cron, zone: ZoneInfo, after: datetime, wall: datetime) -> datetime | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -114,15 +114,13 @@ def _owed(
 
 
 def _wish(job_id: str, zone: str, moment: datetime) -> Wish:
-    return Wish(
-        job_id=job_id,
-        key=f"cron:{format_instant(moment)}",
-        cause=_cause(moment),
-        actor=ACTOR,
-        day=moment.astimezone(zone_of(zone)).date(),
-    )
+    key, cause, day = _said_of(zone, moment)
+    return Wish(job_id=job_id, key=key, cause=cause, actor=ACTOR, day=day)
 
 
-@lru_cache(maxsize=1_000)
-def _cause(moment: datetime) -> Cause:
-    return Cause(kind=CauseKind.CRON, details={"at": format_instant(moment)})
+@lru_cache(maxsize=10_000)
+def _said_of(zone: str, moment: datetime) -> tuple[str, Cause, date]:
+    """Many jobs are due at one time."""
+    text = format_instant(moment)
+    cause = Cause(kind=CauseKind.CRON, details={"at": text})
+    return f"cron:{text}", cause, moment.astimezone(zone_of(zone)).date()

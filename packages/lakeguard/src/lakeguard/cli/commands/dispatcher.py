@@ -1,0 +1,76 @@
+"""``lakeguard dispatcher``: the loops that start jobs, try them again, and end what died."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import click
+
+from lakeguard.cli.inert import inert
+from lakeguard.cli.opening import client_of, project_of
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.output import answer
+from lakeguard.cli.progress import note
+from lakeguard.cli.stopping import stopping
+from lakeguard.cli.turning import TurnLoop, beside
+from lakeguard.cli.views.dispatcher import TurnTeller, turn_lines
+from lakeguard.settings import Settings, load_settings
+from lakeguard_sdk.client import Client
+
+
+@click.command("dispatcher")
+@click.option(
+    "--once", is_flag=True, help="One turn, for a timer to call. Exit 1 if a loop failed."
+)
+@click.option(
+    "--listen", metavar="HOST:PORT", help="Take reports and events there, such as 127.0.0.1:8600."
+)
+@shared_options
+def command(call: Call, once: bool, listen: str | None) -> int:
+    """Start jobs when they are due, try failed ones again and end what died, until told to stop.
+
+    Any number of dispatchers may do so at once: each time, version, file and event starts a job
+    once. It runs no job itself; workers do.
+    """
+    settings = load_settings(project_of(call), call.env)
+    client = client_of(call)
+    if once:
+        if listen is not None:
+            raise click.UsageError("--once ends at once, and so cannot --listen")
+        done = client.jobs.tick()
+        answer(call, done.to_data(), turn_lines(done) or ["nothing was due"])
+        return 1 if done.problems else 0
+    loop = TurnLoop(
+        tick=client.jobs.tick,
+        tell=TurnTeller(call.json, note),
+        warn=_warn,
+        pause_seconds=settings.dispatch.tick_seconds,
+    )
+    with ExitStack() as open_things:
+        open_things.enter_context(stopping(loop.stopped.set))
+        open_things.enter_context(_listening(client, settings, listen))
+        open_things.enter_context(beside(client.ledger.sync, _warn))
+        open_things.enter_context(beside(client.alerts.sweep, _warn))
+        note(f"dispatching {inert(settings.organisation)}; a turn every {loop.pause_seconds:g} s")
+        loop.run()
+        note("stopping")
+    return 0
+
+
+@contextmanager
+def _listening(client: Client, settings: Settings, place: str | None) -> Iterator[None]:
+    if place is None:
+        yield
+        return
+    from lakeguard.inbox.places import parse_place
+    from lakeguard.inbox.serving import serve
+
+    secret = settings.inbox.secret
+    with serve(client, parse_place(place), None if secret is None else secret.resolve) as inbox:
+        note(f"listening on {inert(inbox.url)}")
+        yield
+
+
+def _warn(said: str) -> None:
+    note(inert(said))
