@@ -82,6 +82,18 @@ def test_the_argument_comes_before_the_variable_before_the_file(
     assert load_settings(folder).env == "prod"
 
 
+def test_an_environment_may_have_a_door_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOOR", "hush")
+    folder = project(tmp_path, "[inbox]\nsecret = 'env:DOOR'\n[env.dev]\n[env.test.inbox]\n")
+    secret = load_settings(folder, "dev").inbox.secret
+    assert secret is not None
+    assert secret.resolve() == "hush"
+    assert "hush" not in repr(secret)
+    assert load_settings(folder, "test").inbox.secret is None
+
+
 def test_places_may_be_absolute(tmp_path: Path) -> None:
     text = '[env.dev]\nlake = "/srv/lake"\ndatabase = "sqlite:/srv/state.db"\n'
     found = load_settings(project(tmp_path, text))
@@ -111,6 +123,10 @@ def test_places_may_be_absolute(tmp_path: Path) -> None:
         ("[env.dev.maintenance]\nretention_days = -1", "write a whole number from 0"),
         ("[env.dev.maintenance]\ncompact_after = true", "compact_after: write a whole number"),
         ("[env.dev.maintenance]\nsmall_file_mb = 0", "write a whole number from 1"),
+        ("inbox = 1", "inbox: write a table"),
+        ("[inbox]\nsecrt = 'env:A'", "unknown key 'secrt' in [inbox]; did you mean secret?"),
+        ("[inbox]\nsecret = 'hush'\n[env.dev.inbox]", "inbox.secret: a secret is named"),
+        ("[env.dev.inbox]\nsecret = 'hush'", "env.dev.inbox.secret: a secret is named"),
         ("[env.dev]\nlake = ''", "env.dev.lake: write a text"),
         ("[env.dev]\nlake = 's3://bucket'", "env.dev.lake: s3:// locations are not available yet"),
         ("[env.dev]\ndatabase = 'postgresql://h'", "env.dev.database: name one database"),

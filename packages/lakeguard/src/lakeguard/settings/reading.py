@@ -231,11 +231,13 @@ class _Reader(SettingsText):
         return read_event_channels(self, table, own) if "events" in table else of_all
 
     def _inbox(self, table: Mapping[str, Any], where: str) -> InboxSettings:
-        """That of the environment; where it says nothing, that of the file."""
-        own = f"{where}.inbox" if "inbox" in table else "inbox"
-        told = self.table(table if "inbox" in table else self.data, "inbox", own)
-        self.check_keys(told, InboxSettings.model_fields, own)
-        return InboxSettings(secret=self.secret(told, "secret", f"{own}.secret"))
+        of_all = self._inbox_of(self.data, "inbox")
+        return self._inbox_of(table, f"{where}.inbox") if "inbox" in table else of_all
+
+    def _inbox_of(self, table: Mapping[str, Any], where: str) -> InboxSettings:
+        told = self.table(table, "inbox", where)
+        self.check_keys(told, InboxSettings.model_fields, where)
+        return InboxSettings(secret=self.secret(told, "secret", f"{where}.secret"))
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
