@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lakeguard.state.table_note import Family, Invariant, TableNote
 
+_REPORTS = "tests/contract/test_reports.py"
 _DERIVED = "It is worked out again from definitions and facts."
 _TOLD = "It repeats facts that the ledger has, for those who are told."
 
@@ -29,6 +30,17 @@ DISPATCH_NOTES: dict[str, TableNote] = {
                     "task_results_run_id_fkey",
                     "ck_task_results_status",
                 ),
+                tests=(
+                    f"{_REPORTS}::test_a_hundred_at_once_are_one",
+                    f"{_REPORTS}::test_the_same_again_gets_the_first_answer",
+                ),
+            ),
+            Invariant(
+                "Another report, or one on an attempt that somebody gave up, changes nothing.",
+                tests=(
+                    f"{_REPORTS}::test_another_report_on_the_same_attempt_is_refused",
+                    f"{_REPORTS}::test_who_slept_past_his_lease_comes_too_late",
+                ),
             ),
         ),
     ),
@@ -41,6 +53,13 @@ DISPATCH_NOTES: dict[str, TableNote] = {
                 constraints=(
                     "pk_output_materializations",
                     "output_materializations_task_id_fkey",
+                ),
+                tests=(f"{_REPORTS}::test_an_output_is_there_once_for_each_key",),
+            ),
+            Invariant(
+                "A success brings what its job promises and no more; a failure brings nothing.",
+                tests=(
+                    f"{_REPORTS}::test_a_report_that_is_not_as_promised_leaves_the_attempt_open",
                 ),
             ),
         ),
