@@ -1,0 +1,165 @@
+"""Events of other systems: taken once, matched by patterns, refused where they are none."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from lakeguard.state.tables import received_events
+from lakeguard.triggers.received import receive
+from lakeguard_sdk.trigger_errors import EventDiffers, NoEvent, SecretEvent
+from tests.worlds.databases import KINDS
+from tests.worlds.triggered_jobs import Plane, body, job, make_plane
+
+PAID = json.dumps({"source": ["shop"], "detail": {"state": ["paid"]}})
+CLOUD: dict[str, Any] = {
+    "specversion": "1.0",
+    "id": "c-1",
+    "source": "/shop/orders",
+    "type": "order.paid",
+    "data": {"order": 7},
+}
+
+
+@pytest.fixture(params=KINDS)
+def plane(request: pytest.FixtureRequest, tmp_path: Path) -> Plane:
+    return make_plane(request.param, tmp_path)
+
+
+def kept(plane: Plane) -> int:
+    events = received_events.c
+    with plane.heart.database.read() as connection:
+        query = select(func.count()).where(events.org_id == plane.heart.org_id)
+        return connection.execute(query).scalar_one()
+
+
+def test_an_event_starts_the_jobs_that_wait_for_it(plane: Plane) -> None:
+    plane.apply(
+        job("paid", on_event=PAID),
+        job("all", on_event='{"detail-type": ["Order"]}'),
+        job("other", on_event='{"source": ["bank"]}'),
+    )
+    launches = receive(plane.heart, body())
+    assert sorted((launch.job, launch.new) for launch in launches) == [
+        ("all", True),
+        ("paid", True),
+    ]
+    (parameters, cause), _ = plane.tasks("parameters", "cause")
+    assert json.loads(parameters) == {
+        "set": {
+            "event.id": "e-1",
+            "event.source": "shop",
+            "event.type": "Order",
+            "event.order.id": "7",
+            "event.state": "paid",
+        }
+    }
+    assert json.loads(cause)["kind"] == "event"
+    assert kept(plane) == 1
+
+
+def test_the_same_event_twice_starts_one_job(plane: Plane) -> None:
+    plane.apply(job("paid", on_event=PAID))
+    (first,) = receive(plane.heart, body())
+    plane.apply(job("paid", on_event=PAID), job("new", on_event=PAID))
+    spaced = json.dumps(json.loads(body()), indent=2, sort_keys=True).encode()
+    (again,) = receive(plane.heart, spaced)
+    assert again == first.model_copy(update={"new": False}), "and none for jobs that are new since"
+    assert len(plane.tasks()) == kept(plane) == 1
+
+
+def test_an_event_sent_by_many_at_once_starts_one_job(plane: Plane) -> None:
+    plane.apply(job("paid", on_event=PAID))
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: receive(plane.heart, body()), range(8)))
+    assert sum(launch.new for launches in answers for launch in launches) == 1
+    assert len({launch.task_id for launches in answers for launch in launches}) == 1
+    assert len(plane.tasks()) == kept(plane) == 1
+
+
+def test_the_same_name_with_other_content_is_refused(plane: Plane) -> None:
+    plane.apply(job("paid", on_event=PAID))
+    receive(plane.heart, body())
+    with pytest.raises(EventDiffers, match=r"event e-1 of shop came before"):
+        receive(plane.heart, body(detail={"state": "paid", "sum": 1.5}))
+    receive(plane.heart, body(source="other", detail={}))
+    assert (len(plane.tasks()), kept(plane)) == (1, 2), "a source has ids of its own"
+
+
+def test_an_event_that_nobody_waits_for_is_kept_and_starts_nothing(plane: Plane) -> None:
+    assert receive(plane.heart, body()) == []
+    plane.apply(job("paid", on_event=PAID))
+    assert receive(plane.heart, body()) == [], "it came before the job was there"
+    assert kept(plane) == 1
+
+
+def test_cloud_events_are_understood_too(plane: Plane) -> None:
+    plane.apply(job("cloud", on_event='{"type": [{"prefix": "order."}], "data": {"order": [7]}}'))
+    (launch,) = receive(plane.heart, json.dumps(CLOUD).encode(), shape="cloudevents")
+    assert launch.new
+    ((parameters,),) = plane.tasks("parameters")
+    assert json.loads(parameters)["set"]["event.order"] == "7"
+
+
+def test_a_job_is_told_no_more_than_it_can_bear(plane: Plane) -> None:
+    plane.apply(job("paid", on_event='{"source": ["shop"]}'))
+    many = {f"k{number}": number for number in range(60)}
+    receive(plane.heart, body(detail={"long": "x" * 1_001, **many}))
+    ((parameters,),) = plane.tasks("parameters")
+    told = json.loads(parameters)["set"]
+    assert len(told) == 51
+    assert told["event.left_out"] == str(61 - 47)
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (b"", "is not JSON"),
+        (b"[]", "not one object"),
+        (b"\xff", "UTF-8"),
+        (b'{"a": NaN}', "is not JSON"),
+        (b'{"id": "1", "id": "2"}', "stands twice"),
+        (b"[" * 100_000, "levels deep"),
+        (b"{}", "neither the specversion"),
+        (body(id=""), "no id"),
+        (body(id=7), "no id"),
+        (body(id="a\0b"), "cannot be shown"),
+        (body(source="x" * 301), "longer than 300"),
+        (body(detail="text"), "detail is no object"),
+        (json.dumps({**CLOUD, "specversion": "0.3"}).encode(), "another version"),
+        (json.dumps({**CLOUD, "type": " "}).encode(), "no type"),
+        (body(detail={"x": "y" * 300_000}), "more than 262,144 bytes"),
+    ],
+)
+def test_what_is_no_event_is_refused_and_kept_nowhere(plane: Plane, sent: bytes, said: str) -> None:
+    with pytest.raises(NoEvent, match=said):
+        receive(plane.heart, sent)
+    assert kept(plane) == 0
+
+
+def test_an_event_of_another_shape_than_said_is_refused(plane: Plane) -> None:
+    with pytest.raises(NoEvent, match="shape of eventbridge, not of cloudevents"):
+        receive(plane.heart, body(), shape="cloudevents")
+    with pytest.raises(NoEvent, match="is no shape"):
+        receive(plane.heart, body(), shape="smoke")
+
+
+def test_an_event_with_a_secret_is_refused_and_kept_nowhere(plane: Plane) -> None:
+    with pytest.raises(SecretEvent) as refused:
+        receive(plane.heart, body(detail={"note": "AKIA" + "ABCDEFGHIJKLMNOP"}))
+    assert "AKIA" not in str(refused.value)
+    assert kept(plane) == 0
+
+
+def test_another_organisation_hears_nothing(plane: Plane) -> None:
+    other = plane.elsewhere("other")
+    other.apply(job("paid", on_event=PAID))
+    assert receive(plane.heart, body()) == []
+    assert (kept(other), other.tasks()) == (0, [])
+    (launch,) = receive(other.heart, body())
+    assert launch.new
