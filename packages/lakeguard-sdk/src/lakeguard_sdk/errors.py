@@ -22,6 +22,9 @@ LakeGuardError
 │   ├── BadPlace           LG-1613
 │   ├── PlaceTaken         LG-1614
 │   ├── NoEvent            LG-1641, SecretEvent LG-1642
+│   ├── NoSuchReach        LG-1661, UnknownInvalidation LG-1662
+│   ├── InvalidationOver   LG-1663, WhyNeeded LG-1664
+│   ├── BadUserName        LG-1681
 │   ├── NotInDraft         LG-1220
 │   ├── NothingDrafted     LG-1221
 │   ├── NotComparable      LG-1222

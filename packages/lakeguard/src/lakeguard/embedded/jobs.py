@@ -9,6 +9,7 @@ from typing import Any
 
 from lakeguard.dispatch.listing import list_tasks, list_transitions, require_task, show_task
 from lakeguard.dispatch.retrying import retry_task
+from lakeguard.embedded.acting import acting
 from lakeguard.embedded.loops import other_loops
 from lakeguard.events.book import EventMessenger
 from lakeguard.jobs.deploying import cancel_superseded, deploy, plan_deployment
@@ -39,6 +40,7 @@ class EmbeddedJobs:
         with self.heart.database.read() as connection:
             return plan_deployment(connection, self.heart, to)
 
+    @acting
     def deploy(self, reason: str = "", *, to: str | None = None) -> Deployed:
         return deploy(self.heart, reason, to)
 
@@ -54,6 +56,7 @@ class EmbeddedJobs:
         with self.heart.database.read() as connection:
             return show_job(connection, self.heart.org_id, name)
 
+    @acting
     def switch(self, name: str, *, enabled: bool, reason: str = "") -> JobRow:
         heart = self.heart
         with heart.database.write() as connection:
@@ -69,6 +72,7 @@ class EmbeddedJobs:
             )
         return self.job(name)
 
+    @acting
     def trigger(
         self,
         name: str,
@@ -102,6 +106,7 @@ class EmbeddedJobs:
         with self.heart.database.read() as connection:
             return list_transitions(connection, self.heart.org_id, task_id)
 
+    @acting
     def retry(self, task_id: str, reason: str = "") -> TaskRow:
         heart = self.heart
         if holds_secret(reason):
@@ -111,6 +116,7 @@ class EmbeddedJobs:
             retry_task(connection, task, heart.actor, reason, heart.clock())
         return self.task(task_id)
 
+    @acting
     def cancel(self, task_id: str, reason: str = "") -> TaskRow:
         if holds_secret(reason):
             raise SecretReason()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lakeguard.dispatch import tasks
+from lakeguard.embedded.acting import acting
 from lakeguard.insight.reader import StateReader
 from lakeguard.jobs.invalidating import invalidate, withdraw
 from lakeguard.jobs.reconciling import reconcile
@@ -46,6 +47,7 @@ from lakeguard_sdk.words import RunStatus, TaskKind
 class EmbeddedOperations:
     heart: Heart
 
+    @acting
     def submit(
         self,
         name: DatasetName,
@@ -72,6 +74,7 @@ class EmbeddedOperations:
         reached("task.submitted")
         return task_id
 
+    @acting
     def requeue(self, task_id: str) -> bool:
         """Whether the task will be tried again: its failure may pass, and attempts are left."""
         heart = self.heart
@@ -84,6 +87,7 @@ class EmbeddedOperations:
             due_at = now + heart.dispatch.lease
             return tasks.requeue(connection, task, actor=heart.actor, at=now, due_at=due_at)
 
+    @acting
     def submit_replay(
         self,
         name: DatasetName,
@@ -98,6 +102,7 @@ class EmbeddedOperations:
         reached("task.submitted")
         return task_id
 
+    @acting
     def discard(self, name: DatasetName, choice: KeptChoice, reason: str) -> Sequence[KeptRows]:
         return write_off(self.heart, name, choice, reason)
 
@@ -107,6 +112,7 @@ class EmbeddedOperations:
     def examine(self, location: str, name: DatasetName | None = None) -> AdoptableTable:
         return examine_for(self.heart, location, name)
 
+    @acting
     def submit_adoption(self, name: DatasetName, triggered_by: str, key: str | None = None) -> str:
         return order_adoption(self.heart, name, triggered_by, key)
 
@@ -116,6 +122,7 @@ class EmbeddedOperations:
     def record_profile(self, profile: Profile) -> Profile:
         return keep_profile(self.heart, profile)
 
+    @acting
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained:
         return maintain(self.heart, name, dry_run=dry_run)
 
@@ -125,19 +132,23 @@ class EmbeddedOperations:
         show_all_waiting(self.heart)
         return ended
 
+    @acting
     def waive(
         self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
     ) -> WaiverRow:
         return waive(self.heart, name, check, approver=approver, reason=reason, until=until)
 
+    @acting
     def revoke_waiver(self, waiver_id: str, reason: str) -> WaiverRow:
         return revoke(self.heart, waiver_id, reason)
 
+    @acting
     def invalidate(
         self, name: DatasetName, reach: Reach, reason: Reason, why: str = ""
     ) -> InvalidationRow:
         return self._told(invalidate(self.heart, name, reach, reason, why))
 
+    @acting
     def withdraw_invalidation(self, invalidation_id: str, why: str) -> InvalidationRow:
         return self._told(withdraw(self.heart, invalidation_id, why))
 
@@ -149,6 +160,7 @@ class EmbeddedOperations:
         reader = StateReader(heart.database, heart.org_id, heart.lake)
         return reader.invalidation(made.invalidation_id)
 
+    @acting
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove:
         if not reason.strip():
             raise ReasonNeeded(dataset=name, version=to)

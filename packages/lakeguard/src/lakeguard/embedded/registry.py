@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lakeguard.embedded.acting import acting
 from lakeguard.promotion.drifting import require_room_for_moves
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.registering import register_datasets
@@ -35,6 +36,7 @@ class EmbeddedRegistry:
             current = read_state(connection, self.heart.org_id)
             return make_plan(definitions, current, self.heart.lake, keep_drift=keep_drift)
 
+    @acting
     def apply(self, plan: Plan, reason: str = "", *, keep_drift: bool = True) -> Applied:
         """Refused, too, where a move under way brings columns that it leaves no room for."""
         if holds_secret(reason):

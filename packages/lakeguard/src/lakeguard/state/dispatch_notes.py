@@ -6,6 +6,8 @@ from lakeguard.state.table_note import Family, Invariant, TableNote
 
 _REPORTS = "tests/contract/test_reports.py"
 _DERIVED = "It is worked out again from definitions and facts."
+_EVENTS = "tests/contract/test_events.py"
+_KILLED = "tests/faults/test_killed_events.py"
 _TOLD = "It repeats facts that the ledger has, for those who are told."
 
 DISPATCH_NOTES: dict[str, TableNote] = {
@@ -148,13 +150,28 @@ DISPATCH_NOTES: dict[str, TableNote] = {
     "events": TableNote(
         Family.OURS,
         "What other systems are told of, as it is told.",
-        (Invariant("The same happening has the same id.", constraints=("events_pkey",)),),
+        (
+            Invariant(
+                "It is written together with what it tells of; the same happening has the same id.",
+                constraints=("events_pkey",),
+                tests=(
+                    f"{_EVENTS}::test_the_fact_and_its_event_are_one_transaction",
+                    f"{_EVENTS}::test_every_channel_tells_the_same_bytes",
+                ),
+            ),
+        ),
         not_in_lake=_TOLD,
     ),
     "event_channels": TableNote(
         Family.OURS,
         "Since when each channel tells events.",
-        (Invariant("A new channel tells nothing of before.", constraints=("pk_event_channels",)),),
+        (
+            Invariant(
+                "A new channel tells nothing of before.",
+                constraints=("pk_event_channels",),
+                tests=(f"{_EVENTS}::test_a_new_channel_tells_nothing_of_before",),
+            ),
+        ),
         not_in_lake=_TOLD,
     ),
     "event_deliveries": TableNote(
@@ -167,6 +184,10 @@ DISPATCH_NOTES: dict[str, TableNote] = {
                     "pk_event_deliveries",
                     "ck_event_deliveries_outcome",
                     "event_deliveries_event_id_fkey",
+                ),
+                tests=(
+                    f"{_EVENTS}::test_after_so_many_attempts_it_is_given_up",
+                    f"{_KILLED}::test_an_event_is_told_at_least_once_under_one_id",
                 ),
             ),
         ),

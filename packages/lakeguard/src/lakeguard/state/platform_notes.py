@@ -6,6 +6,8 @@ from lakeguard.state.table_note import Family, Invariant, TableNote
 
 _RELAY = "tests/contract/test_relay.py"
 _REBUILD = "tests/contract/test_rebuild.py"
+_PEOPLE = "tests/contract/test_people.py"
+_APART = "tests/contract/test_organisations_apart.py"
 
 PLATFORM_NOTES: dict[str, TableNote] = {
     "organizations": TableNote(
@@ -23,21 +25,22 @@ PLATFORM_NOTES: dict[str, TableNote] = {
                 "Organisations do not see each other.",
                 tests=(
                     "tests/unit/registry/test_store.py::test_organisations_do_not_see_each_other",
+                    f"{_APART}::test_no_method_of_a_port_reaches_another_organisation",
                 ),
             ),
         ),
     ),
     "users": TableNote(
         Family.ORCHESTRATION,
-        "Who may act, and in which role.",
+        "Whoever acted, and in which role.",
         (
             Invariant(
                 "A name is there once per organisation.",
                 constraints=("users_pkey", "uq_users_name"),
+                tests=(f"{_PEOPLE}::test_whoever_acts_is_a_user_from_then_on",),
             ),
         ),
         not_in_lake="It is about people, and whoever reads the lake may read its ledger.",
-        unwritten=True,
     ),
     "dag_versions": TableNote(
         Family.ORCHESTRATION,

@@ -1,0 +1,178 @@
+"""Organisations that share a State: no method of a port reaches what is another's.
+
+Every method is called with the ids and names of another organisation. It may refuse, or answer as
+if there were no such thing; it never shows the other's, and never changes it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from lakeguard.embedded.alerts import EmbeddedAlerts
+from lakeguard.embedded.dispatch import EmbeddedDispatch
+from lakeguard.embedded.events import EmbeddedEvents
+from lakeguard.embedded.jobs import EmbeddedJobs
+from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.runs import PromotionRuns
+from lakeguard.state import tables as t
+from lakeguard.state.metadata import metadata
+from lakeguard_sdk import Client
+from lakeguard_sdk.alerting import Alerts
+from lakeguard_sdk.dispatch import Dispatch, Jobs, TaskReport
+from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.events import Events
+from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.ports import Runs
+from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.run import Failure, RunTicket
+from tests.worlds.channels import messenger
+from tests.worlds.job_projects import DONE, JOB, claim_one, job_project, trigger
+from tests.worlds.listeners import herald
+
+pytestmark = pytest.mark.usefixtures("each_state")
+
+OTHERS = "others"
+BROKEN = Failure(code="LG-0000", message="no", retryable=True)
+
+
+def heart_of(client: Client) -> Heart:
+    assert isinstance(client.jobs, EmbeddedJobs)
+    return client.jobs.heart
+
+
+def ports_of(client: Client) -> dict[type[Any], Any]:
+    """The ports of the other organisation, on the same State."""
+    heart = replace(heart_of(client), org_id=OTHERS)
+    alerts, events = messenger(client), herald(client)
+    telling = (heart.database, OTHERS, heart.clock)
+    return {
+        Dispatch: EmbeddedDispatch(heart),
+        Jobs: EmbeddedJobs(heart),
+        Runs: PromotionRuns(heart),
+        Events: EmbeddedEvents(heart, type(events)(*telling, events.book, ())),
+        Alerts: EmbeddedAlerts(heart, type(alerts)(*telling, alerts.book, ())),
+    }
+
+
+@dataclass(frozen=True)
+class Named:
+    """What somebody may know the names of, or make up."""
+
+    ticket: RunTicket
+    waiting: str
+    version: str
+    job: str
+
+    def values(self) -> dict[str, Any]:
+        """By the name of a parameter; a port that asks for something else is added here."""
+        report = TaskReport(success=False, error=BROKEN)
+        return {
+            "task_id": self.waiting,
+            "only": self.waiting,
+            "ticket": self.ticket,
+            "tickets": [self.ticket],
+            "report": report,
+            "reports": [(self.ticket, report)],
+            "name": self.job,
+            "job": self.job,
+            "to": self.version,
+            "key": "a",
+            "worker": this_process("elsewhere"),
+            "failure": BROKEN,
+            "enabled": False,
+            "triggered_by": "nobody",
+            "commit": 1,
+            "evidence": Evidence.model_construct(aside=None),
+            "body": b'{"specversion":"1.0","id":"1","source":"/x","type":"y"}',
+            "channel": "webhook",
+        }
+
+    def hidden(self, text: str) -> str:
+        """The text without the names that were asked for."""
+        ticket = self.ticket
+        for name in (ticket.task_id, ticket.run_id, self.waiting, self.version, self.job):
+            text = text.replace(name, "…")
+        return text
+
+
+def made_up(real: Named) -> Named:
+    """Names like those, of nothing at all."""
+    ticket = real.ticket.model_copy(
+        update={"task_id": _like(real.ticket.task_id), "run_id": _like(real.ticket.run_id)}
+    )
+    return Named(ticket, _like(real.waiting) + "0", _like(real.version), "unknown")
+
+
+def _like(name: str) -> str:
+    return name[:-8] + "0" * 8
+
+
+def calls(port: type[Any], values: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, method in inspect.getmembers(port, inspect.isfunction):
+        if name.startswith("_"):
+            continue
+        asked = list(inspect.signature(method).parameters.values())[1:]
+        yield (
+            name,
+            {
+                each.name: values.get(each.name)
+                for each in asked
+                if each.name in values or each.default is inspect.Parameter.empty
+            },
+        )
+
+
+def answer_of(call: Callable[..., Any], fields: dict[str, Any]) -> str:
+    """What it says, whether it refuses or not."""
+    try:
+        found = call(**fields)
+    except LakeGuardError as error:
+        return f"{error.code} {error}"
+    return repr(found)
+
+
+def of_mine(client: Client) -> dict[str, list[str]]:
+    """Every row of the first organisation."""
+    with heart_of(client).database.read() as connection:
+        return {
+            table.name: sorted(
+                str(tuple(row))
+                for row in connection.execute(select(table).where(table.c.org_id == "default"))
+            )
+            for table in metadata.sorted_tables
+        }
+
+
+def test_no_method_of_a_port_reaches_another_organisation(tmp_path: Path) -> None:
+    """What is another's is answered as what does not exist."""
+    client = job_project(tmp_path)
+    waiting = [trigger(client, key) for key in "ab"]
+    claimed = claim_one(client)
+    waiting.remove(claimed.ticket.task_id)
+    (version,) = (each.dag_version_id for each in client.jobs.dag_versions())
+    real = Named(claimed.ticket, waiting[0], version, JOB)
+    unreal = made_up(real)
+    before, walked = of_mine(client), 0
+    for port, theirs in ports_of(client).items():
+        for name, fields in calls(port, real.values()):
+            method, invented = getattr(theirs, name), unreal.values()
+            said = real.hidden(answer_of(method, fields))
+            none = answer_of(method, {key: invented.get(key) for key in fields})
+            assert said == unreal.hidden(none), f"{port.__name__}.{name}"
+            assert of_mine(client) == before, f"{port.__name__}.{name} changed another's"
+            walked += 1
+    assert walked > 30
+    assert client.dispatch.report(claimed.ticket, DONE).task_id == claimed.ticket.task_id
+
+
+def test_every_row_of_every_table_names_its_organisation() -> None:
+    """What a query can be scoped by."""
+    assert [table.name for table in metadata.sorted_tables if "org_id" not in table.c] == []
+    assert t.tasks.c.org_id is not None

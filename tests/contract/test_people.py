@@ -1,0 +1,88 @@
+"""Whoever acts is a user of the organisation, on each kind of State."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from lakeguard.access.people import LONGEST_NAME, OPERATOR, check_user_name, known_user, user_names
+from lakeguard.embedded.jobs import EmbeddedJobs
+from lakeguard.embedded.operations import EmbeddedOperations
+from lakeguard.state.tables import outbox, users
+from lakeguard_sdk import Client
+from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.people_errors import BadUserName
+from tests.worlds.job_projects import JOB, job_project, trigger
+from tests.worlds.planes import NUMBERS
+
+pytestmark = pytest.mark.usefixtures("each_state")
+
+
+def jobs_of(client: Client, actor: str, org_id: str = "default") -> EmbeddedJobs:
+    assert isinstance(client.jobs, EmbeddedJobs)
+    return EmbeddedJobs(replace(client.jobs.heart, actor=actor, org_id=org_id))
+
+
+def names(client: Client, org_id: str = "default") -> list[str]:
+    with jobs_of(client, "x").heart.database.read() as connection:
+        return user_names(connection, org_id)
+
+
+def test_whoever_acts_is_a_user_from_then_on(tmp_path: Path) -> None:
+    client = job_project(tmp_path)
+    mine = names(client)
+    task = trigger(client, "a")
+    jobs_of(client, "ada").jobs()
+    assert names(client) == mine, "who only looks does not act"
+    jobs_of(client, "ada").switch(JOB, enabled=False, reason="broken")
+    jobs_of(client, "bob").cancel(task)
+    jobs_of(client, "cleo").retry(task)
+    with pytest.raises(LakeGuardError):
+        EmbeddedOperations(jobs_of(client, "dan").heart).rollback(NUMBERS, 1, "wrong")
+    jobs_of(client, "ada").deploy()
+    assert names(client) == sorted([*mine, "ada", "bob", "cleo", "dan"])
+    with jobs_of(client, "x").heart.database.read() as connection:
+        assert set(connection.scalars(select(users.c.role))) == {OPERATOR}
+        told = set(connection.scalars(select(outbox.c.topic)))
+    assert "tasks" in told
+    assert "users" not in told, "whoever reads the lake may read its ledger"
+
+
+def test_the_same_name_is_another_user_elsewhere(tmp_path: Path) -> None:
+    client = job_project(tmp_path)
+    jobs_of(client, "ada", "others").deploy()
+    assert names(client, "others") == ["ada"]
+    assert "ada" not in names(client)
+
+
+def test_who_appears_twice_at_once_is_there_once(tmp_path: Path) -> None:
+    heart = jobs_of(job_project(tmp_path), "ada").heart
+
+    def appear(_: int) -> str:
+        return heart.database.transact(
+            lambda connection: known_user(connection, heart.org_id, "ada", heart.clock())
+        )
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(appear, range(16)))) == 1
+    with heart.database.read() as connection:
+        assert user_names(connection, heart.org_id).count("ada") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ada", "ada\n", "a\0b", "a\u202eb", "x" * (LONGEST_NAME + 1)]
+)
+def test_nobody_acts_under_a_name_that_hides_something(name: str, tmp_path: Path) -> None:
+    with pytest.raises(BadUserName):
+        check_user_name(name)
+
+
+def test_a_bad_name_is_refused_before_anything_is_done(tmp_path: Path) -> None:
+    client = job_project(tmp_path)
+    with pytest.raises(BadUserName):
+        jobs_of(client, "ada\n").switch(JOB, enabled=False)
+    assert client.jobs.job(JOB).enabled
