@@ -2,7 +2,18 @@
 
 from lakeguard.work.attempt import Attempt, Ended, Ending
 from lakeguard.work.bench import Bench
+from lakeguard.work.here import run_here
 from lakeguard.work.loop import Manner, Told, WorkLoop
 from lakeguard.work.seclusion import seclude
 
-__all__ = ["Attempt", "Bench", "Ended", "Ending", "Manner", "Told", "WorkLoop", "seclude"]
+__all__ = [
+    "Attempt",
+    "Bench",
+    "Ended",
+    "Ending",
+    "Manner",
+    "Told",
+    "WorkLoop",
+    "run_here",
+    "seclude",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from queue import Empty, SimpleQueue
@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from lakeguard.work.attempt import Attempt, Ended, Ending
 from lakeguard.work.keeping import keeping_leases
 from lakeguard.work.pauses import growing_pauses, spread
-from lakeguard_sdk.dispatch import Dispatch
+from lakeguard_sdk.dispatch import Assignment, Dispatch
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.run import Failure, WorkerIdentity
 
@@ -46,6 +46,8 @@ class Manner:
     """For attempts under way once it is told to stop; then they are interrupted."""
     drain: bool = False
     """Ends when nothing is due and nothing runs."""
+    only: str | None = None
+    """The one task that it takes, due or not."""
 
 
 @dataclass
@@ -79,39 +81,48 @@ class WorkLoop:
         self._wake.put(None)
 
     def _go_on(self) -> None:
-        pauses = None
         while not self._stops:
             idle = not self._attempts
-            try:
-                begun = self._fill()
-            except LakeGuardError as error:
-                if not error.retryable:
-                    raise
-                if pauses is None:
-                    self.tell(Told.AWAY, None, None, str(error))
-                    pauses = growing_pauses()
-                self._rest(next(pauses))
-                continue
-            if pauses is not None:
-                self.tell(Told.BACK, None, None, "")
-                pauses = None
-            if self.manner.drain and idle and not begun:
+            taken = self._taken()
+            for assignment in taken:
+                self._begin(Attempt(assignment))
+            if self.manner.drain and idle and not taken:
                 return
             self._rest(spread(self.manner.poll_seconds))
 
-    def _fill(self) -> int:
-        """Takes as much as there are free slots; how many attempts began."""
+    def _taken(self) -> Sequence[Assignment]:
+        """As much as there are free slots; while the State is away, it is waited for."""
         free = self.manner.slots - len(self._attempts)
-        if free <= 0:
-            return 0
-        taken = self.dispatch.claim(self.identity, limit=free, labels=self.manner.labels)
-        for assignment in taken:
-            attempt = Attempt(assignment)
-            self._attempts[attempt.ticket.run_id] = attempt
-            self.tell(Told.BEGUN, attempt, None, "")
-            name = f"attempt {attempt.ticket.run_id}"
-            threading.Thread(target=self._run, args=(attempt,), name=name, daemon=True).start()
-        return len(taken)
+        pauses = growing_pauses()
+        away = False
+        while free > 0 and not self._stops:
+            try:
+                taken = self._claim(free)
+            except LakeGuardError as error:
+                if not error.retryable:
+                    raise
+                if not away:
+                    self.tell(Told.AWAY, None, None, str(error))
+                away = True
+                self._rest(next(pauses))
+                continue
+            if away:
+                self.tell(Told.BACK, None, None, "")
+            return taken
+        return ()
+
+    def _claim(self, most: int) -> Sequence[Assignment]:
+        manner = self.manner
+        return self.dispatch.claim(
+            self.identity, limit=most, labels=manner.labels, only=manner.only
+        )
+
+    def _begin(self, attempt: Attempt) -> None:
+        run_id = attempt.ticket.run_id
+        self._attempts[run_id] = attempt
+        self.tell(Told.BEGUN, attempt, None, "")
+        name = f"attempt {run_id}"
+        threading.Thread(target=self._run, args=(attempt,), name=name, daemon=True).start()
 
     def _run(self, attempt: Attempt) -> None:
         try:

@@ -1,0 +1,260 @@
+"""Workers against a real control plane: what they take, how it ends, and what is left of it."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakeguard.work import Attempt, Ending, Told, run_here
+from lakeguard.work.captured_log import log_place
+from lakeguard.work.keeping import keep_once
+from lakeguard_sdk.client import Client, local_worker
+from lakeguard_sdk.definition import JobDefinition
+from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.run import RunTicket
+from lakeguard_sdk.state_errors import StateUnavailable
+from lakeguard_sdk.task_token import ticket_of
+from lakeguard_sdk.words import TaskState
+from tests.worlds.assignments import write_job
+from tests.worlds.receivers import SECRET, receiver
+from tests.worlds.working import job_project, loop_of, python_job, task_of, why, work
+
+pytestmark = pytest.mark.usefixtures("each_state")
+
+
+def test_a_job_succeeds_with_what_it_promised(tmp_path: Path) -> None:
+    client = job_project(tmp_path, python_job(outputs="report"))
+    write_job(
+        tmp_path,
+        """
+        job.note(f"for {job.date} in {job.parameters['region']}")
+        job.output("report", location="out.csv", rows=2)
+        """,
+        "nightly",
+    )
+    task = task_of(client, day=date(2026, 1, 31), set_to={"region": "eu"})
+    assert work(client) == {Ending.SUCCEEDED: 1}
+    row = client.jobs.task(task)
+    assert why(row) == ("completed", None)
+    assert row.run_id is not None
+    assert log_place(client.lake, row.run_id).read_text() == "for 2026-01-31 in eu\n"
+    states = [each.to_state for each in client.jobs.transitions(task)]
+    assert states == [TaskState.QUEUED, TaskState.RUNNING, TaskState.COMPLETED]
+    assert work(client) == {}
+
+
+def test_ways_to_fail_side_by_side(tmp_path: Path) -> None:
+    """Each ends by its own reason, and none stops another."""
+    bodies = {
+        "broken": "raise ValueError('no rows')",
+        "empty": "pass",
+        "again": "raise Retry('not yet')",
+        "killed": "import os\nos.kill(os.getpid(), 9)",
+    }
+    client = job_project(tmp_path, *(python_job(name, outputs="report") for name in bodies))
+    for name, body in bodies.items():
+        write_job(tmp_path, body, name)
+    tasks = {name: task_of(client, name) for name in bodies}
+    assert work(client, slots=4) == {Ending.FAILED: 4}
+    found = {name: client.jobs.task(task) for name, task in tasks.items()}
+    assert {name: why(row) for name, row in found.items()} == {
+        "broken": ("failed", "LG-5651"),
+        "empty": ("failed", "LG-1611"),
+        "again": ("failed", "LG-5652"),
+        "killed": ("failed", "LG-5654"),
+    }
+    tried_again = {name for name, row in found.items() if row.due_at is not None}
+    assert tried_again == {"again", "killed"}
+
+
+def test_a_job_outside_is_handed_over_and_reports_by_its_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOB_SECRET", SECRET)
+    with receiver(202, 503) as outside:
+        job = JobDefinition(
+            job="train",
+            type="http",
+            details={"signing_secret": "env:JOB_SECRET"},
+            config={"url": outside.url, "timeout": "2h", "outputs": "model"},
+        )
+        client = job_project(tmp_path, job)
+        first, second = task_of(client, "train", key="a"), task_of(client, "train", key="b")
+        assert work(client) == {Ending.HANDED_OVER: 1}
+        assert why(client.jobs.task(first)) == ("running", None)
+        (body,) = outside.bodies
+        ticket = ticket_of(body["token"])
+        report = TaskReport.model_validate({"success": True, "outputs": {"model": {"rows": 3}}})
+        assert client.dispatch.report(ticket, report).state is TaskState.COMPLETED
+        assert work(client) == {Ending.FAILED: 1}
+        assert why(client.jobs.task(second)) == ("failed", "LG-5657")
+
+
+def test_no_more_at_once_than_slots_and_jobs_allow(tmp_path: Path) -> None:
+    client = job_project(tmp_path, python_job(concurrency="2"), python_job("alone"))
+    for name in ("nightly", "alone"):
+        write_job(tmp_path, "import time\ntime.sleep(0.3)", name)
+    for key in "ab":
+        task_of(client, key=key)
+        task_of(client, "alone", key=key)
+    running: Counter[str] = Counter()
+    most: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    def watch(told: Told, attempt: Any, ended: Any, said: str) -> None:
+        with lock:
+            change = {Told.BEGUN: 1, Told.ENDED: -1}[told]
+            for name in (attempt.name, "all"):
+                running[name] += change
+                most[name] = max(most[name], running[name])
+
+    assert loop_of(client, slots=3, tell=watch).run() == {Ending.SUCCEEDED: 4}
+    assert most["alone"] == 1
+    assert most["nightly"] <= 2
+    assert most["all"] <= 3
+
+
+def test_labels_choose_the_worker(tmp_path: Path) -> None:
+    client = job_project(tmp_path, python_job(labels="gpu"))
+    write_job(tmp_path, "pass", "nightly")
+    task = task_of(client)
+    assert work(client) == {}
+    assert work(client, labels=frozenset({"cpu"})) == {}
+    assert client.jobs.task(task).state is TaskState.QUEUED
+    assert work(client, labels=frozenset({"cpu", "gpu"})) == {Ending.SUCCEEDED: 1}
+
+
+SLOW = """
+import pathlib, time
+pathlib.Path("begun").touch()
+time.sleep(600)
+"""
+
+
+def begun(folder: Path) -> None:
+    pause = threading.Event()
+    for _ in range(1000):
+        if (folder / "begun").exists():
+            return
+        pause.wait(0.02)
+    raise AssertionError("it never began")
+
+
+def test_an_attempt_that_is_canceled_is_stopped(tmp_path: Path) -> None:
+    client = job_project(tmp_path, python_job())
+    write_job(tmp_path, SLOW, "nightly")
+    task = task_of(client)
+    loop = loop_of(client, heartbeat_seconds=0.1)
+    found: list[Counter[Ending]] = []
+    thread = threading.Thread(target=lambda: found.append(loop.run()))
+    thread.start()
+    begun(tmp_path)
+    client.jobs.cancel(task, "not needed")
+    thread.join(20)
+    assert found == [{Ending.TAKEN: 1}]
+    assert client.jobs.task(task).state is TaskState.CANCELED
+
+
+def test_a_worker_that_is_stopped_twice_leaves_its_task_to_others(tmp_path: Path) -> None:
+    client = job_project(tmp_path, python_job())
+    write_job(tmp_path, SLOW, "nightly")
+    task = task_of(client)
+    loop = loop_of(client, drain=False, grace_seconds=600)
+    found: list[Counter[Ending]] = []
+    thread = threading.Thread(target=lambda: found.append(loop.run()))
+    thread.start()
+    begun(tmp_path)
+    loop.stop()
+    thread.join(0.3)
+    assert thread.is_alive()
+    loop.stop()
+    thread.join(20)
+    assert found == [{Ending.FAILED: 1}]
+    row = client.jobs.task(task)
+    assert why(row) == ("failed", "LG-5658")
+    assert row.due_at is not None
+
+
+def test_one_task_is_run_by_who_launched_it(tmp_path: Path) -> None:
+    client = job_project(tmp_path, python_job(labels="gpu"))
+    write_job(tmp_path, "pass", "nightly")
+    own, other = task_of(client, key="own"), task_of(client, key="other")
+    builder = local_worker(client.for_worker(), spark_options={})
+    ended = run_here(client, builder, own)
+    assert ended is not None
+    assert ended.ending is Ending.SUCCEEDED
+    assert run_here(client, builder, own) is None
+    assert client.jobs.task(other).state is TaskState.QUEUED
+
+
+class Away:
+    """The dispatcher, which cannot be reached for a while."""
+
+    def __init__(self, client: Client, times: int) -> None:
+        self.client, self.left = client, times
+
+    def __getattr__(self, name: str) -> Any:
+        if self.left > 0 and name in ("claim", "report", "keep"):
+            self.left -= 1
+            raise StateUnavailable(place="somewhere", reason="no route")
+        return getattr(self.client.dispatch, name)
+
+
+def test_a_worker_waits_for_a_state_that_is_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakeguard.work.pauses.FIRST_SECONDS", 0.02)
+    client = job_project(tmp_path, python_job())
+    write_job(tmp_path, "pass", "nightly")
+    task_of(client)
+    told: list[Told] = []
+    loop = loop_of(client, tell=lambda what, *_: told.append(what))
+    away: Any = Away(client, 3)
+    loop.dispatch = away
+    assert loop.run() == {Ending.SUCCEEDED: 1}
+    assert told == [Told.AWAY, Told.BACK, Told.BEGUN, Told.ENDED]
+
+
+def test_what_was_done_while_nobody_listened_is_told_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakeguard.work.pauses.FIRST_SECONDS", 0.02)
+    client = job_project(tmp_path, python_job())
+    write_job(tmp_path, "pass", "nightly")
+    task = task_of(client)
+    away: Any = Away(client, 2)
+    loop = loop_of(replace(client, dispatch=away))
+    loop.dispatch = client.dispatch
+    assert loop.run() == {Ending.SUCCEEDED: 1}
+    assert away.left == 0
+    assert client.jobs.task(task).state is TaskState.COMPLETED
+
+
+def test_leases_are_kept_in_one_call_and_a_lost_one_is_told(tmp_path: Path) -> None:
+    client = job_project(tmp_path, python_job(concurrency="3"))
+    tasks = [task_of(client, key=key) for key in "abc"]
+    attempts = [Attempt(each) for each in client.dispatch.claim(this_process("tests"), limit=3)]
+    assert {each.ticket.task_id for each in attempts} == set(tasks)
+    client.jobs.cancel(attempts[1].ticket.task_id, "not needed")
+    calls: list[Sequence[RunTicket]] = []
+
+    class Counting:
+        def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
+            calls.append(tickets)
+            return client.dispatch.keep(tickets)
+
+    counting: Any = Counting()
+    assert keep_once(counting, attempts, 30.0) == 30.0
+    assert len(calls) == 1
+    assert [each.is_lost for each in attempts] == [False, True, False]
+    gone: Any = Away(client, 1)
+    assert keep_once(gone, attempts, 30.0) == 1.0
+    assert [each.is_lost for each in attempts] == [False, True, False]
