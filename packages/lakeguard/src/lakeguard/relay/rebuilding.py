@@ -25,7 +25,7 @@ from lakeguard.relay.recounting import Recount, links_in
 from lakeguard.relay.refilling import fill, forget
 from lakeguard.relay.rows import PlainRow, from_arrow
 from lakeguard.relay.stamping import Link, add_link, has_waiting, mark_delivered
-from lakeguard.relay.task_states import with_states
+from lakeguard.relay.task_states import NEEDED, with_states
 from lakeguard.state.database import Database
 from lakeguard.state.tables import outbox
 from lakeguard_sdk.errors import StateError
@@ -161,7 +161,7 @@ class Rebuild:
         for table in waiting:
             columns, full = with_states(table, kept)
             fill(connection, table.source, columns, full)
-            if table.name not in ("tasks", "task_attempts", "run_history"):
+            if table.name not in NEEDED:
                 kept[table.name] = []
         return count
 

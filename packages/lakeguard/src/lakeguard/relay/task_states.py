@@ -1,4 +1,4 @@
-"""What a task's changing columns must be, by the attempts and runs that are on record."""
+"""What a task's changing columns must be, by the changes, attempts and runs that are on record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from lakeguard.relay.catalogue import LedgerTable, fact_tables
 from lakeguard.relay.rows import PlainRow
 from lakeguard_sdk.words import TaskState
 
-_ADDED = ("state", "attempt", "run_id", "worker")
+NEEDED = ("tasks", "task_attempts", "task_transitions", "run_history")
+"""Tables whose rows say where tasks stand."""
+
+_ADDED = ("state", "due_at", "changes", "attempt", "run_id", "worker")
 _ENDED = {
     "SUCCESS": TaskState.COMPLETED,
     "BLOCKED": TaskState.BLOCKED,
@@ -24,23 +27,40 @@ def with_states(
     writing command ends it."""
     if table.name != "tasks":
         return table.columns, rows[table.name]
-    latest: dict[str, PlainRow] = {}
-    for attempt in _pick(rows, "task_attempts", "task_id", "attempt", "run_id", "worker"):
-        if attempt[0] not in latest or latest[attempt[0]][1] < attempt[1]:
-            latest[attempt[0]] = attempt
+    tried = _latest(_pick(rows, "task_attempts", "task_id", "attempt", "run_id", "worker"))
+    changed = _latest(_pick(rows, "task_transitions", "task_id", "number", "to_state", "due_at"))
     ended = dict(_pick(rows, "run_history", "run_id", "status"))
     task_id = table.columns.index("task_id")
-    full = [(*row, *_state(latest.get(row[task_id]), ended)) for row in rows["tasks"]]
+    full = [
+        (*row, *_added(changed.get(row[task_id]), tried.get(row[task_id]), ended))
+        for row in rows["tasks"]
+    ]
     return (*table.columns, *_ADDED), full
 
 
-def _state(attempt: PlainRow | None, ended: Mapping[str, str]) -> PlainRow:
-    if attempt is None:
-        return (TaskState.QUEUED.value, 0, None, None)
-    _, number, run_id, worker = attempt
+def _latest(numbered: Sequence[PlainRow]) -> dict[str, PlainRow]:
+    """Of each task the row with the highest number."""
+    found: dict[str, PlainRow] = {}
+    for row in numbered:
+        if row[0] not in found or found[row[0]][1] < row[1]:
+            found[row[0]] = row
+    return found
+
+
+def _added(change: PlainRow | None, attempt: PlainRow | None, ended: Mapping[str, str]) -> PlainRow:
+    _, number, run_id, worker = attempt or (None, 0, None, None)
+    if change is not None:
+        _, changes, state, due_at = change
+        return (state, due_at, changes, number, run_id, worker)
+    state = _before_changes_were_kept(run_id, ended)
+    return (state.value, None, 0, number, run_id, worker)
+
+
+def _before_changes_were_kept(run_id: str | None, ended: Mapping[str, str]) -> TaskState:
+    if run_id is None:
+        return TaskState.QUEUED
     status = ended.get(run_id)
-    state = TaskState.RUNNING if status is None else _ENDED[status]
-    return (state.value, number, run_id, worker)
+    return TaskState.RUNNING if status is None else _ENDED[status]
 
 
 def _pick(rows: Mapping[str, Sequence[PlainRow]], name: str, *columns: str) -> list[Any]:

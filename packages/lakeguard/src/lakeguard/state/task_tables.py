@@ -60,11 +60,8 @@ tasks = Table(
     ),
     Index(
         "ix_tasks_waiting",
-        "org_id",
         "job_id",
-        "labels",
-        text("priority DESC"),
-        "due_at",
+        "org_id",
         sqlite_where=_QUEUED,
         postgresql_where=_QUEUED,
     ),

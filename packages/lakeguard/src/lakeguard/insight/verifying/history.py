@@ -20,6 +20,8 @@ from lakeguard.state.tables import (
     promotion_status,
     run_history,
     task_attempts,
+    task_results,
+    task_transitions,
     tasks,
     version_inputs,
 )
@@ -50,6 +52,8 @@ _REFERENCES: tuple[tuple[Table, Pairs, Table, str], ...] = (
     (run_history, (("task_id", "task_id"),), tasks, "is of no task"),
     (run_history, _DECISION, decisions, "names a decision that is not there"),
     (task_attempts, (("task_id", "task_id"),), tasks, "is of no task"),
+    (task_results, _ATTEMPT, task_attempts, "is of no attempt"),
+    (task_transitions, (("task_id", "task_id"),), tasks, "is of no task"),
     (version_inputs, _VERSION, data_versions, "is of a version that is not there"),
     (partition_versions, _VERSION, data_versions, "is of a version that is not there"),
     (
@@ -78,6 +82,10 @@ def history_findings(database: Database, org_id: str) -> Iterator[Finding]:
         yield from _told(database, table, _doubles(org_id, table, names), said)
     yield from _open_intents(database, org_id)
     yield from _told(database, task_attempts, _unended(org_id), "has no end, and does not run")
+    yield from _told(database, tasks, _changed_otherwise(org_id), "does not stand where it was led")
+    yield from _told(
+        database, task_transitions, _unconnected(org_id), "does not follow from the change before"
+    )
     yield from _told(
         database, intents, _undecided(org_id), "moves a table, but its decision is not ALLOWED"
     )
@@ -131,11 +139,54 @@ def _open_intents(database: Database, org_id: str) -> Iterator[Finding]:
 
 def _unended(org_id: str) -> Select[tuple[str, ...]]:
     ended = select(run_history.c.run_id).where(run_history.c.run_id == task_attempts.c.run_id)
+    told = select(task_results.c.run_id).where(task_results.c.run_id == task_attempts.c.run_id)
     running: ColumnElement[bool] = and_(
         tasks.c.state == TaskState.RUNNING.value, tasks.c.attempt == task_attempts.c.attempt
     )
     joined = _keys(task_attempts).join(tasks, tasks.c.task_id == task_attempts.c.task_id)
-    return joined.where(task_attempts.c.org_id == org_id, ~ended.exists(), ~running)
+    over = or_(ended.exists(), told.exists())
+    return joined.where(task_attempts.c.org_id == org_id, ~over, ~running)
+
+
+def _changed_otherwise(org_id: str) -> Select[tuple[str, ...]]:
+    """Tasks whose state or count of changes is not that of their last one. Of tasks that ended
+    before changes were kept there are none."""
+    table = task_transitions.c
+    last = (
+        select(table.task_id, func.max(table.number).label("number"), func.count().label("count"))
+        .where(table.org_id == org_id)
+        .group_by(table.task_id)
+        .subquery()
+    )
+    joined = (
+        _keys(tasks)
+        .join(last, last.c.task_id == tasks.c.task_id, isouter=True)
+        .join(
+            task_transitions,
+            and_(table.task_id == tasks.c.task_id, table.number == last.c.number),
+            isouter=True,
+        )
+    )
+    counted = func.coalesce(last.c.number, 0)
+    return joined.where(
+        tasks.c.org_id == org_id,
+        or_(
+            counted != tasks.c.changes,
+            counted != func.coalesce(last.c.count, 0),
+            table.to_state != tasks.c.state,
+        ),
+    )
+
+
+def _unconnected(org_id: str) -> Select[tuple[str, ...]]:
+    before, this = task_transitions.alias("before"), task_transitions.c
+    joined = _keys(task_transitions).join(
+        before, and_(before.c.task_id == this.task_id, before.c.number == this.number - 1)
+    )
+    return joined.where(
+        this.org_id == org_id,
+        or_(this.from_state.is_(None), this.from_state != before.c.to_state),
+    )
 
 
 def _undecided(org_id: str) -> Select[tuple[str, ...]]:

@@ -70,7 +70,7 @@ def _queue() -> None:
     op.create_index(
         "ix_tasks_waiting",
         "tasks",
-        ["org_id", "job_id", "labels", sa.text("priority DESC"), "due_at"],
+        ["job_id", "org_id"],
         sqlite_where=where["queued"],
         postgresql_where=where["queued"],
     )

@@ -1,0 +1,280 @@
+"""The queue, on each kind of State: what is due goes to one worker, and ends in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from lakeguard.dispatch.tasks import ticket_of
+from lakeguard.state.database import Database
+from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.run import Failure, WorkerIdentity
+from lakeguard_sdk.task_errors import NotCancelable, NotRetryable, TaskCanceled, UnknownTask
+from lakeguard_sdk.words import TaskKind, TaskState
+from tests.worlds.databases import KINDS, discard, fresh_database
+from tests.worlds.planes import ELSEWHERE
+from tests.worlds.queues import BUSY, DONE, WRONG, Queue, job, make_queue
+
+QUEUED, RUNNING, FAILED = TaskState.QUEUED, TaskState.RUNNING, TaskState.FAILED
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def state(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Database]:
+    """One for all tests: what each does it does in an organisation of its own."""
+    made = fresh_database(request.param, tmp_path_factory.mktemp("state"))
+    made.migrate()
+    yield made
+    discard(made)
+
+
+@pytest.fixture
+def queue(state: Database) -> Queue:
+    return make_queue(state, job("sweep", concurrency=100), job("mop", concurrency=2))
+
+
+def test_a_task_goes_to_one_worker_with_all_that_it_may_know(state: Database) -> None:
+    queue = make_queue(state, job("sweep", outputs="dust", timeout="90s"))
+    (task_id,) = queue.put("sweep", parameters='{"day": "2026-01-31", "set": {"room": "hall"}}')
+    (given,) = queue.claim(limit=5)
+    assert given.ticket.task_id == task_id
+    assert (given.kind, given.job, given.dataset) == (TaskKind.PYTHON, "sweep", None)
+    assert (given.call, given.outputs, given.timeout_seconds) == ("jobs:main", ("dust",), 90)
+    assert given.parameters == {"date": "2026-01-31", "room": "hall"}
+    assert queue.take(5) == []
+    assert queue.task(task_id).worker == ELSEWHERE
+
+
+def test_the_most_urgent_come_first_then_those_that_wait_longest(queue: Queue) -> None:
+    late, low = queue.put("sweep", due_in=-1)[0], queue.put("sweep", priority=-5)[0]
+    old, high = queue.put("sweep", due_in=-60)[0], queue.put("sweep", priority=9)[0]
+    queue.clock.pass_time(1)
+    assert queue.take(3) == [high, old, late]
+    assert queue.take(3) == [low]
+
+
+def test_what_is_not_due_waits(queue: Queue) -> None:
+    (task_id,) = queue.put("sweep", due_in=60)
+    assert queue.take() == []
+    queue.clock.pass_time(61)
+    assert queue.take() == [task_id]
+
+
+def test_a_worker_needs_every_label(queue: Queue) -> None:
+    both, gpu = (queue.put("sweep", labels=x)[0] for x in (("gpu", "eu"), ("gpu",)))
+    assert queue.take(9) == []
+    assert queue.take(9, labels=["eu", "us"]) == []
+    assert queue.take(9, labels=["gpu"]) == [gpu]
+    assert queue.take(9, labels=["us", "gpu", "eu"]) == [both]
+
+
+def test_urgency_counts_across_labels(queue: Queue) -> None:
+    plain = queue.put("sweep", priority=1)[0]
+    gpu, urgent = (queue.put("sweep", labels=["gpu"], priority=p)[0] for p in (0, 2))
+    assert queue.take(2, labels=["gpu"]) == [urgent, plain]
+    assert queue.take(2, labels=["gpu"]) == [gpu]
+
+
+def test_a_job_has_no_more_attempts_than_it_allows(queue: Queue) -> None:
+    mops = queue.put("mop", 3, priority=5)
+    first = queue.claim(limit=3)
+    assert [each.ticket.task_id for each in first] == mops[:2]
+    assert queue.take(3) == []
+    queue.report(first[0].ticket)
+    assert queue.take(3) == mops[2:]
+
+
+def test_a_job_that_is_full_holds_up_no_other(queue: Queue) -> None:
+    """Though it fills the head of the queue."""
+    mops, (sweep,) = queue.put("mop", 20, priority=5), queue.put("sweep")
+    assert queue.take(4) == [*mops[:2], sweep]
+
+
+def test_a_changed_limit_counts_from_the_next_claim(queue: Queue) -> None:
+    mops = queue.put("mop", 5)
+    assert queue.take(5) == mops[:2]
+    queue.define(job("mop", concurrency=4))
+    assert queue.take(5) == mops[2:4]
+
+
+def test_a_job_that_was_switched_off_meanwhile_begins_nothing(queue: Queue) -> None:
+    (task_id,) = queue.put("sweep")
+    queue.define(job("sweep").model_copy(update={"active": False}))
+    assert queue.take() == []
+    last = queue.transitions(task_id)[-1]
+    assert (last.to_state, last.code, last.attempt) == (TaskState.BLOCKED, "LG-3321", 0)
+    assert "sweep" in (last.message or "")
+
+
+def test_a_failure_that_may_pass_is_tried_again_later_each_time(queue: Queue) -> None:
+    (task_id,) = queue.put("sweep", attempts=3)
+    pauses = []
+    for attempt in (1, 2):
+        (given,) = queue.claim()
+        assert given.ticket.attempt == attempt
+        assert queue.report(given.ticket, BUSY).state is FAILED
+        due_at = queue.task(task_id).due_at
+        assert due_at is not None
+        pauses.append((due_at - queue.clock.now).total_seconds())
+        assert queue.queue_retries() == []
+        queue.clock.pass_time(pauses[-1])
+        assert queue.queue_retries() == [task_id]
+    assert 15 <= pauses[0] <= 30 <= pauses[1] <= 60
+
+
+def test_what_fails_too_often_is_dead_and_others_go_on(queue: Queue) -> None:
+    poison, other = queue.put("sweep", attempts=2, priority=9)[0], queue.put("sweep")[0]
+    for _ in range(2):
+        (given,) = queue.claim()
+        assert given.ticket.task_id == poison
+        queue.clock.pass_time(121)
+        assert queue.reap() == [poison]
+        queue.clock.pass_time(600)
+        queue.queue_retries()
+    assert queue.state(poison) is TaskState.DEAD
+    assert queue.take(5) == [other]
+    codes = [each.code for each in queue.transitions(poison) if each.to_state is not QUEUED]
+    assert codes == [None, "LG-4003", None, "LG-4003"]
+
+
+def test_a_failure_that_stays_is_not_tried_again(queue: Queue) -> None:
+    (task_id,) = queue.put("sweep")
+    queue.report(queue.claim()[0].ticket, WRONG)
+    queue.clock.pass_time(10_000)
+    assert queue.queue_retries() == []
+    assert (queue.state(task_id), queue.task(task_id).due_at) == (FAILED, None)
+
+
+def test_a_person_tries_anything_again_that_ended_ill(queue: Queue) -> None:
+    failed, dead, canceled = queue.put("sweep", 3, attempts=1)
+    reports = {failed: WRONG, dead: BUSY}
+    for given in queue.claim(limit=3):
+        if given.ticket.task_id in reports:
+            queue.report(given.ticket, reports[given.ticket.task_id])
+    queue.cancel(canceled)
+    assert [queue.state(each) for each in (failed, dead, canceled)] == [
+        FAILED,
+        TaskState.DEAD,
+        TaskState.CANCELED,
+    ]
+    for task_id in (failed, dead, canceled):
+        assert queue.retry(task_id, "again").state is QUEUED
+    again = queue.claim(limit=3)
+    assert {each.ticket.attempt for each in again} == {2}, "one more than it has by itself"
+    assert queue.report(again[0].ticket, BUSY).state is TaskState.DEAD
+    assert queue.transitions(failed)[3].message == "again"
+
+
+def test_what_waits_runs_or_is_done_is_not_tried_again(queue: Queue) -> None:
+    (task_id,) = queue.put("sweep")
+    for act in (lambda: None, queue.claim, lambda: queue.report(ticket_of(queue.task(task_id)))):
+        act()
+        with pytest.raises(NotRetryable):
+            queue.retry(task_id)
+    with pytest.raises(NotCancelable):
+        queue.cancel(task_id)
+    assert queue.state(task_id) is TaskState.COMPLETED
+
+
+def test_canceling_withdraws_what_waits_and_fences_what_runs(queue: Queue) -> None:
+    waits, runs = queue.put("sweep", 2)
+    queue.cancel(waits, "not needed")
+    (given,) = queue.claim(limit=5)
+    assert given.ticket.task_id == runs
+    queue.cancel(runs)
+    queue.cancel(runs)
+    with pytest.raises(Fenced):
+        queue.report(given.ticket)
+    assert queue.dispatch.keep([given.ticket]) == {}
+    assert queue.path(waits) == [QUEUED, TaskState.CANCELED]
+    assert queue.path(runs) == [QUEUED, RUNNING, TaskState.CANCELED]
+    last = queue.transitions(waits)[-1]
+    assert (last.actor, last.code, last.message) == ("operator", TaskCanceled.code, "not needed")
+
+
+def test_a_failed_task_that_would_be_tried_again_can_be_canceled(queue: Queue) -> None:
+    (task_id,) = queue.put("sweep")
+    queue.report(queue.claim()[0].ticket, BUSY)
+    queue.cancel(task_id)
+    queue.clock.pass_time(600)
+    assert queue.queue_retries() == []
+
+
+def test_leases_are_kept_until_they_are_over(queue: Queue) -> None:
+    kept, lost = queue.put("sweep", 2)
+    one, two = (each.ticket for each in queue.claim(limit=2))
+    queue.clock.pass_time(100)
+    assert queue.dispatch.keep([one]) == {one.run_id: 120}
+    queue.clock.pass_time(100)
+    assert set(queue.dispatch.keep([one, two])) == {one.run_id}, "no lease is revived"
+    assert queue.reap() == [lost]
+    assert queue.state(kept) is RUNNING
+    with pytest.raises(Fenced):
+        queue.report(two)
+
+
+def test_a_stale_ticket_does_nothing(queue: Queue) -> None:
+    (task_id,) = queue.put("sweep")
+    stale = queue.claim()[0].ticket
+    queue.clock.pass_time(121)
+    queue.reap()
+    queue.clock.pass_time(600)
+    queue.queue_retries()
+    fresh = queue.claim()[0].ticket
+    assert queue.dispatch.keep([stale]) == {}
+    for act in (queue.dispatch.hand_over, queue.report):
+        with pytest.raises(Fenced):
+            act(stale)
+    forged = fresh.model_copy(update={"lease_token": stale.lease_token})
+    with pytest.raises(Fenced):
+        queue.report(forged)
+    assert queue.report(fresh, DONE).attempt == 2
+    assert queue.state(task_id) is TaskState.COMPLETED
+
+
+def test_the_death_of_a_process_here_is_noticed_before_its_lease_is_over(queue: Queue) -> None:
+    (task_id,) = queue.put("sweep")
+    gone = this_process("worker").model_copy(update={"pid": 2**22 + 1})
+    queue.claim(worker=gone)
+    assert queue.reap() == [task_id]
+
+
+def test_who_goes_on_outside_has_the_time_of_the_job(state: Database) -> None:
+    queue = make_queue(state, job("sweep", timeout="30m"))
+    (task_id,) = queue.put("sweep")
+    here: WorkerIdentity = this_process("worker").model_copy(update={"pid": 2**22 + 1})
+    ticket = queue.claim(worker=here)[0].ticket
+    queue.dispatch.hand_over(ticket)
+    queue.clock.pass_time(1700)
+    assert queue.reap() == [], "neither its process here nor its lease counts any more"
+    assert queue.dispatch.keep([ticket])[ticket.run_id] >= 100
+    queue.clock.pass_time(221)
+    assert queue.reap() == [task_id]
+
+
+def test_other_organisations_see_nothing(queue: Queue, state: Database) -> None:
+    (task_id,) = queue.put("sweep")
+    ticket = queue.claim()[0].ticket
+    queue.put("sweep")
+    other = make_queue(state, job("sweep"))
+    other.ids = queue.ids
+    assert other.claim(limit=9) == ()
+    assert other.dispatch.keep([ticket]) == {}
+    assert (other.reap(), other.queue_retries()) == ([], [])
+    for look in (other.task, other.transitions, other.cancel, other.retry):
+        with pytest.raises(UnknownTask):
+            look(task_id)
+    with pytest.raises(Exception, match=r"no run|no task"):
+        other.report(ticket)
+    (refused,) = other.dispatch.report_all([(ticket, DONE)])
+    assert isinstance(refused, Failure)
+    assert queue.state(task_id) is RUNNING
+
+
+def test_none_is_asked_for_and_none_is_given(queue: Queue) -> None:
+    queue.put("sweep")
+    assert queue.claim(limit=0) == ()
+    assert queue.dispatch.keep([]) == {}
