@@ -1,0 +1,189 @@
+"""Graphs: the same content is the same version, and what a newer one began ends with it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from lakeguard.state.tables import dag_activations
+from lakeguard_sdk import Client, connect
+from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.errors import Fenced, SecretReason
+from lakeguard_sdk.job_errors import UnknownGraph
+from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.words import TaskState
+from tests.worlds.hand_work import evidence_of, run_by_hand
+from tests.worlds.job_graphs import DOUBLE, LOAD, REPORT, deployed_world, job, revise, world
+from tests.worlds.job_projects import state_of
+from tests.worlds.lakes import DeltaLake
+from tests.worlds.planes import NUMBERS
+from tests.worlds.projects import make_project
+
+pytestmark = pytest.mark.usefixtures("each_state")
+
+LATE = job("late", type="python", config={"call": "jobs.late:main", "after": "report"})
+
+
+def activations(folder: Path) -> int:
+    with state_of(folder).read() as connection:
+        return connection.scalar(select(func.count()).select_from(dag_activations)) or 0
+
+
+def newer(client: Client) -> tuple[str, str]:
+    """Deploys one more job; the versions before and after."""
+    (before,) = client.jobs.dag_versions()
+    revise(client, LATE)
+    return before.dag_version_id, client.jobs.deploy("more").dag_version_id
+
+
+def test_the_difference_is_shown_and_the_same_again_is_nothing(tmp_path: Path) -> None:
+    client = make_project(tmp_path, world())
+    planned = client.jobs.deploy_plan()
+    assert planned.changed
+    assert client.jobs.dag_versions() == []
+    first = client.jobs.deploy("first")
+    assert (
+        first.added
+        == planned.added
+        == (
+            "dataset bronze.numbers",
+            "dataset silver.doubles",
+            "job double",
+            "job load",
+            "job report",
+            "job shell",
+            "arrow bronze.numbers → silver.doubles",
+            "arrow job load → double",
+        )
+    )
+    again = client.jobs.deploy("again")
+    assert not again.changed
+    assert (again.dag_version_id, again.dag_hash) == (first.dag_version_id, first.dag_hash)
+    assert activations(tmp_path) == 1
+
+
+def test_what_is_added_removed_and_altered(tmp_path: Path) -> None:
+    client = deployed_world(tmp_path)
+    revise(client, LATE, DOUBLE.model_copy(update={"config": {}}))
+    revise(
+        client, REPORT.model_copy(update={"type": "http", "config": {"url": "https://x.example"}})
+    )
+    done = client.jobs.deploy()
+    assert done.added == ("job late", "arrow job report → late")
+    assert done.removed == ("arrow job load → double",)
+    assert done.altered == ("job report: python → http",)
+
+
+def test_settings_are_no_part_of_the_graph_and_act_without_deployment(tmp_path: Path) -> None:
+    client = deployed_world(tmp_path)
+    revise(client, REPORT.model_copy(update={"config": {**REPORT.config, "priority": "7"}}))
+    assert not client.jobs.deploy_plan().changed
+    task = client.jobs.task(client.jobs.trigger("report", "tests").task_id)
+    assert task.priority == 7
+
+
+def test_arrows_between_jobs_act_when_they_are_deployed(tmp_path: Path) -> None:
+    client = deployed_world(tmp_path)
+    revise(client, DOUBLE.model_copy(update={"config": {"after": "report"}}))
+    assert client.jobs.job("double").controls.after == ("load",)
+    client.jobs.deploy()
+    assert client.jobs.job("double").controls.after == ("report",)
+
+
+def test_going_back_withdraws_what_waits(tmp_path: Path) -> None:
+    client = deployed_world(tmp_path)
+    old = client.jobs.trigger("report", "tests")
+    before, after = newer(client)
+    waiting = client.jobs.trigger("late", "tests")
+    done = client.jobs.deploy("it was wrong", to=before)
+    assert (done.dag_version_id, done.canceled) == (before, (waiting.task_id,))
+    assert done.removed == ("job late", "arrow job report → late")
+    last = client.jobs.task(waiting.task_id).last
+    assert last is not None
+    assert (last.to_state, last.code) == (TaskState.CANCELED, "LG-3331")
+    assert client.jobs.task(old.task_id).state is TaskState.QUEUED
+    assert client.jobs.trigger("late", "tests").code == "LG-3323"
+    assert [v.dag_version_id for v in client.jobs.dag_versions() if v.active] == [before]
+    assert client.jobs.deploy().dag_version_id == after  # what is defined has not changed
+
+
+def test_a_report_of_a_graph_that_was_left_comes_too_late(tmp_path: Path) -> None:
+    client = deployed_world(tmp_path)
+    before, _ = newer(client)
+    running = client.jobs.trigger("late", "tests")
+    (claimed,) = client.dispatch.claim(this_process("test"))
+    done = client.jobs.deploy(to=before)
+    assert done.canceled == (running.task_id,)
+    with pytest.raises(Fenced):
+        client.dispatch.report(claimed.ticket, TaskReport(success=True))
+    assert client.jobs.task(running.task_id).state is TaskState.CANCELED
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_a_build_of_a_graph_that_was_left_cannot_become_current(
+    tmp_path: Path, moving: bool
+) -> None:
+    """Also one whose move has begun: it is fenced on the table itself."""
+    client = deployed_world(tmp_path)
+    run_by_hand(client, [1])
+    before, _ = newer(client)
+    task = client.jobs.trigger("load", "tests").task_id
+    plan = client.runs.open_run(task, this_process("test"))
+    assert isinstance(plan, RunPlan)
+    lake = DeltaLake()
+    client.runs.submit_schema(plan.ticket, plan.declared)
+    client.runs.submit_evidence(plan.ticket, evidence_of(lake, plan, [2]))
+    intent = client.runs.begin_move(plan.ticket) if moving else None
+    assert client.jobs.deploy(to=before).canceled == (task,)
+    with pytest.raises(Exception, match=r"fence|ended|moved|another commit|is canceled"):
+        lake.publish(intent or client.runs.begin_move(plan.ticket))
+    assert [version.version for version in client.reader.versions(NUMBERS)] == [1]
+    assert client.jobs.task(task).state is TaskState.CANCELED
+
+
+def test_a_turn_of_the_dispatcher_ends_what_a_dead_deployment_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = deployed_world(tmp_path)
+    before, _ = newer(client)
+    running = client.jobs.trigger("late", "tests")
+    client.dispatch.claim(this_process("test"))
+    with monkeypatch.context() as patched:
+        patched.setattr("lakeguard.jobs.deploying.cancel_superseded", lambda _: ())
+        assert client.jobs.deploy(to=before).canceled == ()
+    assert client.jobs.task(running.task_id).state is TaskState.RUNNING
+    assert client.jobs.tick().reaped == 1
+    assert client.jobs.task(running.task_id).state is TaskState.CANCELED
+
+
+def test_a_version_is_found_by_the_beginning_of_its_hash(tmp_path: Path) -> None:
+    client = deployed_world(tmp_path)
+    first = client.jobs.dag_versions()[0]
+    _, after = newer(client)
+    short = first.dag_hash.removeprefix("sha256:")[:8]
+    assert client.jobs.deploy_plan(short).removed == ("job late", "arrow job report → late")
+    assert client.jobs.deploy(to=short).dag_version_id == first.dag_version_id
+    for unknown in ("dag_none", short[:7], after[:10]):
+        with pytest.raises(UnknownGraph):
+            client.jobs.deploy(to=unknown)
+
+
+def test_a_reason_with_a_secret_deploys_nothing(tmp_path: Path) -> None:
+    client = make_project(tmp_path, world())
+    with pytest.raises(SecretReason):
+        client.jobs.deploy("AKIAIOSFODNN7EXAMPLE")
+    assert client.jobs.dag_versions() == []
+
+
+def test_of_many_deployments_at_once_one_counts(tmp_path: Path) -> None:
+    make_project(tmp_path, world(jobs=(LOAD, DOUBLE, REPORT)))
+    clients = [connect(tmp_path) for _ in range(4)]
+    with ThreadPoolExecutor(len(clients)) as pool:
+        done = list(pool.map(lambda client: client.jobs.deploy("race"), clients))
+    assert sum(each.changed for each in done) == 1
+    assert len({each.dag_version_id for each in done}) == 1
+    assert activations(tmp_path) == 1
