@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard_sdk.partitions import partition_difference, partition_problem
+from lakeguard_sdk.partitions import (
+    partition_difference,
+    partition_key,
+    partition_problem,
+    partition_values,
+)
 from lakeguard_sdk.schema import Column, TableSchema
 
 SCHEMA = TableSchema(
@@ -60,3 +65,25 @@ def test_values_have_one_spelling(column: str, good: list[str | None], bad: list
 @pytest.mark.parametrize("values", [{}, {"s": "a", "i": "1"}, {"i": "1"}])
 def test_a_file_has_a_value_for_each_column_and_no_other(values: dict[str, str | None]) -> None:
     assert "not (s)" in str(partition_difference(values, ("s",), SCHEMA))
+
+
+@pytest.mark.parametrize(
+    ("values", "key"),
+    [
+        ({"s": "2026-01"}, "s=2026-01"),
+        ({"s": None}, "s="),
+        ({"i": "1", "s": "a/b=c%"}, "s=a%2Fb%3Dc%25/i=1"),
+        ({"s": "é\n"}, "s=é%0A"),
+    ],
+)
+def test_a_partition_has_one_name_that_can_be_read_again(
+    values: dict[str, str | None], key: str
+) -> None:
+    assert partition_key(values, ["s", "i"] if "i" in values else ["s"]) == key
+    assert partition_values(key) == values
+
+
+@pytest.mark.parametrize("text", ["", "s", "=1", "s=1/", "s=1=2"])
+def test_what_names_no_partition_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="names no partition"):
+        partition_values(text)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.reach import Reach
+from lakeguard_sdk.run import Window
 
 
 class Reason(StrEnum):
@@ -38,6 +39,8 @@ class Follower(Noun):
     dataset: DatasetName
     standing: Standing
     reach: Reach
+    window: Window | None = None
+    """What a run has to build again; None where it is all of it."""
     waits_for: tuple[DatasetName, ...] = ()
     version: int | None = None
     """The first that has caught up."""

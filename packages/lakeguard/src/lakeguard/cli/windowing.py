@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
+from typing import Any
 
 from lakeguard.promotion.partitioning import partition_columns
 from lakeguard_sdk.command_errors import NoWindow
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.reach import Reach, window_over
 from lakeguard_sdk.run import Window
 from lakeguard_sdk.schema import INTEGERS
-from lakeguard_sdk.windows import window_problem
+from lakeguard_sdk.windows import window_bounds, window_problem
 
 _ORDERED = ("date", "timestamp", "timestamp_ntz", *INTEGERS)
 
@@ -26,6 +29,33 @@ def chosen_window(
     if problem := window_problem(window, dataset.declared):
         raise NoWindow(dataset=dataset.dataset, reason=problem)
     return window
+
+
+def partition_windows(dataset: DatasetDefinition, keys: Sequence[str]) -> list[Window]:
+    """One for each partition, in the order of their values; ``NoWindow`` where one has none."""
+    windows = []
+    for key in keys:
+        try:
+            window = window_over(Reach(partitions=(key,)), dataset.declared)
+        except ValueError as error:
+            raise NoWindow(dataset=dataset.dataset, reason=str(error)) from None
+        if window is None:
+            reason = f"partition {key} is of no column that has a window"
+            raise NoWindow(dataset=dataset.dataset, reason=reason)
+        if problem := window_problem(window, dataset.declared):
+            raise NoWindow(dataset=dataset.dataset, reason=problem)
+        windows.append(window)
+    return sorted(set(windows), key=lambda window: _order(window, dataset))
+
+
+def _order(window: Window, dataset: DatasetDefinition) -> tuple[str, Any]:
+    data_type = str(dataset.declared.type_of(window.column))
+    return window.column, window_bounds(window, data_type)[0]
+
+
+def again_command(name: DatasetName, window: Window | None) -> str:
+    """What to type to build a dataset again, or a window of it."""
+    return f"lakeguard run {name}" if window is None else backfill_command(name, window)
 
 
 def backfill_command(name: DatasetName, window: Window) -> str:

@@ -95,12 +95,12 @@ class _Telling:
         )
 
     def under_way(self, one: Open) -> InvalidationRow:
-        key = one.invalidation.invalidation_id
-        followers = tuple(self._follower(key, item) for item in one.followed.values())
+        followers = tuple(self._follower(one.invalidation, item) for item in one.followed.values())
         return self._row(one.invalidation, followers)
 
-    def _follower(self, invalidation_id: str, item: Followed) -> Follower:
+    def _follower(self, one: Invalidation, item: Followed) -> Follower:
         made = item.made
+        own = made.dataset_id == one.dataset_id
         job = self._jobs.get(made.dataset_id)
         return Follower(
             dataset=self._names[made.dataset_id],
@@ -110,7 +110,8 @@ class _Telling:
             version=made.version,
             run_id=made.run_id,
             job=None if job is None else job.name,
-            task_id=self._tasks.get(task_key(invalidation_id, made.dataset_id)),
+            window=self._histories.window(made.dataset_id, item.reach, own=own),
+            task_id=self._tasks.get(task_key(one.invalidation_id, made.dataset_id)),
         )
 
     def _row(self, one: Invalidation, followers: tuple[Follower, ...]) -> InvalidationRow:

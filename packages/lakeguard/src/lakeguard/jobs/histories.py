@@ -27,6 +27,7 @@ from lakeguard.state.tables import (
 from lakeguard_sdk.definition import DatasetDefinition, TargetDefinition
 from lakeguard_sdk.load import NEW_ROWS_ONLY
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.reach import Reach, window_over
 from lakeguard_sdk.run import Window
 from lakeguard_sdk.words import LoadType, RunStatus
 
@@ -39,11 +40,16 @@ class Histories(NamedTuple):
     def name(self, dataset_id: str) -> DatasetName:
         return self.definitions[dataset_id].dataset
 
-    def windowed(self, dataset_id: str, *, own: bool) -> bool:
-        """Whether a window of it can be built of what its inputs are now. An APPEND reads them
-        only as far as it has, or it would have rows twice."""
+    def window(self, dataset_id: str, reach: Reach, *, own: bool) -> Window | None:
+        """The window that builds the reach again; None where only a whole run does.
+
+        A window of an APPEND reads its inputs no further than was read before, or it would have
+        rows twice: it puts right what is its own, and sees nothing of what was put right above.
+        """
         appends = self.definitions[dataset_id].load.type is LoadType.APPEND
-        return own or not appends
+        if appends and not own:
+            return None
+        return window_over(reach, self.nodes[dataset_id].schema)
 
 
 def read_histories(connection: Connection, org_id: str, since: datetime) -> Histories:

@@ -29,7 +29,7 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.state.locking import hold
 from lakeguard.state.tables import tasks
 from lakeguard_sdk.invalidation import End, Standing
-from lakeguard_sdk.reach import WHOLE, joined, window_over
+from lakeguard_sdk.reach import WHOLE, joined
 from lakeguard_sdk.words import TaskKind, TaskState
 
 ACTOR = "invalidation"
@@ -156,8 +156,7 @@ def _wish(
 ) -> Wish:
     reach = joined(item.reach for _, item in behind)
     own = all(one.invalidation.dataset_id == dataset_id for one, _ in behind)
-    can = histories.windowed(dataset_id, own=own)
-    window = window_over(reach, histories.nodes[dataset_id].schema) if can else None
+    window = histories.window(dataset_id, reach, own=own)
     details = {
         "invalidations": [one.invalidation.invalidation_id for one, _ in behind],
         "reach": (WHOLE if window is None else reach).to_data(),

@@ -1,11 +1,14 @@
-"""``lakeguard backfill``: a window of a dataset, built again."""
+"""``lakeguard backfill``: a window or partitions of a dataset, built again."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import click
 
 from lakeguard.cli.choosing import choose_named
 from lakeguard.cli.commands.run import EXIT_CODES
+from lakeguard.cli.downstream import Run, run_downstream
 from lakeguard.cli.failures import with_env
 from lakeguard.cli.inert import inert
 from lakeguard.cli.opening import person, project_of, writing
@@ -14,40 +17,130 @@ from lakeguard.cli.output import answer
 from lakeguard.cli.progress import note, working
 from lakeguard.cli.running import published_version, run_to_end
 from lakeguard.cli.views.run import run_lines
-from lakeguard.cli.windowing import backfill_command, chosen_window
+from lakeguard.cli.windowing import again_command, chosen_window, partition_windows
 from lakeguard.settings import load_settings
-from lakeguard_sdk.client import local_worker
+from lakeguard_sdk.client import Client, local_worker
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import Window
+from lakeguard_sdk.run import RunResult, Window
+from lakeguard_sdk.words import RunStatus
 
 
 @click.command("backfill")
 @click.argument("dataset")
-@click.option("--from", "start", required=True, metavar="A", help="The first value of the window.")
-@click.option("--to", "end", required=True, metavar="B", help="The last value, included.")
+@click.option("--from", "start", metavar="A", help="The first value of the window.")
+@click.option("--to", "end", metavar="B", help="The last value, included.")
 @click.option("--by", metavar="COLUMN", help="The column that the window is about.")
+@click.option(
+    "--partition",
+    "partitions",
+    multiple=True,
+    metavar="KEY",
+    help="A partition, as column=value; may be given more than once.",
+)
+@click.option("--downstream", is_flag=True, help="Then build again what was built from it, too.")
 @shared_options
-def command(call: Call, dataset: str, start: str, end: str, by: str | None) -> int:
+def command(
+    call: Call,
+    dataset: str,
+    start: str | None,
+    end: str | None,
+    by: str | None,
+    partitions: tuple[str, ...],
+    downstream: bool,
+) -> int:
     """Build again those rows of DATASET that lie from A to B of a column, both included.
 
     The column is the only partition column that has an order, else the watermark, unless --by
-    names it. The gate judges the result as it judges any other run, with the same exit codes.
+    names it. With --partition, each partition is built by a run of its own, in order; the first
+    that does not end well is the last. The gate judges each result as it judges any other run,
+    with the same exit codes.
     """
+    _require_one_way(start, end, by, partitions)
     asked = DatasetName(dataset)
-    spark_options = load_settings(project_of(call), call.env).spark
     with writing(call) as client:
         name = client.reader.dataset(asked).dataset_name
-        definitions = client.registry.definitions()
-        choose_named([name], definitions.datasets, with_parents=False)
-        window = chosen_window(client.reader.definition(name), definitions, start, end, by)
-        with working(f"filling back {name}, {window_text(window)}") as tell:
+        windows = _windows(client, name, start, end, by, partitions)
+        run = _runner(call, client)
+        results = _in_order(run, name, windows)
+        well = results[-1].status is RunStatus.SUCCESS
+        if downstream and well:
+            results += run_downstream(client, name, run)
+        return _tell(call, client, name, windows, results)
+
+
+def _require_one_way(
+    start: str | None, end: str | None, by: str | None, partitions: Sequence[str]
+) -> None:
+    if partitions and (start is not None or end is not None or by is not None):
+        raise click.UsageError("say --partition, or a window with --from and --to")
+    if not partitions and (start is None or end is None):
+        raise click.UsageError("say --from and --to, or --partition")
+
+
+def _windows(
+    client: Client,
+    name: DatasetName,
+    start: str | None,
+    end: str | None,
+    by: str | None,
+    partitions: Sequence[str],
+) -> list[Window]:
+    definitions = client.registry.definitions()
+    choose_named([name], definitions.datasets, with_parents=False)
+    definition = client.reader.definition(name)
+    if partitions:
+        return partition_windows(definition, partitions)
+    return [chosen_window(definition, definitions, str(start), str(end), by)]
+
+
+def _runner(call: Call, client: Client) -> Run:
+    spark_options = load_settings(project_of(call), call.env).spark
+
+    def run(name: DatasetName, window: Window | None) -> RunResult:
+        what = f"filling back {name}, {window_text(window)}" if window else f"running {name}"
+        with working(what) as tell:
             worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
-            result = run_to_end(client, worker, name, person(), window=window, note=note)
-        published = published_version(client, name)
-    data = {"run": result.to_data(), "published": published, "window": window.to_data()}
-    again = inert(with_env(backfill_command(name, window), call.env))
-    answer(call, data, [f"window: {window_text(window)}", *run_lines(result, published, again)])
-    return EXIT_CODES[result.status]
+            return run_to_end(client, worker, name, person(), window=window, note=note)
+
+    return run
+
+
+def _in_order(run: Run, name: DatasetName, windows: Sequence[Window]) -> list[RunResult]:
+    results: list[RunResult] = []
+    for window in windows:
+        results.append(run(name, window))
+        if results[-1].status is not RunStatus.SUCCESS:
+            break
+    return results
+
+
+def _tell(
+    call: Call,
+    client: Client,
+    name: DatasetName,
+    windows: Sequence[Window],
+    results: Sequence[RunResult],
+) -> int:
+    """One run is told as ever; of several, each with the command that builds the same again."""
+    lines: list[str] = []
+    said: list[dict[str, object]] = []
+    own = [*windows[: len(results)], *[None] * max(0, len(results) - len(windows))]
+    for result, window in zip(results, own, strict=True):
+        published = published_version(client, result.dataset)
+        again = inert(with_env(again_command(result.dataset, window), call.env))
+        lines += [f"window: {window_text(window)}"] if window else []
+        lines += run_lines(result, published, again)
+        kept = window.to_data() if window else None
+        said.append({"run": result.to_data(), "published": published, "window": kept})
+    if left := len(windows) - sum(result.dataset == name for result in results):
+        lines.append(f"{left} more not begun")
+    answer(call, said[0] if len(said) == 1 else {"runs": said}, lines)
+    return max((EXIT_CODES[result.status] for result in results), key=_badness)
+
+
+def _badness(code: int) -> tuple[bool, int]:
+    """One that failed is told before one that was blocked."""
+    return code == EXIT_CODES[RunStatus.FAILED], code
 
 
 def window_text(window: Window) -> str:

@@ -1,0 +1,107 @@
+"""``lakeguard invalidations`` and partitions, as a person calls and reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard.cli.windowing import partition_windows
+from lakeguard_sdk.command_errors import NoWindow
+from lakeguard_sdk.run import Window
+from tests.unit.cli.conftest import Shell
+from tests.worlds.partitioned_numbers import BRONZE, SILVER, dataset, project, publish
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    client = project(tmp_path, dataset(BRONZE), dataset(SILVER, BRONZE))
+    for name in (BRONZE, SILVER):
+        publish(client, name, {"2026-01": [1], "2026-02": [2]})
+    return tmp_path
+
+
+def test_one_is_added_seen_and_withdrawn(shell: Shell, folder: Path) -> None:
+    at = ("--project", folder)
+    words = ("--partition", "month=2026-01", "--reason", "correction", "--why", "a wrong feed")
+    added = shell("invalidations", "add", BRONZE, *words, *at)
+    assert added.code == 0
+    assert "! 2 datasets behind  bronze.flights   month=2026-01" in added.out
+    assert "WAITS      silver.flights   for bronze.flights" in added.out
+    window = "--from 2026-01 --to 2026-01 --by month"
+    assert added.out.endswith(f"Next: lakeguard backfill bronze.flights {window}\n")
+    (row,) = shell("invalidations", "list", SILVER, *at, "--json").data["invalidations"]
+    assert (row["reason"], row["why"], row["end"]) == ("correction", "a wrong feed", None)
+    listed = shell("invalidations", "list", *at).out
+    assert listed.splitlines()[1].split()[:4] == [
+        row["invalidation_id"], "bronze.flights", "month=2026-01", "correction"
+    ]  # fmt: skip
+    key = row["invalidation_id"]
+    withdrawn = shell("invalidations", "withdraw", key, "--why", "it was right", *at)
+    assert "WITHDRAWN" in withdrawn.out
+    assert shell("invalidations", "list", *at).out == "everybody has caught up\n"
+    (over,) = shell("invalidations", "list", "--all", *at, "--json").data["invalidations"]
+    assert over["end"] == "withdrawn"
+    again = shell("invalidations", "withdraw", key, "--why", "again", *at, "--json")
+    assert (again.code, again.data["error"]["code"]) == (2, "LG-1663")
+    assert "WITHDRAWN" in shell("invalidations", "show", key, *at).out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--partition", "month=1", "--from", "1", "--to", "2"),
+        ("--from", "1"),
+        ("--by", "month"),
+    ],
+)
+def test_a_part_is_named_in_one_way(shell: Shell, folder: Path, words: tuple[str, ...]) -> None:
+    said = shell("invalidations", "add", BRONZE, "--reason", "manual", *words, "--project", folder)
+    assert said.code == 2
+    assert shell("invalidations", "list", "--project", folder).out == "everybody has caught up\n"
+
+
+def test_a_window_is_about_the_column_that_is_meant(shell: Shell, folder: Path) -> None:
+    words = ("--from", "1", "--to", "5", "--by", "n", "--reason", "late_data")
+    said = shell("invalidations", "add", BRONZE, *words, "--project", folder, "--json")
+    told = said.data["invalidation"]
+    assert told["reach"]["window"] == {"column": "n", "start": "1", "end": "5"}
+    assert [item["reach"] for item in told["followers"]] == [
+        told["reach"], {"partitions": [], "window": None}
+    ]  # fmt: skip
+
+
+def test_partitions_are_listed_with_the_version_that_brought_them(
+    shell: Shell, folder: Path
+) -> None:
+    said = shell("versions", BRONZE, "--partitions", "--project", folder)
+    assert [line.split()[:2] for line in said.out.splitlines()] == [
+        ["PARTITION", "SINCE"], ["month=2026-01", "v1"], ["month=2026-02", "v1"]
+    ]  # fmt: skip
+    told = shell("versions", BRONZE, "--partitions", "--project", folder, "--json").data
+    assert [row["rows"] for row in told["partitions"]] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--from", "1"), "say --from and --to, or --partition"),
+        (("--partition", "month=1", "--by", "n"), "say --partition, or a window"),
+        (("--partition", "month"), "names no partition"),
+        (("--partition", "x=1"), "is of no column that has a window"),
+    ],
+)
+def test_a_back_fill_is_named_in_one_way(
+    shell: Shell, folder: Path, words: tuple[str, ...], problem: str
+) -> None:
+    said = shell("backfill", BRONZE, *words, "--project", folder)
+    assert said.code == 2
+    assert problem in said.err
+
+
+def test_windows_of_partitions_are_in_the_order_of_their_values() -> None:
+    definition = dataset(BRONZE, by=("n",))
+    windows = partition_windows(definition, ["n=10", "n=9", "n=10"])
+    assert windows == [Window(column="n", start=text, end=text) for text in ("9", "10")]
+    with pytest.raises(NoWindow, match="is no value of type long"):
+        partition_windows(definition, ["n=ten"])
