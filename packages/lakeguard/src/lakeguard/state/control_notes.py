@@ -68,6 +68,7 @@ CONTROL_NOTES: dict[str, TableNote] = {
                 "An execution that has ended never changes, and the ledger has it once.",
                 tests=(
                     "tests/contract/test_executions.py::test_the_ledger_has_each_execution_once",
+                    "tests/contract/test_job_history.py::test_what_came_before_is_not_overwritten",
                 ),
             ),
         ),
