@@ -1,0 +1,288 @@
+"""The queue with many workers at once, on a server that ends sessions and refuses transactions."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, event, func, select, text
+
+from lakeguard.insight.verifying.history import history_findings
+from lakeguard.state.clock import ServerClock
+from lakeguard.state.database import Database
+from lakeguard.state.tables import task_attempts, task_results, tasks
+from lakeguard.state.transacting import transact
+from lakeguard_sdk.state_errors import StateUnavailable
+from lakeguard_sdk.words import TaskState
+from tests.worlds.databases import Server
+from tests.worlds.queues import DONE, Queue, job, make_queue
+
+WORKERS = 8
+
+
+@pytest.fixture
+def state(schema: Database) -> Database:
+    schema.migrate()
+    return schema
+
+
+@pytest.fixture
+def connected(state: Database) -> Iterator[Callable[[], Database]]:
+    """More of the same State, each with connections of its own, as processes have them."""
+    made: list[Database] = []
+
+    def another() -> Database:
+        made.append(Database(state.url, state.schema))
+        return made[-1]
+
+    yield another
+    for database in made:
+        database.close()
+
+
+def work_off(queue: Queue, batch: int, watch: Callable[[], None] = lambda: None) -> list[str]:
+    """A worker that goes on until nothing is left to take for a while; the ids that it did."""
+    done, idle = [], 0
+    while idle < 20:
+        try:
+            given = queue.claim(limit=batch)
+            watch()
+            queue.dispatch.report_all([(each.ticket, DONE) for each in given])
+        except StateUnavailable:
+            continue
+        done += [each.ticket.task_id for each in given]
+        idle = 0 if given else idle + 1
+        time.sleep(0 if given else 0.01)
+    return done
+
+
+def completed(queue: Queue) -> int:
+    with queue.heart.database.read() as connection:
+        count = select(func.count()).select_from(tasks)
+        count = count.where(tasks.c.org_id == queue.heart.org_id)
+        return connection.scalars(count.where(tasks.c.state == "completed")).one()
+
+
+def test_each_task_goes_to_one_of_many_workers(
+    state: Database, connected: Callable[[], Database]
+) -> None:
+    queue = make_queue(state, job("sweep", concurrency=1000), job("mop", concurrency=1000))
+    put = [*queue.put("sweep", 150), *queue.put("mop", 150)]
+    queues = [queue.of(connected()) for _ in range(WORKERS)]
+    with ThreadPoolExecutor(WORKERS) as pool:
+        done = [task_id for each in pool.map(lambda q: work_off(q, 7), queues) for task_id in each]
+    assert Counter(done) == Counter(put)
+    assert completed(queue) == len(put)
+    assert not list(history_findings(state, queue.heart.org_id))
+
+
+def test_no_more_than_the_limit_of_a_job_ever_runs(
+    state: Database, connected: Callable[[], Database]
+) -> None:
+    limit = 3
+    queue = make_queue(state, job("mop", concurrency=limit))
+    put = queue.put("mop", 60)
+    seen: list[int] = []
+    running = select(func.count()).select_from(tasks)
+    running = running.where(tasks.c.state == TaskState.RUNNING.value)
+
+    def watch() -> None:
+        with state.read() as connection:
+            seen.append(connection.scalars(running).one())
+
+    queues = [queue.of(connected()) for _ in range(WORKERS)]
+    with ThreadPoolExecutor(WORKERS) as pool:
+        done = sum(pool.map(lambda q: len(work_off(q, 2, watch)), queues))
+    assert done == len(put)
+    assert limit - 1 <= max(seen) <= limit
+
+
+def refuse_some(database: Database, share: float, luck: random.Random) -> None:
+    """The server itself throws away transactions, at any of their statements or at their ends."""
+
+    def before(connection: Connection, _cursor: object, statement: str, *_more: object) -> None:
+        if statement.startswith(("INSERT", "UPDATE", "SELECT tasks")) and luck.random() < share:
+            code = luck.choice(["40001", "40P01"])
+            connection.exec_driver_sql(f"DO $$ BEGIN RAISE SQLSTATE '{code}'; END $$")
+
+    event.listen(database.engine, "before_cursor_execute", before)
+
+
+def test_transactions_that_are_thrown_away_are_done_again(
+    state: Database, connected: Callable[[], Database]
+) -> None:
+    """About one in five: a claim and a report have eight such statements each."""
+    queue = make_queue(state, job("sweep", concurrency=1000))
+    put = queue.put("sweep", 60)
+    queues = [queue.of(connected()) for _ in range(4)]
+    for number, each in enumerate(queues):
+        refuse_some(each.heart.database, 0.03, random.Random(number))
+    with ThreadPoolExecutor(4) as pool:
+        done = [task_id for each in pool.map(lambda q: work_off(q, 3), queues) for task_id in each]
+    assert Counter(done) == Counter(put), "nothing lost, nothing doubled"
+    with state.read() as connection:
+        for table in (task_attempts, task_results):
+            assert connection.scalars(select(func.count()).select_from(table)).one() == len(put)
+    assert not list(history_findings(state, queue.heart.org_id))
+
+
+def test_what_is_always_thrown_away_is_given_up_in_the_end(state: Database) -> None:
+    calls: list[int] = []
+
+    def work(connection: Connection) -> None:
+        calls.append(1)
+        connection.execute(text("DO $$ BEGIN RAISE SQLSTATE '40001'; END $$"))
+
+    with pytest.raises(StateUnavailable):
+        state.transact(work)
+    assert len(calls) == 8
+
+
+def test_what_may_have_been_committed_is_not_done_again(state: Database, server: Server) -> None:
+    calls: list[int] = []
+
+    def end_session(connection: Connection) -> None:
+        pid = connection.connection.driver_connection.info.backend_pid  # type: ignore[union-attr]
+        server.sql(f"SELECT pg_terminate_backend({pid})")
+
+    def work(connection: Connection) -> None:
+        calls.append(connection.scalars(select(func.pg_backend_pid())).one())
+
+    event.listen(state.engine, "commit", end_session)
+    try:
+        with pytest.raises(StateUnavailable):
+            state.transact(work)
+    finally:
+        event.remove(state.engine, "commit", end_session)
+    assert len(calls) == 1
+
+
+def test_a_session_that_is_ended_before_its_commit_is_made_anew(
+    state: Database, server: Server
+) -> None:
+    pids: list[int] = []
+
+    def work(connection: Connection) -> int:
+        pid = connection.scalars(select(func.pg_backend_pid())).one()
+        pids.append(pid)
+        if len(pids) == 1:
+            server.sql(f"SELECT pg_terminate_backend({pid})")
+        return connection.scalars(select(func.count()).select_from(tasks)).one()
+
+    assert state.transact(work) == 0
+    assert len(set(pids)) == 2
+
+
+def test_workers_go_on_when_all_sessions_are_ended(
+    state: Database, server: Server, connected: Callable[[], Database]
+) -> None:
+    queue = make_queue(state, job("sweep", concurrency=1000))
+    put = queue.put("sweep", 80)
+    queues = [queue.of(connected()) for _ in range(3)]
+    over = threading.Event()
+
+    def end_sessions() -> None:
+        while not over.wait(0.05):
+            server.sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE application_name = 'lakeguard' AND pid <> pg_backend_pid()"
+            )
+
+    ending = threading.Thread(target=end_sessions)
+    ending.start()
+    with ThreadPoolExecutor(3) as pool:
+        futures = [pool.submit(work_off, each, 4) for each in queues]
+        time.sleep(0.6)
+        over.set()
+        ending.join()
+        for each in futures:
+            each.result()
+    left = counted_states(queue)
+    assert sum(left.values()) == len(put)
+    assert set(left) <= {TaskState.RUNNING, TaskState.COMPLETED}, "a lost reply is a lost lease"
+    queue.clock.pass_time(121)
+    queue.reap()
+    queue.clock.pass_time(600)
+    queue.queue_retries()
+    work_off(queue, 10)
+    assert counted_states(queue) == {TaskState.COMPLETED: len(put)}
+    assert not list(history_findings(state, queue.heart.org_id))
+
+
+def counted_states(queue: Queue) -> dict[TaskState, int]:
+    counted = select(tasks.c.state, func.count()).group_by(tasks.c.state)
+    with queue.heart.database.read() as connection:
+        return {TaskState(state): count for state, count in connection.execute(counted)}
+
+
+def test_who_finds_no_connection_is_told_to_come_again(state: Database) -> None:
+    queue = make_queue(state, job("sweep"))
+    queue.put("sweep")
+    state.engine.pool._timeout = 0.05  # type: ignore[attr-defined]
+    held = [state.engine.connect() for _ in range(15)]
+    with pytest.raises(StateUnavailable) as told:
+        queue.claim()
+    assert told.value.retryable
+    for connection in held:
+        connection.close()
+    assert len(queue.take()) == 1
+
+
+def test_the_clock_of_the_server_decides_whatever_a_machine_believes(state: Database) -> None:
+    """Two processes whose own clocks are ten minutes apart agree on what is due."""
+    ahead = ServerClock(state.engine, lambda: time.monotonic() + 300)
+    behind = ServerClock(state.engine, lambda: time.monotonic() - 300)
+    assert abs(ahead() - behind()) < timedelta(seconds=2)
+    moments = [ahead() for _ in range(5)]
+    assert all(one <= two for one, two in pairwise(moments))
+    with state.read() as connection:
+        server = connection.scalars(select(func.clock_timestamp())).one()
+    assert abs(ahead() - server) < timedelta(seconds=2)
+
+
+def test_the_server_is_asked_again_now_and_then(schema: Database) -> None:
+    ticks = [1000.0]
+    clock = ServerClock(schema.engine, lambda: ticks[0])
+    first = clock()
+    ticks[0] += 20
+    assert clock() - first == timedelta(seconds=20)
+    ticks[0] += 20
+    assert clock() - first < timedelta(seconds=20), "the answer counts, and not the ticks"
+
+
+def test_the_clock_goes_on_while_the_server_cannot_be_asked(schema: Database) -> None:
+    ticks = [1000.0]
+    clock = ServerClock(schema.engine, lambda: ticks[0])
+    first = clock()
+    schema.engine.pool._timeout = 0.05  # type: ignore[attr-defined]
+    held = [schema.engine.connect() for _ in range(15)]
+    ticks[0] += 60
+    assert clock() - first == timedelta(seconds=60)
+    for connection in held:
+        connection.close()
+
+
+def test_a_file_goes_by_the_clock_of_its_machine(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path}/state.db")
+    before = time.time()
+    assert before <= database.clock().timestamp() <= time.time()
+
+
+def test_pauses_between_are_short(state: Database) -> None:
+    slept: list[float] = []
+
+    def work(connection: Connection) -> None:
+        if len(slept) < 5:
+            connection.execute(text("DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$"))
+
+    transact(state.engine, work, slept.append)
+    assert len(slept) == 5
+    assert sum(slept) < 0.2
