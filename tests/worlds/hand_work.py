@@ -12,7 +12,7 @@ from lakeguard_sdk.evidence import Changes, Evidence
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.measure import RowCount, measure_key
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan, RunResult
+from lakeguard_sdk.run import Failure, RunPlan, RunResult, RunTicket
 from lakeguard_sdk.words import LoadType
 from tests.worlds.lakes import DeltaLake, Lake
 from tests.worlds.planes import NUMBERS
@@ -88,11 +88,16 @@ def run_by_hand(
     task_id: str | None = None,
     notes: dict[str, Any] | None = None,
     changes: Changes | None = None,
+    claimed: RunTicket | None = None,
 ) -> RunResult:
-    """One run of the numbers dataset from submit to completion, by this process."""
+    """One run of the numbers dataset from submit to completion, by this process; or of a task
+    that it has claimed."""
     lake = DeltaLake()
-    task_id = task_id or client.operations.submit(NUMBERS, "by hand")
-    plan = client.runs.open_run(task_id, this_process("by hand"))
+    if claimed is None:
+        task_id = task_id or client.operations.submit(NUMBERS, "by hand")
+        plan = client.runs.open_run(task_id, this_process("by hand"))
+    else:
+        plan = client.runs.open_claimed(claimed)
     if isinstance(plan, RunResult):
         return plan
     client.runs.submit_schema(plan.ticket, plan.declared)
