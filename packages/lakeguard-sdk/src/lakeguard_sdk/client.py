@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
 from lakeguard_sdk.alerting import Alerts
+from lakeguard_sdk.delivered import DataPlace, PlaceMarkers
 from lakeguard_sdk.dispatch import Dispatch, Jobs
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
 from lakeguard_sdk.events import Events
@@ -82,6 +83,9 @@ class Worker(Protocol):
     def run_compaction(self, task_id: str) -> RunResult: ...
     def run_adoption(self, task_id: str) -> RunResult: ...
     def rebuild(self, plan: RebuildPlan) -> Rebuilt: ...
+    def markers(self, places: Sequence[DataPlace]) -> tuple[PlaceMarkers, ...]:
+        """What data databases say of the tables that were delivered to them; nothing is changed."""
+
     def stop(self) -> None: ...
 
 

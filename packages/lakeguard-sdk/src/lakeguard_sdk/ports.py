@@ -20,6 +20,7 @@ from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.comparison import CheckTrend, SideBySide, Since
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
+from lakeguard_sdk.delivered import DataPlace, PlaceMarkers
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.invalidation import InvalidationRow, PartitionRow, Reason
 from lakeguard_sdk.maintenance import Maintained
@@ -28,7 +29,7 @@ from lakeguard_sdk.memory import Backtest, Replays
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.planning import Applied, Plan
 from lakeguard_sdk.profile import Profile, ProfilePlan
-from lakeguard_sdk.proof import Synced, VerifyReport
+from lakeguard_sdk.proof import Finding, Synced, VerifyReport
 from lakeguard_sdk.quarantine import KeptChoice, KeptListing, KeptRows, QuarantineBalance
 from lakeguard_sdk.reach import Reach
 from lakeguard_sdk.reading import (
@@ -267,3 +268,9 @@ class Ledger(Protocol):
         head: str | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> VerifyReport: ...
+    def data_places(self) -> Sequence[DataPlace]:
+        """Where targets deliver to."""
+
+    def judge_markers(self, found: Sequence[PlaceMarkers]) -> Sequence[Finding]:
+        """What lies there of things that the State does not know, and what is published and does
+        not lie there."""

@@ -28,6 +28,8 @@ class FindingKind(StrEnum):
     """A decision made again comes out otherwise."""
     HISTORY = "history"
     """Rows contradict each other: a gap, a double, a reference to nothing."""
+    DATA = "data"
+    """A data database has what the State knows nothing of, or lacks what is published."""
 
     @property
     def exit_code(self) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lakeguard_sdk.client import Progress, WorkerClient
+from lakeguard_sdk.delivered import DataPlace, PlaceMarkers
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.rebuild import RebuildPlan, Rebuilt
@@ -98,6 +99,12 @@ class SparkWorker:
 
         self._sign.check()
         return run_adoption(task_id, self._client, self._progress)
+
+    def markers(self, places: Sequence[DataPlace]) -> tuple[PlaceMarkers, ...]:
+        """What data databases say of the tables that were delivered to them; without Spark."""
+        from openlaketx.deliver.postgresql.scanning import scan_place
+
+        return tuple(scan_place(place) for place in places)
 
     def rebuild(self, plan: RebuildPlan) -> Rebuilt:
         """Builds a run of the past again, in a place that nothing shows, and compares its rows."""

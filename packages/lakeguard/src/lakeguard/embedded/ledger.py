@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from lakeguard.promotion.heart import Heart
 from lakeguard.relay.relay import Relay
+from lakeguard_sdk.delivered import DataPlace, PlaceMarkers
 from lakeguard_sdk.ledger_errors import (
     LedgerGone,
     LedgerOlder,
@@ -15,7 +16,7 @@ from lakeguard_sdk.ledger_errors import (
     StateForked,
     StateOlder,
 )
-from lakeguard_sdk.proof import Synced, VerifyReport
+from lakeguard_sdk.proof import Finding, Synced, VerifyReport
 
 
 @dataclass(frozen=True)
@@ -50,3 +51,15 @@ class EmbeddedLedger:
             progress=progress,
             kept=heart.kept,
         )
+
+    def data_places(self) -> Sequence[DataPlace]:
+        from lakeguard.insight.verifying.delivered import data_places
+
+        with self.heart.database.read() as connection:
+            return data_places(connection, self.heart.org_id)
+
+    def judge_markers(self, found: Sequence[PlaceMarkers]) -> Sequence[Finding]:
+        from lakeguard.insight.verifying.delivered import judge_markers
+
+        with self.heart.database.read() as connection:
+            return list(judge_markers(connection, self.heart.org_id, found))

@@ -50,7 +50,7 @@ def connected(table: DatabaseTable, shown: ResolvedDataset) -> Iterator[Connecti
     """
     secrets = resolve_all(table.secrets)
     try:
-        with _opened(table.url, secrets) as connection:
+        with opened(table.url, secrets) as connection:
             yield connection
     except psycopg.Error as error:
         told = without(str(error), secrets.values())
@@ -61,7 +61,8 @@ def connected(table: DatabaseTable, shown: ResolvedDataset) -> Iterator[Connecti
 
 
 @contextmanager
-def _opened(url: str, secrets: dict[str, str]) -> Iterator[Connection]:
+def opened(url: str, secrets: dict[str, str]) -> Iterator[Connection]:
+    """As every session of ours is; what goes wrong is the database's own error."""
     given: dict[str, Any] = {**_CLIENT, **secrets}
     with psycopg.connect(url, autocommit=True, **given) as connection:
         calls = ", ".join("set_config(%s, %s, false)" for _ in _SESSION)

@@ -1,0 +1,144 @@
+"""What lies in a data database, held against the State: orphans and missing deliveries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk import Client, connect
+from lakeguard_sdk.client import local_worker
+from lakeguard_sdk.definition import Definitions, SourceMapping, TargetDefinition
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.proof import FindingKind
+from lakeguard_sdk.words import LoadType, TargetFormat
+from tests.worlds.hand_work import run_by_hand
+from tests.worlds.live_numbers import TABLE, deliver
+from tests.worlds.live_tables import SECRETS, LiveSchema
+from tests.worlds.live_tables import live as live
+from tests.worlds.planes import numbers_definitions
+from tests.worlds.projects import make_project
+
+SERVING = "serving"
+
+
+@dataclass(frozen=True)
+class Served:
+    """The numbers dataset with a target in PostgreSQL."""
+
+    client: Client
+    live: LiveSchema
+
+    def publish(self, *rows: int, organisation: str = "default") -> None:
+        run_by_hand(self.client, list(rows))
+        deliver(self.client, self.live.table(TABLE, organisation=organisation))
+
+    def findings(self) -> list[tuple[str, str]]:
+        """As ``verify --data`` finds them."""
+        places = self.client.ledger.data_places()
+        worker = local_worker(self.client.for_worker(), spark_options={})
+        found = self.client.ledger.judge_markers(worker.markers(places))
+        assert {each.kind for each in found} <= {FindingKind.DATA}
+        return [(each.place, each.message) for each in found]
+
+    def mark(self, change: str) -> None:
+        self.live.sql(f"UPDATE {{markers}} SET {change}")
+
+
+@pytest.fixture
+def served(tmp_path: Path, live: LiveSchema) -> Served:
+    target = TargetDefinition(
+        target=SERVING,
+        location="zones/serving",
+        zone="serving",
+        format=TargetFormat.POSTGRESQL,
+        url=live.url,
+        secrets=SECRETS,
+        sources=(SourceMapping(source="numbers"),),
+        details={"schema": live.name},
+    )
+    given = numbers_definitions(LoadType.FULL)
+    datasets = tuple(each.model_copy(update={"target": SERVING}) for each in given.datasets)
+    definitions = Definitions(sources=given.sources, targets=(target,), datasets=datasets)
+    return Served(make_project(tmp_path / "lake", definitions), live)
+
+
+def test_what_is_delivered_is_found_in_order(served: Served) -> None:
+    assert served.findings() == [], "nothing is published yet"
+    served.publish(1, 2)
+    assert served.findings() == []
+    ((org, task, run),) = served.live.sql("SELECT org_id, task_id, run_id FROM {markers}")
+    assert (org, served.client.reader.run(str(run)).task_id) == ("default", task)
+
+
+def test_what_is_published_and_not_delivered_is_listed(served: Served) -> None:
+    run_by_hand(served.client, [1])
+    ((place, message),) = served.findings()
+    assert place == f"serving: {served.live.name}.{TABLE}"
+    assert message == "bronze.numbers is published as v1; delivered is nothing"
+    served.publish(1, 2)
+    run_by_hand(served.client, [3])
+    assert [message for _, message in served.findings()] == [
+        "bronze.numbers is published as v3; delivered is v2"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("org_id = 'gone'", "the State does not know organisation gone"),
+        ("dataset_id = 'ds_gone'", "the State does not know dataset ds_gone"),
+        ("run_id = 'run_gone'", "the State does not know run run_gone"),
+        ("task_id = 'task_gone'", "the State does not know task task_gone"),
+        ("job_id = 'job_gone'", "the State does not know job job_gone"),
+        ("version = 7", "the State does not know bronze.numbers version 7"),
+    ],
+)
+def test_an_id_that_the_state_does_not_know_is_an_orphan(
+    change: str, message: str, served: Served
+) -> None:
+    served.publish(1, 2)
+    served.mark(change)
+    assert message in [said for _, said in served.findings()]
+
+
+def test_a_marker_without_its_table_is_listed(served: Served) -> None:
+    served.publish(1)
+    served.live.sql("DROP TABLE {table}", TABLE)
+    assert served.findings() == [
+        (f"serving: {served.live.name}.{TABLE}", "its marker is there, the table is not")
+    ]
+
+
+def test_a_marker_from_before_is_looked_at_as_far_as_it_goes(served: Served) -> None:
+    served.publish(1)
+    for name in ("org_id", "job_id", "task_id"):
+        served.live.sql(f"ALTER TABLE {{markers}} DROP COLUMN {name}")
+    assert served.findings() == []
+
+
+def test_a_database_that_cannot_be_asked_is_told_without_its_secrets(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DELIVERY_PASSWORD", "hunter2hunter2")
+    ((_, message),) = served.findings()
+    assert message.startswith("it cannot be looked at: ")
+    assert "hunter2" not in message
+    monkeypatch.delenv("DELIVERY_PASSWORD")
+    assert "DELIVERY_PASSWORD" in str(served.findings())
+
+
+def test_a_run_of_a_dataset_goes_on_while_its_target_is_down(
+    tmp_path: Path, served: Served
+) -> None:
+    """The version is published; what is missing is listed, and the next delivery brings it."""
+    away = served.live.table(TABLE, url="postgresql://127.0.0.1:1/live")
+    with pytest.raises(Exception, match="onnection"):
+        deliver(served.client, away) if run_by_hand(served.client, [1]).version else None
+    assert [
+        row.version for row in served.client.reader.versions(DatasetName("bronze.numbers"))
+    ] == [1]
+    assert len(served.findings()) == 1
+    deliver(connect(tmp_path / "lake"), served.live.table(TABLE, organisation="default"))
+    assert served.findings() == []
