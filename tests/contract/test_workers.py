@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from lakeguard.work import Attempt, Ending, Told, run_here
+from lakeguard.work import Attempt, Ending, Told
 from lakeguard.work.captured_log import log_place
 from lakeguard.work.keeping import keep_once
-from lakeguard_sdk.client import Client, local_worker
+from lakeguard_sdk.client import Client
 from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.dispatch import TaskReport
 from lakeguard_sdk.processes import this_process
@@ -181,18 +181,6 @@ def test_a_worker_that_is_stopped_twice_leaves_its_task_to_others(tmp_path: Path
     row = client.jobs.task(task)
     assert why(row) == ("failed", "LG-5658")
     assert row.due_at is not None
-
-
-def test_one_task_is_run_by_who_launched_it(tmp_path: Path) -> None:
-    client = job_project(tmp_path, python_job(labels="gpu"))
-    write_job(tmp_path, "pass", "nightly")
-    own, other = task_of(client, key="own"), task_of(client, key="other")
-    builder = local_worker(client.for_worker(), spark_options={})
-    ended = run_here(client, builder, own)
-    assert ended is not None
-    assert ended.ending is Ending.SUCCEEDED
-    assert run_here(client, builder, own) is None
-    assert client.jobs.task(other).state is TaskState.QUEUED
 
 
 class Away:

@@ -2,7 +2,6 @@
 
 from lakeguard.work.attempt import Attempt, Ended, Ending
 from lakeguard.work.bench import Bench
-from lakeguard.work.here import run_here
 from lakeguard.work.loop import Manner, Told, WorkLoop
 from lakeguard.work.seclusion import seclude
 
@@ -14,6 +13,5 @@ __all__ = [
     "Manner",
     "Told",
     "WorkLoop",
-    "run_here",
     "seclude",
 ]

@@ -46,8 +46,6 @@ class Manner:
     """For attempts under way once it is told to stop; then they are interrupted."""
     drain: bool = False
     """Ends when nothing is due and nothing runs."""
-    only: str | None = None
-    """The one task that it takes, due or not."""
 
 
 @dataclass
@@ -112,10 +110,7 @@ class WorkLoop:
         return ()
 
     def _claim(self, most: int) -> Sequence[Assignment]:
-        manner = self.manner
-        return self.dispatch.claim(
-            self.identity, limit=most, labels=manner.labels, only=manner.only
-        )
+        return self.dispatch.claim(self.identity, limit=most, labels=self.manner.labels)
 
     def _begin(self, attempt: Attempt) -> None:
         run_id = attempt.ticket.run_id
