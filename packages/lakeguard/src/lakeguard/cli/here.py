@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from lakeguard.cli.commands.worker import stopping
 from lakeguard.cli.inert import inert
 from lakeguard.cli.opening import project_of
 from lakeguard.cli.options import Call
 from lakeguard.cli.progress import WARNINGS, note
+from lakeguard.cli.stopping import stopping
 from lakeguard.settings import hide_secrets, load_settings
 from lakeguard.work import Attempt, Bench, Ended, Ending, seclude
 from lakeguard.work.keeping import keeping_leases

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -14,6 +11,7 @@ from lakeguard.cli.inert import inert
 from lakeguard.cli.opening import project_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.progress import WARNINGS, note
+from lakeguard.cli.stopping import stopping
 from lakeguard.cli.views.worker import TaskTeller
 from lakeguard.settings import Settings, hide_secrets, load_settings
 from lakeguard.work import Bench, Ending, Manner, WorkLoop, seclude
@@ -89,18 +87,6 @@ def _loop(call: Call, client: Client, settings: Settings, manner: Manner) -> Wor
         manner=manner,
         tell=TaskTeller(as_json=call.json, note=note),
     )
-
-
-@contextmanager
-def stopping(stop: Callable[[], None]) -> Iterator[None]:
-    """SIGTERM and Ctrl-C say stop, and no longer interrupt what is under way."""
-    signals = (signal.SIGTERM, signal.SIGINT)
-    before = [signal.signal(number, lambda *_: stop()) for number in signals]
-    try:
-        yield
-    finally:
-        for number, handler in zip(signals, before, strict=True):
-            signal.signal(number, handler)
 
 
 def _warn(stage: str, facts: dict[str, Any]) -> None:
