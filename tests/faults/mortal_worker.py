@@ -57,6 +57,8 @@ def _steps(client: Client, act: str, said: str, folder: Path) -> list[Callable[[
         "build": [claim, build],
         "tick": [client.jobs.tick],
         "trigger": [trigger],
+        "deploy": [lambda: client.jobs.deploy("back", to=said)],
+        "cancel": [lambda: client.jobs.cancel(said)],
     }
     return acts[act]
 

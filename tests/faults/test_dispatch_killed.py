@@ -11,14 +11,18 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client
+from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.words import TaskState
 from tests.faults import mortal_worker
 from tests.faults.mortal_worker import AFTER, BEFORE, COMMITS, DURING
 from tests.faults.test_killed import NEWBORN
 from tests.worlds.hand_work import shown
 from tests.worlds.job_projects import (
+    DONE,
     JOB,
     assert_books,
+    claim_one,
     job_project,
     python_job,
     states,
@@ -35,7 +39,6 @@ WORKER = (
     *(("report", point) for point in (*COMMITS, "report.written", "report.recorded")),
 )
 """Every step of a worker: what it does, and where it dies in that."""
-TRIGGER = ("trigger.launched", "trigger.moved", "trigger.committed")
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +76,7 @@ def test_a_worker_killed_at_every_step(tmp_path: Path) -> None:
     assert max(row.attempt for row in client.jobs.tasks(job=JOB, limit=100)) == 2
 
 
-@pytest.mark.parametrize("point", [*COMMITS, *TRIGGER])
+@pytest.mark.parametrize("point", COMMITS)
 def test_a_dispatcher_killed_in_its_turn(point: str, tmp_path: Path) -> None:
     """A file that arrived launches its job once, whoever was killed about it."""
     client = job_project(tmp_path, python_job(on_files="landing/*.csv"))
@@ -84,9 +87,9 @@ def test_a_dispatcher_killed_in_its_turn(point: str, tmp_path: Path) -> None:
     os.utime(landing / "orders.csv", (1, 1))  # nobody is writing it any more
     kill(tmp_path, "tick", point)
     before = states(tmp_path)
-    if point in (BEFORE, "trigger.launched", "trigger.moved"):
+    if point == BEFORE:
         assert before == {}
-    elif point in (AFTER, "trigger.committed"):
+    elif point == AFTER:
         assert before == {TaskState.QUEUED.value: 1}
     assert client.jobs.tick().problems == ()
     assert states(tmp_path) == {TaskState.QUEUED.value: 1}
@@ -135,3 +138,33 @@ def test_during_a_commit_either_all_or_nothing(tmp_path: Path) -> None:
         kill(tmp_path, "report", DURING)
         assert_books(tmp_path)
     settle(client, tmp_path, completed=3)
+
+
+def test_who_goes_back_and_dies_leaves_no_work_of_the_newer_graph(tmp_path: Path) -> None:
+    client = job_project(tmp_path)
+    (first,) = client.jobs.dag_versions()
+    added = Definitions(jobs=(python_job("later"),))
+    client.registry.apply(client.registry.plan(added))
+    client.jobs.deploy("forth")
+    task_id = trigger(client, "once", "later")
+    claimed = claim_one(client)
+    kill(tmp_path, "deploy", "graph.activated", first.dag_version_id)
+    assert client.jobs.task(task_id).state is TaskState.RUNNING
+    assert client.jobs.tick().problems == ()
+    assert client.jobs.task(task_id).state is TaskState.CANCELED
+    with pytest.raises(Fenced):
+        client.dispatch.report(claimed.ticket, DONE)
+    assert_books(tmp_path)
+
+
+def test_who_cancels_and_dies_leaves_it_to_be_canceled(tmp_path: Path) -> None:
+    """The build died with its move begun, and so did whoever was about to fence it."""
+    client = job_project(tmp_path)
+    task_id = client.jobs.trigger("numbers", "tests", key="once").task_id
+    kill(tmp_path, "build", "intent.recorded")
+    kill(tmp_path, "cancel", "task.canceling", task_id)
+    assert client.jobs.task(task_id).state is TaskState.RUNNING
+    assert client.jobs.cancel(task_id, "again").state is TaskState.CANCELED
+    assert client.jobs.tick().problems == ()
+    assert list(client.reader.versions(NUMBERS)) == []
+    assert_books(tmp_path)

@@ -27,11 +27,13 @@ RESTORE = ("restore.before_commit", "restore.committed")
 MAINTENANCE = ("maintain.told", "maintain.removed")
 ELSEWHERE = (
     "apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.", "adopt.", "aside.",
-    "alert.", "event.", "quarantine.",
+    "alert.", "event.", "quarantine.", "task.claimed", "task.canceling", "job.", "graph.",
+    "trigger.", "report.",
 )  # fmt: skip
 """No steps of these moves: ``test_killed_apply``, ``test_killed_relay``, ``test_killed_adoption``,
 ``tests/spark``, ``test_killed_alerts``, ``test_killed_events``,
-``tests/contract/test_quarantine_kept``, ``tests/unit/openlaketx``."""
+``tests/contract/test_quarantine_kept``, ``tests/unit/openlaketx``, ``test_dispatch_killed``,
+``test_workers_killed``, ``test_killed_dispatcher``."""
 COMPACTION = (
     "run.opened",
     "compact.written",
