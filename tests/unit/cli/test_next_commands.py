@@ -25,6 +25,7 @@ CLASSES = [kind for kind in error_classes() if kind.__module__.startswith("lakeg
 OTHERWISE = {
     "BuiltByProgram": "tx.publish(",
     "ColumnsUnderWay": "the same command again",
+    "EventDiffers": "send it under an id of its own",
     "JarsMissing": "python -m openlaketx.engine.jars",
     "NameTaken": "tx.read(",
     "NotAdoptable": "{way_out}",
@@ -33,6 +34,7 @@ OTHERWISE = {
     "NotPublishable": "call publish again",
     "NoteRefused": "run.note",
     "PathsForbidden": "tx.read(",
+    "SecretEvent": "send the event without it",
     "SecretMissing": "give the worker the secret",
     "SecretReason": "the same command again",
     "SharedCatalogue": "tx.read(",

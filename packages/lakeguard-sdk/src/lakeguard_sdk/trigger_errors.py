@@ -10,7 +10,7 @@ class NoEvent(UsageError):
 
     code = "LG-1641"
     what = "this is no event: {reason}"
-    next_command = "see docs/dispatcher.md, Events"
+    next_command = "lakeguard jobs list, which says what is waited for"
 
 
 class SecretEvent(UsageError):
@@ -18,7 +18,7 @@ class SecretEvent(UsageError):
 
     code = "LG-1642"
     what = "the event holds what looks like a secret; nothing of it was kept"
-    next_command = "see docs/dispatcher.md, Events"
+    next_command = "send the event without it"
 
 
 class EventDiffers(Refused):
