@@ -5,10 +5,18 @@ from __future__ import annotations
 from lakeguard.state.table_note import Family, Invariant, TableNote
 
 _REPORTS = "tests/contract/test_reports.py"
+_QUEUE = "tests/contract/test_queue.py"
+_RACING = "tests/postgres/test_queue_racing.py"
+_LIFE = "tests/property/dispatch/test_lifecycle.py"
 _DERIVED = "It is worked out again from definitions and facts."
 _EVENTS = "tests/contract/test_events.py"
 _KILLED = "tests/faults/test_killed_events.py"
 _TOLD = "It repeats facts that the ledger has, for those who are told."
+
+_SCHEDULES = "tests/contract/test_schedules.py"
+_TRIGGERS = "tests/contract/test_triggers.py"
+_EVENTS = "tests/contract/test_received_events.py"
+_KILLED = "tests/faults/test_killed_dispatcher.py"
 
 DISPATCH_NOTES: dict[str, TableNote] = {
     "task_transitions": TableNote(
@@ -18,6 +26,21 @@ DISPATCH_NOTES: dict[str, TableNote] = {
             Invariant(
                 "The changes of a task are numbered without gaps, from its first.",
                 constraints=("pk_task_transitions", "task_transitions_task_id_fkey"),
+                tests=(f"{_LIFE}::TestLifecycle::runTest",),
+            ),
+            Invariant(
+                "A task goes to one worker, and a stale ticket does nothing.",
+                tests=(
+                    f"{_QUEUE}::test_a_stale_ticket_does_nothing",
+                    f"{_RACING}::test_each_task_goes_to_one_of_many_workers",
+                ),
+            ),
+            Invariant(
+                "A job has never more attempts under way than it allows.",
+                tests=(
+                    f"{_QUEUE}::test_a_job_has_no_more_attempts_than_it_allows",
+                    f"{_RACING}::test_no_more_than_the_limit_of_a_job_ever_runs",
+                ),
             ),
         ),
     ),
@@ -84,13 +107,31 @@ DISPATCH_NOTES: dict[str, TableNote] = {
     "job_schedules": TableNote(
         Family.CONTROL,
         "When a job is due next by its schedule, under which definition.",
-        (Invariant("A job has one next time.", constraints=("pk_job_schedules",)),),
+        (
+            Invariant("A job has one next time.", constraints=("pk_job_schedules",)),
+            Invariant(
+                "It moves on with the launch of the time that was due, or not at all.",
+                tests=(
+                    f"{_KILLED}::test_nothing_is_lost_and_nothing_is_launched_twice",
+                    f"{_SCHEDULES}::test_two_dispatchers_start_each_time_once",
+                ),
+            ),
+        ),
         not_in_lake=_DERIVED,
     ),
     "trigger_cursors": TableNote(
         Family.ORCHESTRATION,
-        "How far a job has come with what it watches: versions of datasets, files, events.",
-        (Invariant("A job has one place in each.", constraints=("pk_trigger_cursors",)),),
+        "How far a job has come with what it watches: versions of datasets, files, other jobs.",
+        (
+            Invariant("A job has one place in each.", constraints=("pk_trigger_cursors",)),
+            Invariant(
+                "What is there and was not launched for is found by the next turn.",
+                tests=(
+                    f"{_TRIGGERS}::test_a_version_that_nobody_heard_of_is_found_by_whoever_looks",
+                    f"{_TRIGGERS}::test_many_dispatchers_start_each_job_once",
+                ),
+            ),
+        ),
         not_in_lake=_DERIVED,
     ),
     "received_events": TableNote(
@@ -100,6 +141,13 @@ DISPATCH_NOTES: dict[str, TableNote] = {
             Invariant(
                 "An event of a source is taken once.",
                 constraints=("pk_received_events", "uq_received_events_ordinal"),
+                tests=(f"{_EVENTS}::test_an_event_sent_by_many_at_once_starts_one_job",),
+            ),
+            Invariant(
+                "It is kept with the tasks that it starts, or not at all.",
+                tests=(
+                    f"{_KILLED}::test_an_event_that_got_no_answer_is_sent_again_and_starts_one_job",
+                ),
             ),
         ),
     ),
