@@ -15,8 +15,8 @@ _TOLD = "It repeats facts that the ledger has, for those who are told."
 
 _SCHEDULES = "tests/contract/test_schedules.py"
 _TRIGGERS = "tests/contract/test_triggers.py"
-_EVENTS = "tests/contract/test_received_events.py"
-_KILLED = "tests/faults/test_killed_dispatcher.py"
+_RECEIVED = "tests/contract/test_received_events.py"
+_DISPATCHER = "tests/faults/test_killed_dispatcher.py"
 
 DISPATCH_NOTES: dict[str, TableNote] = {
     "task_transitions": TableNote(
@@ -26,7 +26,7 @@ DISPATCH_NOTES: dict[str, TableNote] = {
             Invariant(
                 "The changes of a task are numbered without gaps, from its first.",
                 constraints=("pk_task_transitions", "task_transitions_task_id_fkey"),
-                tests=(f"{_LIFE}::TestLifecycle::runTest",),
+                tests=(f"{_LIFE}::test_tasks_live_as_the_model_says",),
             ),
             Invariant(
                 "A task goes to one worker, and a stale ticket does nothing.",
@@ -65,6 +65,8 @@ DISPATCH_NOTES: dict[str, TableNote] = {
                 tests=(
                     f"{_REPORTS}::test_another_report_on_the_same_attempt_is_refused",
                     f"{_REPORTS}::test_who_slept_past_his_lease_comes_too_late",
+                    "tests/faults/test_workers_killed.py"
+                    "::test_a_worker_that_slept_past_its_lease_comes_too_late",
                 ),
             ),
         ),
@@ -112,7 +114,7 @@ DISPATCH_NOTES: dict[str, TableNote] = {
             Invariant(
                 "It moves on with the launch of the time that was due, or not at all.",
                 tests=(
-                    f"{_KILLED}::test_nothing_is_lost_and_nothing_is_launched_twice",
+                    f"{_DISPATCHER}::test_nothing_is_lost_and_nothing_is_launched_twice",
                     f"{_SCHEDULES}::test_two_dispatchers_start_each_time_once",
                 ),
             ),
@@ -141,12 +143,12 @@ DISPATCH_NOTES: dict[str, TableNote] = {
             Invariant(
                 "An event of a source is taken once.",
                 constraints=("pk_received_events", "uq_received_events_ordinal"),
-                tests=(f"{_EVENTS}::test_an_event_sent_by_many_at_once_starts_one_job",),
+                tests=(f"{_RECEIVED}::test_an_event_sent_by_many_at_once_starts_one_job",),
             ),
             Invariant(
                 "It is kept with the tasks that it starts, or not at all.",
                 tests=(
-                    f"{_KILLED}::test_an_event_that_got_no_answer_is_sent_again_and_starts_one_job",
+                    f"{_DISPATCHER}::test_an_event_that_got_no_answer_is_sent_again_and_starts_one_job",
                 ),
             ),
         ),
