@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -18,6 +18,7 @@ from lakeguard_sdk.job_errors import UnknownGraph
 
 SHORTEST_HASH = 8
 _SHA = "sha256:"
+_MOST_KNOWN = 64
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,15 @@ class StoredGraph:
 
 def active_graph(connection: Connection, org_id: str) -> StoredGraph | None:
     """The one that was activated last; None before the first."""
-    last = select(func.max(dag_activations.c.number)).where(dag_activations.c.org_id == org_id)
-    row = connection.execute(
-        select(dag_versions.c.dag_version_id, dag_versions.c.content_hash, dag_versions.c.body)
-        .join(dag_activations, dag_activations.c.dag_version_id == dag_versions.c.dag_version_id)
-        .where(
-            dag_activations.c.org_id == org_id,
-            dag_activations.c.number == last.scalar_subquery(),
+    dag_version_id = active_graph_id(connection, org_id)
+    if dag_version_id is None:
+        return None
+    if dag_version_id not in _known:
+        query = select(dag_versions).where(
+            dag_versions.c.org_id == org_id, dag_versions.c.dag_version_id == dag_version_id
         )
-    ).first()
-    return None if row is None else _stored(row.dag_version_id, row.content_hash, row.body)
+        _keep(_stored(connection.execute(query).one()))
+    return _known[dag_version_id]
 
 
 def active_graph_id(connection: Connection, org_id: str) -> str | None:
@@ -85,7 +85,7 @@ def find_graph(connection: Connection, org_id: str, said: str) -> StoredGraph:
     if len(found) != 1:
         hint = "" if not found else f"; {len(found)} versions begin so"
         raise UnknownGraph(version=said[:80], hint=hint)
-    return _stored(found[0].dag_version_id, found[0].content_hash, found[0].body)
+    return _stored(found[0])
 
 
 def activate(
@@ -116,7 +116,7 @@ def list_graphs(connection: Connection, org_id: str) -> list[DagVersion]:
     newest = query.order_by(dag_versions.c.created_at.desc(), dag_versions.c.dag_version_id.desc())
     found = []
     for row in connection.execute(newest):
-        graph = _stored(row.dag_version_id, row.content_hash, row.body).graph
+        graph = _stored(row).graph
         found.append(
             DagVersion(
                 dag_version_id=row.dag_version_id,
@@ -130,6 +130,15 @@ def list_graphs(connection: Connection, org_id: str) -> list[DagVersion]:
     return found
 
 
-@lru_cache(maxsize=64)
-def _stored(dag_version_id: str, content_hash: str, body: str) -> StoredGraph:
-    return StoredGraph(dag_version_id, content_hash, Graph.from_json(body))
+_known: dict[str, StoredGraph] = {}
+"""By id; a version never changes."""
+
+
+def _keep(graph: StoredGraph) -> None:
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    _known[graph.dag_version_id] = graph
+
+
+def _stored(row: Any) -> StoredGraph:
+    return StoredGraph(row.dag_version_id, row.content_hash, Graph.from_json(row.body))

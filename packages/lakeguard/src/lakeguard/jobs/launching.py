@@ -51,8 +51,9 @@ def launch(connection: Connection, heart: Heart, wishes: Sequence[Wish]) -> list
     facts = read_facts(connection, org_id, jobs.values(), at)
     refused = _refused(wishes, jobs, facts)
     runnable = [index for index, wish in enumerate(wishes) if _can_run(jobs.get(wish.job_id))]
+    causes = _cause_texts(wishes)
     wanted = [
-        _new_task(heart, wishes[index], jobs[wishes[index].job_id], facts, refused[index])
+        _new_task(heart, wishes[index], jobs[wishes[index].job_id], facts, refused[index], causes)
         for index in runnable
     ]
     added = submit_all(connection, org_id, wanted, at)
@@ -89,8 +90,19 @@ def _refused(
     return found
 
 
+def _cause_texts(wishes: Sequence[Wish]) -> dict[int, str]:
+    """By the identity of each cause: many wishes of a turn share one."""
+    causes = {id(wish.cause): wish.cause for wish in wishes}
+    return {key: cause.to_json() for key, cause in causes.items()}
+
+
 def _new_task(
-    heart: Heart, wish: Wish, job: CurrentJob, facts: GateFacts, refused: LaunchRefused | None
+    heart: Heart,
+    wish: Wish,
+    job: CurrentJob,
+    facts: GateFacts,
+    refused: LaunchRefused | None,
+    causes: Mapping[int, str],
 ) -> NewTask:
     controls = job.controls
     return NewTask(
@@ -106,7 +118,7 @@ def _new_task(
         priority=controls.priority,
         labels=controls.labels,
         dag_version_id=facts.graph.dag_version_id if facts.graph else None,
-        cause=wish.cause.to_json(),
+        cause=causes[id(wish.cause)],
         state=TaskState.BLOCKED if refused else TaskState.QUEUED,
         code=refused.code if refused else None,
         message=str(refused) if refused else None,
@@ -133,7 +145,7 @@ def parameters_text(wish: Wish) -> str:
         kept["set"] = wish.parameters
     if wish.window is not None:
         kept["window"] = wish.window.to_data()
-    return json.dumps(kept)
+    return json.dumps(kept) if kept else "{}"
 
 
 def _known(
@@ -172,7 +184,7 @@ def _answer(
     job: CurrentJob, task: NewTask, new: str | None, known: Mapping[tuple[str, str], Any]
 ) -> Launch:
     if new is not None:
-        return Launch(
+        return Launch.model_construct(  # of ours, and many: there is nothing to check
             job=job.name,
             task_id=new,
             state=task.state,
@@ -193,7 +205,7 @@ def _answer(
 
 def _untold(wish: Wish, job: CurrentJob | None, refused: LaunchRefused | None) -> Launch:
     why = refused or NotRunnable(problem=f"there is no job {wish.job_id}")
-    return Launch(
+    return Launch.model_construct(  # a job that is not there has no name
         job=job.name if job else wish.job_id,
         task_id="",
         state=TaskState.BLOCKED,

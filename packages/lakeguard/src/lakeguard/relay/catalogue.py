@@ -40,7 +40,7 @@ CURRENT: dict[str, tuple[str, ...]] = {
     "source_systems": ("source_systems_revisions",),
     "schema_compatibility_rules": ("schema_compatibility_rules_revisions",),
     "dq_rule_catalog": ("dq_rule_catalog_revisions",),
-    "md_jobs": ("md_jobs_revisions",),
+    "md_jobs": ("md_jobs_revisions", "job_switches"),
     "md_jobs_det": ("md_jobs_revisions",),
     "md_jobconfig": ("md_jobs_revisions",),
     "md_tgt_ctrl": ("md_tgt_ctrl_revisions",),

@@ -140,6 +140,17 @@ _CODE = (
 )
 
 
+_SWITCHED_OFF = (
+    "EXISTS (SELECT 1 FROM job_switches s WHERE s.org_id = r.org_id AND s.job_id = r.job_id"
+    " AND NOT s.enabled AND NOT EXISTS (SELECT 1 FROM job_switches l WHERE l.org_id = s.org_id"
+    " AND l.job_id = s.job_id AND l.number > s.number))"
+)
+_JOB_STATUS = (
+    f"CASE WHEN r.status = 'ACTIVE' AND {_SWITCHED_OFF} THEN 'DISABLED' ELSE r.status END AS status"
+)
+"""An operator's last word, where the definition lets the job start."""
+
+
 def _named_values(
     source: str, key: tuple[str, str], view: Table, json: JsonSql, **parts: tuple[str, ...]
 ) -> str:
@@ -214,7 +225,7 @@ def _mappings(json: JsonSql) -> str:
 
 
 CONTROL_VIEWS: dict[str, Callable[[JsonSql], str]] = {
-    "md_jobs": lambda _: current(md_jobs, ("job_id",)),
+    "md_jobs": lambda _: current(md_jobs, ("job_id",), but={"status": _JOB_STATUS}),
     "md_jobs_det": lambda json: _named_values(
         "md_jobs", ("job_id", "job_id"), md_jobs_det, json, objects=("details",)
     ),

@@ -1,0 +1,228 @@
+"""Launching: one task for each job and key, however often and by whomever it is wished."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event, func, select
+
+from lakeguard.embedded.jobs import EmbeddedJobs
+from lakeguard.jobs.current import current_jobs
+from lakeguard.jobs.launching import Cause, CauseKind, Wish, launch
+from lakeguard.jobs.wishes import Wish as SameWish
+from lakeguard.lake.delta import DeltaTables
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.planning import make_plan
+from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.state.database import Database
+from lakeguard.state.tables import md_jobs, outbox, tasks
+from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.job import Launch
+from lakeguard_sdk.job_errors import LaunchInvalid, UnknownJob
+from lakeguard_sdk.words import TaskKind, TaskState
+from tests.worlds.job_graphs import DOUBLE, LOAD, REPORT, job, world
+from tests.worlds.planes import Clock
+
+MANY = 300
+
+
+def cron(job_id: str, key: str = "cron:1") -> Wish:
+    return Wish(job_id=job_id, key=key, cause=Cause(kind=CauseKind.CRON), actor="trigger:cron")
+
+
+def heart_of(
+    database: Database, folder: Path, definitions: Definitions, org_id: str = "default"
+) -> Heart:
+    """Applied and deployed."""
+    database.migrate()
+    heart = Heart(
+        database=database,
+        tables=DeltaTables(),
+        org_id=org_id,
+        lake=str(folder),
+        clock=Clock(),
+        actor="tester",
+    )
+    with database.write() as connection:
+        plan = make_plan(definitions, read_state(connection, org_id))
+        apply_plan(connection, plan, org_id, "tester", heart.clock())
+    EmbeddedJobs(heart).deploy("tests")
+    return heart
+
+
+@pytest.fixture
+def heart(database: Database, tmp_path: Path) -> Heart:
+    return heart_of(database, tmp_path, world(jobs=(LOAD, DOUBLE, REPORT)))
+
+
+def launched(heart: Heart, *wishes: Wish) -> list[Launch]:
+    with heart.database.write() as connection:
+        return launch(connection, heart, wishes)
+
+
+def ids(heart: Heart) -> dict[str, str]:
+    with heart.database.read() as connection:
+        found = current_jobs(connection, heart.org_id).values()
+    return {each.name: each.job_id for each in found}
+
+
+def test_a_wish_becomes_a_task_that_knows_its_cause(heart: Heart) -> None:
+    named = ids(heart)
+    said = {"region": "north"}
+    wish = replace(cron(named["load"]), parameters=said, day=date(2026, 1, 31))
+    assert isinstance(wish, SameWish)
+    (done,) = launched(heart, wish)
+    with heart.database.read() as connection:
+        (row,) = connection.execute(select(tasks)).all()
+    assert (row.task_id, row.state, row.attempt) == (done.task_id, "queued", 0)
+    assert (row.kind, row.job_id, row.dedupe_key) == ("build", named["load"], "cron:1")
+    assert row.dataset_id != named["load"]
+    assert row.parameters == '{"day": "2026-01-31", "set": {"region": "north"}}'
+    assert row.cause == '{"details":{},"kind":"cron"}'
+    assert row.dag_version_id == EmbeddedJobs(heart).dag_versions()[0].dag_version_id
+    assert row.due_at == row.created_at
+
+
+def test_one_task_for_each_job_and_key(heart: Heart) -> None:
+    named = ids(heart)
+    first = launched(heart, cron(named["load"]), cron(named["report"]), cron(named["load"]))
+    assert [each.new for each in first] == [True, True, False]
+    assert first[0].task_id == first[2].task_id != first[1].task_id
+    (again, other) = launched(heart, cron(named["load"]), cron(named["load"], "cron:2"))
+    assert (again.new, again.task_id) == (False, first[0].task_id)
+    assert other.new
+    assert len(EmbeddedJobs(heart).tasks()) == 3
+
+
+def test_many_who_wish_the_same_get_one_task(heart: Heart) -> None:
+    named = ids(heart)
+    with ThreadPoolExecutor(8) as pool:
+        done = list(pool.map(lambda _: launched(heart, cron(named["report"]))[0], range(16)))
+    assert sum(each.new for each in done) == 1
+    assert len({each.task_id for each in done}) == 1
+
+
+def test_many_wishes_take_a_handful_of_statements(database: Database, tmp_path: Path) -> None:
+    jobs = tuple(
+        job(f"job_{index}", type="python", config={"call": "a.b:c"}) for index in range(MANY)
+    )
+    heart = heart_of(database, tmp_path, Definitions(jobs=jobs))
+    wishes = [cron(job_id) for job_id in ids(heart).values()]
+    said: list[str] = []
+
+    def hear(_: Any, __: Any, statement: str, *___: Any) -> None:
+        said.append(statement)
+
+    event.listen(database.engine, "before_cursor_execute", hear)
+    done = launched(heart, *wishes)
+    event.remove(database.engine, "before_cursor_execute", hear)
+    assert sum(each.new for each in done) == MANY
+    assert len(said) < 25, said
+    with database.read() as connection:
+        told = connection.scalar(
+            select(func.count()).where(outbox.c.topic.in_(["tasks", "task_transitions"]))
+        )
+    assert told == 2 * MANY
+
+
+def test_jobs_that_are_not_to_overlap_start_once_in_a_turn(
+    database: Database, tmp_path: Path
+) -> None:
+    alone = job("alone", type="python", config={"call": "a.b:c", "overlap": "skip"})
+    heart = heart_of(database, tmp_path, Definitions(jobs=(alone,)))
+    (job_id,) = ids(heart).values()
+    first, second, same = launched(heart, cron(job_id), cron(job_id, "cron:2"), cron(job_id))
+    assert (first.state, second.state) == (TaskState.QUEUED, TaskState.BLOCKED)
+    assert second.code == "LG-3329"
+    assert (same.new, same.task_id) == (False, first.task_id)
+
+
+def test_a_day_and_values_are_a_key_and_nothing_is_none(heart: Heart) -> None:
+    jobs = EmbeddedJobs(heart)
+    day, said = date(2026, 1, 31), {"a": "1"}
+    first = jobs.trigger("report", "ada", day=day, set_to=said)
+    assert jobs.trigger("report", "ada", day=day, set_to=said).task_id == first.task_id
+    others = [
+        jobs.trigger("report", "ada", day=day),
+        jobs.trigger("report", "ada", day=day, set_to={"a": "2"}),
+        jobs.trigger("report", "ada", key="mine"),
+        jobs.trigger("report", "ada"),
+        jobs.trigger("report", "ada"),
+    ]
+    assert all(each.new for each in others)
+    assert len({first.task_id, *(each.task_id for each in others)}) == 6
+    assert not jobs.trigger("report", "eve", key="mine").new
+
+
+def test_what_is_kept_back_for_the_caller_is_not_due_yet(heart: Heart) -> None:
+    jobs = EmbeddedJobs(heart)
+    task = jobs.task(jobs.trigger("report", "ada", here=True).task_id)
+    assert task.due_at is not None
+    assert task.due_at - task.created_at == timedelta(seconds=heart.dispatch.lease_seconds)
+    assert (task.kind, task.state) == (TaskKind.PYTHON, TaskState.QUEUED)
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"set_to": {"password": "hunter2"}}, "looks like a secret"),
+        ({"set_to": {"": "x"}}, "NAME=VALUE"),
+        ({"set_to": {"a": "x" * 10_001}}, "longer than"),
+        ({"key": " "}, "a key has"),
+    ],
+)
+def test_what_a_launch_may_not_set(tmp_path: Path, said: dict[str, Any], problem: str) -> None:
+    database = Database(f"sqlite:///{tmp_path}/state.db")
+    jobs = EmbeddedJobs(heart_of(database, tmp_path, world(jobs=(REPORT,))))
+    with pytest.raises(LaunchInvalid, match=problem):
+        jobs.trigger("report", "ada", **said)
+    assert jobs.tasks() == []
+    with pytest.raises(UnknownJob, match="did you mean report"):
+        jobs.trigger("reprot", "ada")
+
+
+def test_a_switch_is_shown_with_the_job_and_kept_once(heart: Heart) -> None:
+    jobs = EmbeddedJobs(heart)
+    assert jobs.switch("report", enabled=True).enabled  # it was on: nothing to keep
+    assert not jobs.switch("report", enabled=False, reason="night").enabled
+    assert not jobs.switch("report", enabled=False).enabled
+    assert _status(heart, "report") == "DISABLED"
+    assert _status(heart, "load") == "ACTIVE"
+    assert jobs.switch("report", enabled=True).enabled
+    assert _status(heart, "report") == "ACTIVE"
+
+
+def _status(heart: Heart, name: str) -> str | None:
+    with heart.database.read() as connection:
+        return connection.scalar(select(md_jobs.c.status).where(md_jobs.c.job_name == name))
+
+
+def test_another_organisation_sees_and_starts_nothing(heart: Heart, tmp_path: Path) -> None:
+    mine = EmbeddedJobs(heart)
+    mine.trigger("report", "ada", key="one")
+    mine.switch("report", enabled=False)
+    theirs = EmbeddedJobs(replace(heart, org_id="other"))
+    assert theirs.jobs() == []
+    assert theirs.dag_versions() == []
+    assert theirs.tasks() == []
+    with pytest.raises(UnknownJob):
+        theirs.job("report")
+    job_id = mine.job("report").job_id
+    (refused,) = launched(theirs.heart, cron(job_id))
+    assert (refused.state, refused.task_id) == (TaskState.BLOCKED, "")
+    assert theirs.deploy_plan().added == ()
+    assert theirs.deploy().dag_hash != mine.dag_versions()[0].dag_hash
+    other = EmbeddedJobs(
+        heart_of(heart.database, tmp_path, world(jobs=(LOAD, DOUBLE, REPORT)), "other")
+    )
+    assert other.job("report").enabled
+    assert other.job("report").job_id != job_id
+    assert other.trigger("report", "eve", key="one").new
+    assert len(other.tasks()) == len(mine.tasks()) == 1
+    assert len(other.dag_versions()) == 2
+    assert len(mine.dag_versions()) == 1
