@@ -33,6 +33,7 @@ from tests.worlds.begun_tasks import BROKEN, DONE, JOB, begin, begun, make_heart
 from tests.worlds.databases import KINDS, discard, fresh_database
 from tests.worlds.deaths import dying_at
 from tests.worlds.planes import Clock
+from tests.worlds.refused_reports import REFUSED
 
 _numbers = itertools.count(1)
 PASSING = TaskReport(
@@ -268,42 +269,6 @@ def test_a_ticket_that_is_not_whole_is_fenced(heart: Heart, port: EmbeddedDispat
             with pytest.raises(Fenced):
                 port.report(each, DONE)
         port.report(ticket, DONE)
-
-
-REFUSED: dict[str, tuple[TaskReport, str]] = {
-    "nothing": (TaskReport(success=True), "swept"),
-    "too much": (
-        TaskReport(success=True, outputs={"swept": Output(), "dust": Output()}), "dust",
-    ),
-    "another": (TaskReport(success=True, outputs={"dust": Output()}), "swept"),
-    "an error": (DONE.model_copy(update={"error": BROKEN.error}), "no error"),
-    "no error": (TaskReport(success=False), "says why"),
-    "a failure's output": (BROKEN.model_copy(update={"outputs": DONE.outputs}), "no outputs"),
-    "a code of two words": (
-        TaskReport(success=False, error=Failure(code="so bad", message="")), "code",
-    ),
-    "a large note": (
-        TaskReport(success=True, outputs={"swept": Output(notes={"a": "x" * 70_000})}), "bytes",
-    ),
-    "a secret note": (
-        TaskReport(success=True, outputs={"swept": Output(notes={"password": "hunter2"})}),
-        "secret",
-    ),
-    "a number that is none": (
-        TaskReport(success=True, outputs={"swept": Output(notes={"a": float("nan")})}), "NaN",
-    ),
-    "a secret location": (
-        TaskReport(
-            success=True, outputs={"swept": Output(location="https://a:b@store.example/x")}
-        ),
-        "secret",
-    ),
-    "two lines": (TaskReport(success=True, outputs={"swept": Output(location="a\nb")}), "line"),
-    "a long location": (
-        TaskReport(success=True, outputs={"swept": Output(location="x" * 301)}), "300",
-    ),
-    "too many rows": (TaskReport(success=True, outputs={"swept": Output(rows=2**63)}), "2**63"),
-}  # fmt: skip
 
 
 def test_a_report_that_is_not_as_promised_leaves_the_attempt_open(
