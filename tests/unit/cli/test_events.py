@@ -1,0 +1,78 @@
+"""``lakeguard events`` on the terminal, and what a doctor says of their channels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Shell
+from tests.worlds.channels import SECRET_VARIABLE, lines_of
+from tests.worlds.listeners import (
+    drained,
+    file_listener,
+    listened_world,
+    publish,
+    web_listener,
+)
+from tests.worlds.receivers import SECRET, receiver
+
+
+@pytest.fixture(autouse=True)
+def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SECRET_VARIABLE, SECRET)
+
+
+def test_a_lake_without_channels(shell: Shell, tmp_path: Path) -> None:
+    listened_world(tmp_path)
+    place = ("--project", tmp_path)
+    assert shell("events", "list", *place).out.startswith("no event is kept")
+    assert shell("events", "send", *place).out == "lakeguard.toml names no channel\n"
+
+
+def test_events_are_listed_with_what_became_of_them(shell: Shell, tmp_path: Path) -> None:
+    client = listened_world(tmp_path, file_listener())
+    run = publish(client)
+    drained(client)
+    place = ("--project", tmp_path)
+    listed = shell("events", "list", *place).out
+    assert "dataset.published" in listed
+    assert "file sent" in listed
+    (row,) = shell("events", "list", "--json", "--kind", "run.ended", *place).data["events"]
+    assert row["event"]["data"]["run_id"] == run
+    none = shell("events", "list", "--json", "--since", "2199-01-01", *place)
+    assert none.data["events"] == []
+
+
+def test_what_was_given_up_is_shown_and_sent_again(shell: Shell, tmp_path: Path) -> None:
+    with receiver(500) as hook:
+        hears = web_listener(hook.url, kinds=["dataset.published"], attempts=1)
+        client = listened_world(tmp_path, hears)
+        publish(client)
+        drained(client)
+        place = ("--project", tmp_path)
+        assert "Next: lakeguard events send --again" in shell("events", "list", *place).out
+        findings = shell("doctor", "--json", *place).data["findings"]
+        (found,) = [each for each in findings if each["name"] == "Channel of events webhook"]
+        assert (found["ok"], found["fix"]) == (False, "lakeguard events send --again")
+        said = shell("events", "send", "--again", *place)
+        assert (said.code, "1 event sent" in said.out) == (0, True)
+        assert len(hook.bodies) == 2
+
+
+def test_a_channel_is_tried(shell: Shell, tmp_path: Path) -> None:
+    with receiver(200, 500) as hook:
+        listened_world(tmp_path, web_listener(hook.url))
+        place = ("--project", tmp_path)
+        said = shell("events", "test", "webhook", *place)
+        assert (said.code, hook.deliveries[0] in said.out) == (0, True)
+        refused = shell("events", "test", "webhook", "--json", *place)
+        assert (refused.code, refused.data["error"]["code"]) == (1, "LG-5202")
+        unknown = shell("events", "test", "webhok", *place)
+        assert (unknown.code, "did you mean webhook" in unknown.err) == (2, True)
+
+
+def test_the_next_command_sends_what_one_left_behind(shell: Shell, tmp_path: Path) -> None:
+    publish(listened_world(tmp_path, file_listener()))
+    assert shell("status", "--project", tmp_path).code == 0
+    assert len(lines_of(tmp_path / "events.jsonl")) == 2
