@@ -1,0 +1,77 @@
+"""What jobs name: other jobs and datasets that exist, without going in circles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lakeguard.registry.current import RegistryState
+from lakeguard.registry.job_controls import read_controls
+from lakeguard.registry.planning import make_plan
+from lakeguard_sdk.definition import JobDefinition
+from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.job import CatchUp, CronTrigger
+from tests.worlds.job_graphs import LOAD, REPORT, job, world
+
+
+def python_job(name: str, **config: str) -> JobDefinition:
+    return job(name, type="python", config={"call": "a.b:c", **config})
+
+
+def mistakes(*jobs: JobDefinition) -> list[tuple[str, str, Any]]:
+    with pytest.raises(InvalidDefinitions) as refused:
+        make_plan(world(jobs=jobs), RegistryState())
+    return [(error.code, str(error), error.fields.get("at")) for error in refused.value.errors]
+
+
+def test_jobs_that_wait_for_each_other() -> None:
+    first, second = python_job("first", after="second"), python_job("second", after="first")
+    assert mistakes(first, second) == [
+        ("LG-2038", "a cycle of jobs: first → second → first", ["config", "after"])
+    ]
+
+
+def test_a_job_that_does_not_exist() -> None:
+    assert mistakes(LOAD, python_job("second", after="lod")) == [
+        ("LG-2007", "job 'lod' does not exist; did you mean load?", ["config", "after"])
+    ]
+
+
+@pytest.mark.parametrize("key", ["on_update", "on_update_any"])
+def test_a_dataset_that_does_not_exist(key: str) -> None:
+    said = {key: "bronze.numbers, bronze.number"}
+    assert mistakes(python_job("second", **said)) == [
+        (
+            "LG-2007",
+            "dataset 'bronze.number' does not exist; did you mean bronze.numbers?",
+            ["config", key],
+        )
+    ]
+
+
+def test_settings_of_other_systems_mean_what_ours_would() -> None:
+    said = {"frequency#Type": "Daily", "trigger#EventBridge": "nightly", "stepfn#Name": "flow"}
+    controls = read_controls(
+        REPORT.model_copy(update={"config": {"call": "a.b:c", **said}})
+    ).controls
+    assert controls.cron == CronTrigger(schedule="daily", catch_up=CatchUp.LATEST)
+    assert controls.event == {"resources": [{"suffix": "/nightly"}]}
+    arn = "arn:aws:events:eu-central-1:1:rule/nightly"
+    by_arn = python_job("report", **{"trigger#EventBridge": arn})
+    assert read_controls(by_arn).controls.event == {"resources": [arn]}
+    ours = python_job("report", **{**said, "schedule": "hourly", "on_event": '{"a": ["b"]}'})
+    assert read_controls(ours).controls.cron == CronTrigger(schedule="hourly")
+    assert read_controls(ours).controls.event == {"a": ["b"]}
+
+
+@pytest.mark.parametrize(
+    ("said", "active"), [("ENABLED", True), ("false", False), ("Inactive", False), ("1", True)]
+)
+def test_its_own_setting_switches_a_job(said: str, active: bool) -> None:
+    assert read_controls(python_job("x", **{"status#ActiveConfig": said})).active is active
+
+
+def test_other_systems_may_say_that_there_is_no_schedule() -> None:
+    reading = read_controls(python_job("x", **{"frequency#Type": "ON_DEMAND"}))
+    assert (reading.controls.cron, reading.mistakes) == (None, ())
