@@ -70,6 +70,13 @@ def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
     assert (kept.small_file_mb, kept.compact_after) == (128, 0)
 
 
+def test_how_tasks_are_dispatched_can_be_set(tmp_path: Path) -> None:
+    text = "[env.dev.dispatch]\nlease_seconds = 60\nattempts = 5\nbackoff_longest_seconds = 90\n"
+    found = load_settings(project(tmp_path, text)).dispatch
+    assert (found.lease_seconds, found.attempts, found.backoff_longest_seconds) == (60, 5, 90)
+    assert (found.heartbeat_seconds, found.backoff_first_seconds, found.tick_seconds) == (30, 30, 5)
+
+
 def test_the_argument_comes_before_the_variable_before_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +130,12 @@ def test_places_may_be_absolute(tmp_path: Path) -> None:
         ("[env.dev.maintenance]\nretention_days = -1", "write a whole number from 0"),
         ("[env.dev.maintenance]\ncompact_after = true", "compact_after: write a whole number"),
         ("[env.dev.maintenance]\nsmall_file_mb = 0", "write a whole number from 1"),
+        ("[env.dev]\ndispatch = 1", "env.dev.dispatch: write a table"),
+        ("[env.dev.dispatch]\nlease_second = 1", "did you mean lease_seconds?"),
+        ("[env.dev.dispatch]\nattempts = 0", "attempts: write a whole number from 1 to 100"),
+        ("[env.dev.dispatch]\ntick_seconds = 86401", "tick_seconds: write a whole number"),
+        ("[env.dev.dispatch]\nlease_seconds = 59", "at least two have to fit into a lease"),
+        ("[env.dev.dispatch]\nbackoff_first_seconds = 601", "longer than the longest"),
         ("inbox = 1", "inbox: write a table"),
         ("[inbox]\nsecrt = 'env:A'", "unknown key 'secrt' in [inbox]; did you mean secret?"),
         ("[inbox]\nsecret = 'hush'\n[env.dev.inbox]", "inbox.secret: a secret is named"),

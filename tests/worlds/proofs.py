@@ -16,7 +16,9 @@ from sqlalchemy import insert
 
 from lakeguard.alerts.book import alert_messenger
 from lakeguard.embedded.alerts import EmbeddedAlerts
+from lakeguard.embedded.dispatch import EmbeddedDispatch
 from lakeguard.embedded.events import EmbeddedEvents
+from lakeguard.embedded.jobs import EmbeddedJobs
 from lakeguard.embedded.ledger import EmbeddedLedger
 from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.embedded.registry import EmbeddedRegistry
@@ -72,6 +74,8 @@ class ProvenLake:
             ledger=EmbeddedLedger(heart, self.relay),
             alerts=EmbeddedAlerts(heart, alert_messenger(self.database, ORG, heart.clock, ())),
             events=EmbeddedEvents(heart, event_messenger(self.database, ORG, heart.clock, ())),
+            jobs=EmbeddedJobs(heart),
+            dispatch=EmbeddedDispatch(heart),
             memory=StateMemory(self.database, ORG, heart.lake),
             lake=heart.lake,
         )

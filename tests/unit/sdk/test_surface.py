@@ -65,6 +65,7 @@ def test_what_the_ports_offer() -> None:
             "finish_unchanged",
             "heartbeat",
             "open_adoption",
+            "open_claimed",
             "open_compaction",
             "open_run",
             "submit_adoption",
