@@ -10,21 +10,26 @@ from lakeguard.work import Attempt, Ended, Manner, WorkLoop
 from lakeguard.work.reporting import report_end
 from lakeguard_sdk import connect
 from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.state_errors import StateUnavailable
 from tests.worlds.job_projects import DONE
 
-POISON, LONG = "poison", "long"
-SHORT_SECONDS, LONG_SECONDS = 0.02, 6.5
-"""The long one is longer than three leases of two seconds."""
+POISON, SLOW, LONG = "poison", "slow", "long"
+SECONDS = {SLOW: 0.4, LONG: 6.5}
+"""Of jobs that take their time; the long one takes more than three leases of two seconds."""
+QUICK_SECONDS = 0.02
 
 
 def main(folder: str, slots: int) -> None:
     """Until it is killed, or its task kills it."""
-    client = connect(folder)
+    try:
+        client = connect(folder)
+    except StateUnavailable:
+        return  # another one is started
 
     def work(attempt: Attempt) -> Ended:
         if attempt.name == POISON:
             os.kill(os.getpid(), signal.SIGKILL)
-        time.sleep(LONG_SECONDS if attempt.name == LONG else SHORT_SECONDS)
+        time.sleep(SECONDS.get(attempt.name, QUICK_SECONDS))
         return report_end(client.dispatch, attempt, DONE)
 
     manner = Manner(slots=slots, poll_seconds=0.1, heartbeat_seconds=1.0)
