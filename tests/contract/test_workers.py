@@ -27,9 +27,11 @@ from tests.worlds.assignments import write_job
 from tests.worlds.receivers import SECRET, receiver
 from tests.worlds.working import job_project, loop_of, python_job, task_of, why, work
 
-pytestmark = pytest.mark.usefixtures("each_state")
+on_each_state = pytest.mark.usefixtures("each_state")
+"""What asks the State for more than others do."""
 
 
+@on_each_state
 def test_a_job_succeeds_with_what_it_promised(tmp_path: Path) -> None:
     client = job_project(tmp_path, python_job(outputs="report"))
     write_job(
@@ -75,6 +77,7 @@ def test_ways_to_fail_side_by_side(tmp_path: Path) -> None:
     assert tried_again == {"again", "killed"}
 
 
+@on_each_state
 def test_a_job_outside_is_handed_over_and_reports_by_its_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +101,7 @@ def test_a_job_outside_is_handed_over_and_reports_by_its_token(
         assert why(client.jobs.task(second)) == ("failed", "LG-5657")
 
 
+@on_each_state
 def test_no_more_at_once_than_slots_and_jobs_allow(tmp_path: Path) -> None:
     client = job_project(tmp_path, python_job(concurrency="2"), python_job("alone"))
     for name in ("nightly", "alone"):
@@ -148,6 +152,7 @@ def begun(folder: Path) -> None:
     raise AssertionError("it never began")
 
 
+@on_each_state
 def test_an_attempt_that_is_canceled_is_stopped(tmp_path: Path) -> None:
     client = job_project(tmp_path, python_job())
     write_job(tmp_path, SLOW, "nightly")
@@ -226,6 +231,35 @@ def test_what_was_done_while_nobody_listened_is_told_later(
     assert client.jobs.task(task).state is TaskState.COMPLETED
 
 
+def test_a_machine_that_cannot_start_a_job_lets_another_try(tmp_path: Path) -> None:
+    client = job_project(tmp_path, python_job())
+    task = task_of(client)
+    assert work(replace(client, project=str(tmp_path / "nowhere"))) == {Ending.FAILED: 1}
+    row = client.jobs.task(task)
+    assert why(row) == ("failed", "LG-0000")
+    assert row.due_at is not None
+
+
+def test_a_listener_that_is_gone_stops_no_work(tmp_path: Path) -> None:
+    client = job_project(tmp_path, python_job())
+    write_job(tmp_path, "pass", "nightly")
+    task = task_of(client)
+    errors: list[Any] = []
+
+    def tell(told: Told, *_: Any) -> None:
+        if told is Told.ENDED:
+            raise BrokenPipeError
+
+    before, threading.excepthook = threading.excepthook, lambda found: errors.append(found.exc_type)
+    try:
+        assert loop_of(client, tell=tell).run() == {Ending.SUCCEEDED: 1}
+    finally:
+        threading.excepthook = before
+    assert errors == [BrokenPipeError]
+    assert client.jobs.task(task).state is TaskState.COMPLETED
+
+
+@on_each_state
 def test_leases_are_kept_in_one_call_and_a_lost_one_is_told(tmp_path: Path) -> None:
     client = job_project(tmp_path, python_job(concurrency="3"))
     tasks = [task_of(client, key=key) for key in "abc"]

@@ -127,9 +127,11 @@ class WorkLoop:
             code = error.code if isinstance(error, LakeGuardError) else LakeGuardError.code
             ended = Ended(Ending.FAILED, Failure(code=code, message=said))
         self._endings.append(ended.ending)
-        self.tell(Told.ENDED, attempt, ended, "")
-        del self._attempts[attempt.ticket.run_id]
-        self._wake.put(None)
+        try:
+            self.tell(Told.ENDED, attempt, ended, "")
+        finally:  # nobody may be listening any more
+            del self._attempts[attempt.ticket.run_id]
+            self._wake.put(None)
 
     def _wind_down(self) -> None:
         if not self._attempts:

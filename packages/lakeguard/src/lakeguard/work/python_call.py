@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
@@ -45,13 +46,19 @@ def run_python(attempt: Attempt, *, lake: str, project: str) -> TaskReport | Non
     if order is None:
         return TaskReport(success=False, error=failure)
     log = CapturedLog(log_place(lake, attempt.ticket.run_id), order.secrets.values())
-    child = _Child.start(attempt, order, log)
     try:
-        report = child.report()
+        report = _reported(attempt, order, log)
     finally:
-        child.end()
         log.close()
     return None if attempt.is_lost else _told(report, log)
+
+
+def _reported(attempt: Attempt, order: JobOrder, log: CapturedLog) -> TaskReport:
+    child = _Child.start(attempt, order, log)
+    try:
+        return child.report()
+    finally:
+        child.end()
 
 
 def _order(attempt: Attempt, project: str) -> tuple[JobOrder | None, Failure | None]:
@@ -101,7 +108,8 @@ class _Child:
     @classmethod
     def start(cls, attempt: Attempt, order: JobOrder, log: CapturedLog) -> _Child:
         ours, theirs = socket.socketpair()
-        with theirs:
+        with ExitStack() as undone, theirs:
+            undone.callback(ours.close)
             process = subprocess.Popen(  # noqa: S603 - the same words for every job
                 COMMAND,
                 stdin=theirs.fileno(),
@@ -111,6 +119,7 @@ class _Child:
                 cwd=order.project,
                 start_new_session=True,
             )
+            undone.pop_all()
         pipe = cast(IO[bytes], process.stdout)
         reading = threading.Thread(target=_capture, args=(pipe, log), daemon=True)
         reading.start()
