@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -374,3 +375,24 @@ def statements(heart: Heart, port: EmbeddedDispatch, tickets: list[RunTicket]) -
     event.remove(heart.database.engine, "before_cursor_execute", note)
     assert all(isinstance(each, TaskAnswer) for each in answers)
     return len(seen)
+
+
+def test_overlapping_batches_wait_for_each_other(heart: Heart, port: EmbeddedDispatch) -> None:
+    """Eight send the same reports at once, each in another order."""
+    tickets = [begun(heart) for _ in range(24)]
+
+    def send(seed: int) -> dict[str, str]:
+        mine = random.Random(seed).sample(tickets, len(tickets))
+        told: dict[str, str] = {}
+        for start in range(0, len(mine), 12):
+            part = mine[start : start + 12]
+            answers = port.report_all([(ticket, DONE) for ticket in part])
+            told |= {
+                ticket.run_id: each.to_json() for ticket, each in zip(part, answers, strict=True)
+            }
+        return told
+
+    with ThreadPoolExecutor(8) as pool:
+        first, *others = pool.map(send, range(8))
+    assert all(told == first for told in others)
+    assert count(heart, t.task_results) == count(heart, t.output_materializations) == 24
