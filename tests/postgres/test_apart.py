@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard_sdk.apart_errors import NotApart
 from lakeguard_sdk.load import Load
+from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.role_mark import ASK, role_mark
+from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.run_errors import DeliveryFailed
 from lakeguard_sdk.words import LoadType
 from tests.spark.plans import schema
@@ -16,6 +19,9 @@ from tests.worlds.databases import Database, Server
 from tests.worlds.databases import schema as state_schema
 from tests.worlds.live_tables import PASSWORD, USER, Delivery, LiveSchema
 from tests.worlds.live_tables import live as live
+from tests.worlds.planes import NUMBERS
+from tests.worlds.projects import make_project, states_of
+from tests.worlds.served import served_numbers
 
 __all__ = ["live", "state_schema"]
 
@@ -89,6 +95,25 @@ def test_markers_from_before_get_their_columns(delivery: Delivery) -> None:
     delivery.published.publish([{"id": 2}])
     delivery.deliver(database=delivery.live.table(organisation="shop"))
     assert delivery.live.sql("SELECT org_id, version FROM {markers}") == [("shop", 2)]
+
+
+def test_a_target_in_the_state_s_own_database_is_refused_when_planned(
+    tmp_path: Path, live: LiveSchema
+) -> None:
+    """And a plan of a run tells its writer who keeps the State, as a mark."""
+    with states_of("postgresql"):
+        client = make_project(tmp_path, served_numbers(live.url))
+        beside = f"postgresql://localhost:{live.server.port}/postgres"
+        with pytest.raises(NotApart, match="target serving"):
+            client.registry.plan(served_numbers(beside))
+        task = client.operations.submit(NUMBERS, "test")
+        plan = client.runs.open_run(task, this_process("test"))
+    assert isinstance(plan, RunPlan)
+    assert plan.database is not None
+    ((system, keeper),) = live.server.sql(ASK)
+    assert plan.database.organisation == "default"
+    assert plan.database.apart_from == role_mark(system, keeper)
+    assert str(keeper) not in plan.to_json()
 
 
 def test_a_server_that_is_down_is_told_and_made_good_later(

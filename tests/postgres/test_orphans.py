@@ -9,18 +9,14 @@ import pytest
 
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.client import local_worker
-from lakeguard_sdk.definition import Definitions, SourceMapping, TargetDefinition
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.proof import FindingKind
-from lakeguard_sdk.words import LoadType, TargetFormat
 from tests.worlds.hand_work import run_by_hand
 from tests.worlds.live_numbers import TABLE, deliver
-from tests.worlds.live_tables import SECRETS, LiveSchema
+from tests.worlds.live_tables import LiveSchema
 from tests.worlds.live_tables import live as live
-from tests.worlds.planes import numbers_definitions
 from tests.worlds.projects import make_project
-
-SERVING = "serving"
+from tests.worlds.served import served_numbers
 
 
 @dataclass(frozen=True)
@@ -48,19 +44,7 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path, live: LiveSchema) -> Served:
-    target = TargetDefinition(
-        target=SERVING,
-        location="zones/serving",
-        zone="serving",
-        format=TargetFormat.POSTGRESQL,
-        url=live.url,
-        secrets=SECRETS,
-        sources=(SourceMapping(source="numbers"),),
-        details={"schema": live.name},
-    )
-    given = numbers_definitions(LoadType.FULL)
-    datasets = tuple(each.model_copy(update={"target": SERVING}) for each in given.datasets)
-    definitions = Definitions(sources=given.sources, targets=(target,), datasets=datasets)
+    definitions = served_numbers(live.url, live.name)
     return Served(make_project(tmp_path / "lake", definitions), live)
 
 

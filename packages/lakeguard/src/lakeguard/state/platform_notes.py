@@ -51,7 +51,6 @@ PLATFORM_NOTES: dict[str, TableNote] = {
                 constraints=("dag_versions_pkey", "uq_dag_versions_content"),
             ),
         ),
-        unwritten=True,
     ),
     "column_lineage": TableNote(
         Family.ORCHESTRATION,
