@@ -249,6 +249,22 @@ def test_who_never_comes_to_an_end_is_let_go(heart: Heart) -> None:
         assert ask(inbox, "GET", "/health").status == 200
 
 
+def test_who_finds_no_room_is_asked_to_come_again(
+    heart: Heart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakeguard.inbox.serving.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("lakeguard.inbox.serving.WAIT_SECONDS", 0.1)
+    with door(heart) as inbox:
+        with socket.create_connection(("127.0.0.1", inbox.place.port), 10) as first:
+            first.sendall(b"GET ")
+            reply = ask(inbox, "GET", "/health")
+            assert problem(reply)[0] == 503
+            assert int(reply.headers["retry-after"]) > 0
+        deadline = time.monotonic() + 10
+        while ask(inbox, "GET", "/health").status != 200:
+            assert time.monotonic() < deadline
+
+
 def hang(inbox: Inbox, raw: bytes) -> bytes:
     with socket.create_connection(("127.0.0.1", inbox.place.port), 10) as sock:
         sock.sendall(raw)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.server import ThreadingHTTPServer
 from typing import Any
 
+from lakeguard.inbox.answers import PROBLEM, RETRY_SECONDS, problem
 from lakeguard.inbox.handling import Handler
 from lakeguard.inbox.places import Place
 from lakeguard.inbox.routes import Routes
@@ -17,7 +19,8 @@ from lakeguard_sdk.client import Client
 from lakeguard_sdk.report_errors import PlaceTaken
 
 MOST_AT_ONCE = 128
-"""Requests under way; whoever comes beyond waits, and is let go where it lasts."""
+"""Requests under way; whoever comes beyond waits a moment, and is then asked to come again."""
+WAIT_SECONDS = 1.0
 PATIENCE_SECONDS = 30.0
 """So long a request may take to arrive."""
 _POLL_SECONDS = 0.1
@@ -79,7 +82,10 @@ class _Server(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Not more at once than there is room for."""
-        if not self._free.acquire(timeout=1.0):
+        if not self._free.acquire(timeout=WAIT_SECONDS):
+            with suppress(OSError):
+                request.settimeout(WAIT_SECONDS)
+                request.sendall(_BUSY)
             self.shutdown_request(request)
             return
         try:
@@ -96,6 +102,19 @@ class _Server(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that broke is nobody's concern."""
+
+
+def _busy() -> bytes:
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    body = problem(status, status.phrase, "too many are here at once")
+    head = (
+        f"HTTP/1.1 {int(status)} {status.phrase}\r\nContent-Type: {PROBLEM}\r\n"
+        f"Content-Length: {len(body)}\r\nRetry-After: {RETRY_SECONDS}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+_BUSY = _busy()
 
 
 class _Server6(_Server):
