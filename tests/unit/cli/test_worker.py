@@ -19,6 +19,15 @@ from tests.unit.cli.conftest import Said, Shell
 from tests.worlds.assignments import write_job
 from tests.worlds.working import job_project, python_job, task_of
 
+TELLING = """\
+import json, sys
+from lakeguard.cli.main import call
+code = call(sys.argv[1:])
+print(json.dumps({"spark": "pyspark" in sys.modules or "py4j" in sys.modules}))
+sys.exit(code)
+"""
+"""A call that says at its end whether it needed Spark."""
+
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -108,13 +117,13 @@ def test_signals_say_stop_and_mean_what_they_did_before_afterwards() -> None:
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
 
 
-def test_a_worker_of_its_own_lets_what_runs_end_when_told_to_stop(here: Path) -> None:
+def test_a_worker_of_its_own_needs_no_spark_and_lets_what_runs_end(here: Path) -> None:
     client = job_project(here, python_job())
     slow = "import pathlib, time\npathlib.Path('begun').touch()\ntime.sleep(1)"
     write_job(here, slow, "nightly")
     task = task_of(client, key="slow")
     task_of(client, key="next")
-    command = [sys.executable, "-m", "lakeguard.cli.main", "worker", "--json", "--poll", "0.1"]
+    command = [sys.executable, "-c", TELLING, "worker", "--json", "--poll", "0.1"]
     with subprocess.Popen(command, cwd=here, stdout=subprocess.PIPE, text=True) as worker:
         assert worker.stdout is not None
         first = json.loads(worker.stdout.readline())
@@ -122,6 +131,7 @@ def test_a_worker_of_its_own_lets_what_runs_end_when_told_to_stop(here: Path) ->
         rest = [json.loads(line) for line in worker.stdout]
         assert worker.wait(60) == 0
     assert (first["event"], first["task"]) == ("begun", task)
-    assert [each["event"] for each in rest] == ["stopping", "ended"]
+    assert [each["event"] for each in rest[:-1]] == ["stopping", "ended"]
+    assert rest[-1] == {"spark": False}
     states = {row.dedupe_key: row.state.value for row in client.jobs.tasks()}
     assert sorted(states.values()) == ["completed", "queued"]

@@ -1,5 +1,4 @@
-"""The corridor: one run from its plan to its result."""
+"""The corridor: one run from its plan to its result.
 
-from openlaketx.jobs.run_dataset import run_dataset
-
-__all__ = ["run_dataset"]
+Nothing is imported here: what a worker needs to wait for a run needs no Spark.
+"""
