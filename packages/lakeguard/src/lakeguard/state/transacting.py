@@ -42,16 +42,10 @@ class _Again(Exception):
 def _once(engine: Engine, work: Callable[[Connection], T]) -> T:
     committing = False
     try:
-        with engine.connect() as connection:
-            transaction = connection.begin()
-            try:
-                answer = work(connection)
-                committing = True
-                transaction.commit()
-            finally:
-                if transaction.is_active:
-                    transaction.rollback()
-            return answer
+        with engine.begin() as connection:
+            answer = work(connection)
+            committing = True
+        return answer
     except DBAPIError as error:
         thrown_away = getattr(error.orig, "sqlstate", None) in _THROWN_AWAY
         lost_before = error.connection_invalidated and not committing

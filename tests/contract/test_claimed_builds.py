@@ -1,0 +1,156 @@
+"""Builds from the queue: opened by their ticket, fenced when canceled, left to who runs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk import Client, connect
+from lakeguard_sdk.errors import Fenced, NotPermitted
+from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.run import Failure, Intent, RunPlan, RunTicket
+from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
+from tests.worlds.hand_work import evidence_of
+from tests.worlds.lakes import DeltaLake
+from tests.worlds.planes import ELSEWHERE, NUMBERS, Clock
+from tests.worlds.projects import numbers_project
+
+pytestmark = pytest.mark.usefixtures("each_state")
+
+BUSY = Failure(code="LG-4002", message="the table moved", retryable=True)
+INTERRUPTED = Failure(code="LG-5011", message="somebody stopped it")
+
+
+@pytest.fixture
+def client(tmp_path: Path, turned_clock: Clock) -> Client:
+    return numbers_project(tmp_path)
+
+
+def claimed(client: Client, clock: Clock) -> RunTicket:
+    """The ticket of a build that a worker took."""
+    client.operations.submit(NUMBERS, "test")
+    clock.pass_time(121)
+    (given,) = client.dispatch.claim(ELSEWHERE, limit=5)
+    assert (given.kind, given.dataset) == (TaskKind.BUILD, NUMBERS)
+    return given.ticket
+
+
+def approved(client: Client, ticket: RunTicket, numbers: list[int]) -> Intent:
+    plan = client.runs.open_claimed(ticket)
+    assert isinstance(plan, RunPlan)
+    client.runs.submit_schema(ticket, plan.declared)
+    client.runs.submit_evidence(ticket, evidence_of(DeltaLake(), plan, numbers))
+    return client.runs.begin_move(ticket)
+
+
+def test_what_somebody_runs_himself_no_worker_takes(client: Client, turned_clock: Clock) -> None:
+    task_id = client.operations.submit(NUMBERS, "test")
+    assert client.dispatch.claim(ELSEWHERE, limit=5) == ()
+    plan = client.runs.open_run(task_id, this_process("test"))
+    assert isinstance(plan, RunPlan)
+    client.runs.fail_run(plan.ticket, BUSY)
+    assert client.operations.requeue(task_id)
+    turned_clock.pass_time(60)
+    assert client.dispatch.claim(ELSEWHERE, limit=5) == ()
+    assert isinstance(client.runs.open_run(task_id, this_process("test")), RunPlan)
+
+
+def test_what_nobody_began_in_time_is_taken_by_a_worker(
+    client: Client, turned_clock: Clock
+) -> None:
+    ticket = claimed(client, turned_clock)
+    with pytest.raises(Fenced):
+        client.runs.open_run(ticket.task_id, this_process("test"))
+
+
+def test_a_claimed_build_is_opened_and_published(client: Client, turned_clock: Clock) -> None:
+    ticket = claimed(client, turned_clock)
+    first = client.runs.open_claimed(ticket)
+    assert client.runs.open_claimed(ticket) == first, "a lost reply is asked for again"
+    commit = DeltaLake().publish(approved(client, ticket, [1, 2]))
+    result = client.runs.complete_move(ticket, commit)
+    assert (result.status, result.version) == (RunStatus.SUCCESS, 1)
+    assert client.runs.open_claimed(ticket) == result
+    assert client.jobs.task(ticket.task_id).state is TaskState.COMPLETED
+
+
+def test_a_ticket_opens_its_own_build_alone(
+    client: Client, turned_clock: Clock, tmp_path: Path
+) -> None:
+    ticket = claimed(client, turned_clock)
+    forged = ticket.model_copy(update={"lease_token": "lease_x"})
+    with pytest.raises(Fenced):
+        client.runs.open_claimed(forged)
+    held = connect(tmp_path, ticket=ticket)
+    assert isinstance(held.runs.open_claimed(ticket), RunPlan)
+    with pytest.raises(NotPermitted):
+        held.runs.open_claimed(forged)
+    with pytest.raises(NotPermitted):
+        held.dispatch.claim(ELSEWHERE)
+
+
+def test_a_build_that_failed_is_tried_again_by_itself(client: Client, turned_clock: Clock) -> None:
+    ticket = claimed(client, turned_clock)
+    client.runs.open_claimed(ticket)
+    client.runs.fail_run(ticket, BUSY)
+    row = client.jobs.task(ticket.task_id)
+    assert (row.state, row.due_at is not None) == (TaskState.FAILED, True)
+    turned_clock.pass_time(31)
+    assert client.jobs.tick().retried == 1
+    (again,) = client.dispatch.claim(ELSEWHERE)
+    assert (again.ticket.task_id, again.ticket.attempt) == (ticket.task_id, 2)
+
+
+def test_what_a_person_interrupted_stays_so(client: Client, turned_clock: Clock) -> None:
+    ticket = claimed(client, turned_clock)
+    client.runs.fail_run(ticket, INTERRUPTED)
+    turned_clock.pass_time(10_000)
+    assert client.jobs.tick().retried == 0
+    assert client.jobs.task(ticket.task_id).state is TaskState.FAILED
+
+
+def test_a_worker_that_is_never_heard_of_again_counts_as_an_attempt(
+    client: Client, turned_clock: Clock
+) -> None:
+    ticket = claimed(client, turned_clock)
+    for _ in range(3):
+        turned_clock.pass_time(601)
+        client.operations.reap()
+        turned_clock.pass_time(601)
+        client.jobs.tick()
+        client.dispatch.claim(ELSEWHERE)
+    row = client.jobs.task(ticket.task_id)
+    assert (row.state, row.attempt) == (TaskState.DEAD, 3)
+    assert [run.status for run in client.reader.runs(NUMBERS)] == [RunStatus.FAILED] * 3
+
+
+def test_canceling_ends_a_build_that_has_not_moved(client: Client, turned_clock: Clock) -> None:
+    ticket = claimed(client, turned_clock)
+    plan = client.runs.open_claimed(ticket)
+    assert isinstance(plan, RunPlan)
+    assert client.jobs.cancel(ticket.task_id, "wrong day").state is TaskState.CANCELED
+    with pytest.raises(Fenced):
+        client.runs.submit_schema(ticket, plan.declared)
+    assert client.runs.fail_run(ticket, BUSY).status is RunStatus.FAILED
+    path = [each.to_state for each in client.jobs.transitions(ticket.task_id)]
+    assert path == [TaskState.QUEUED, TaskState.RUNNING, TaskState.CANCELED]
+
+
+def test_canceling_fences_a_move_that_is_under_way(client: Client, turned_clock: Clock) -> None:
+    ticket = claimed(client, turned_clock)
+    intent = approved(client, ticket, [1, 2])
+    assert client.jobs.cancel(ticket.task_id).state is TaskState.CANCELED
+    with pytest.raises(Exception, match=r"busy|moved|ended|taken"):
+        DeltaLake().publish(intent)
+    assert client.reader.versions(NUMBERS) == []
+    assert client.jobs.retry(ticket.task_id).state is TaskState.QUEUED
+
+
+def test_canceling_comes_too_late_for_a_commit_that_stands(
+    client: Client, turned_clock: Clock
+) -> None:
+    ticket = claimed(client, turned_clock)
+    commit = DeltaLake().publish(approved(client, ticket, [1, 2]))
+    assert client.jobs.cancel(ticket.task_id).state is TaskState.COMPLETED
+    assert client.runs.complete_move(ticket, commit).version == 1
