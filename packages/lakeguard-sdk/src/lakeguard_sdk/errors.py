@@ -21,6 +21,7 @@ LakeGuardError
 │   ├── NotReported        LG-1612
 │   ├── BadPlace           LG-1613
 │   ├── PlaceTaken         LG-1614
+│   ├── UnknownJob         LG-1621, UnknownGraph LG-1622, LaunchInvalid LG-1623
 │   ├── NoEvent            LG-1641, SecretEvent LG-1642
 │   ├── NoSuchReach        LG-1661, UnknownInvalidation LG-1662
 │   ├── InvalidationOver   LG-1663, WhyNeeded LG-1664
@@ -50,6 +51,7 @@ LakeGuardError
 │   ├── ReportedOtherwise  LG-3312
 │   ├── OutputThere        LG-3313
 │   ├── TaskCanceled       LG-3301
+│   ├── LaunchRefused      LG-3320, one code per gate up to LG-3330; GraphLeft LG-3331
 │   ├── EventDiffers       LG-3341
 │   ├── NotApart           LG-3381
 │   └── NotReplayable      LG-3201, ReadsAllAnew LG-3202

@@ -92,7 +92,7 @@ class Frozen(LaunchRefused):
     """A policy forbids changes at this time."""
 
     code = "LG-3327"
-    next_command = "wait for the end of the freeze, or revise the policy"
+    next_command = "lakeguard tasks retry TASK, once the freeze is over"
 
 
 class ParentLate(LaunchRefused):

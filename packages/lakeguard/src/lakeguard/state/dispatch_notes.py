@@ -98,13 +98,25 @@ DISPATCH_NOTES: dict[str, TableNote] = {
             Invariant(
                 "One version of the graph is active in an organisation.",
                 constraints=("pk_dag_activations", "dag_activations_dag_version_id_fkey"),
+                tests=(
+                    "tests/contract/test_deploying.py::test_of_many_deployments_at_once_one_counts",
+                ),
             ),
         ),
     ),
     "job_switches": TableNote(
         Family.CONTROL,
         "Jobs that an operator switched off, and on again, whatever their definition says.",
-        (Invariant("The last switch of a job counts.", constraints=("pk_job_switches",)),),
+        (
+            Invariant(
+                "The last switch of a job counts.",
+                constraints=("pk_job_switches",),
+                tests=(
+                    "tests/contract/test_launching.py"
+                    "::test_a_switch_is_shown_with_the_job_and_kept_once",
+                ),
+            ),
+        ),
     ),
     "job_schedules": TableNote(
         Family.CONTROL,

@@ -44,11 +44,17 @@ PLATFORM_NOTES: dict[str, TableNote] = {
     ),
     "dag_versions": TableNote(
         Family.ORCHESTRATION,
-        "The graph of datasets and parents at a time, under its hash.",
+        "The graph of datasets with their parents and of jobs with what they follow, under its"
+        " hash.",
         (
             Invariant(
                 "The same graph is the same version.",
                 constraints=("dag_versions_pkey", "uq_dag_versions_content"),
+                tests=(
+                    "tests/contract/test_deploying.py"
+                    "::test_the_difference_is_shown_and_the_same_again_is_nothing",
+                    "tests/property/test_graph_hash.py::test_order_and_settings_do_not_matter",
+                ),
             ),
         ),
     ),
