@@ -100,6 +100,34 @@ def update_numbered(
     return connection.execute(one, given).rowcount
 
 
+def update_all(
+    connection: Connection, table: Table, rows: Sequence[Row], keys: Sequence[str]
+) -> None:
+    """New values for the rows that have these ``keys``."""
+    if not rows:
+        return
+    values = [name for name in rows[0] if name not in keys]
+    if connection.dialect.name == "postgresql" and len(rows) >= FEW:
+        new = _given(table, tuple(rows[0]))
+        connection.execute(
+            update(table)
+            .where(*(table.c[key] == new.c[key] for key in keys))
+            .values({name: new.c[name] for name in values}),
+            {"rows": _as_json(table, rows)},
+        )
+        return
+    one = (
+        update(table)
+        .where(*(table.c[key] == bindparam(f"of_{key}") for key in keys))
+        .values({name: bindparam(f"new_{name}") for name in values})
+    )
+    given = [
+        {f"{'of' if name in keys else 'new'}_{name}": value for name, value in row.items()}
+        for row in rows
+    ]
+    connection.execute(one, given)
+
+
 def _given(table: Table, columns: Sequence[str]) -> TableValuedAlias:
     """The rows as a table, each value of the type that its column has."""
     like: ColumnElement[Any] = literal_column(f'NULL::"{table.name}"')

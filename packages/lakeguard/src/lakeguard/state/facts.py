@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, Table, insert
@@ -73,9 +74,13 @@ def told_columns(table: Table) -> tuple[str, ...]:
 
 
 def payload(row: Row, columns: Sequence[str]) -> str:
-    values = {name: _plain(row[name]) for name in columns if row.get(name) is not None}
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return _encode({name: value for name in columns if (value := row.get(name)) is not None})
 
 
-def _plain(value: Any) -> Any:
-    return format_instant(value) if isinstance(value, datetime) else value
+@lru_cache(maxsize=1_000)
+def _plain(value: datetime) -> str:
+    """Rows that are written together mostly have one time."""
+    return format_instant(value)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode

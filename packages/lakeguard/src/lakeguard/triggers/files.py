@@ -74,7 +74,7 @@ class Looking:
 
 
 def launch_arrived(heart: Heart, roster: Roster, looking: Looking) -> list[Launch]:
-    jobs = list(roster.waiting("files"))
+    jobs = roster.waiting("files")
     if not jobs:
         return []
     found = look_for(heart.lake, {job.controls.files for job in jobs})

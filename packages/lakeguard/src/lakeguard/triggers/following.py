@@ -23,7 +23,7 @@ _KIND = "job"
 
 
 def launch_following(heart: Heart, roster: Roster) -> list[Launch]:
-    jobs = list(roster.waiting("after"))
+    jobs = roster.waiting("after")
     if not jobs:
         return []
     ids = {job.name: job.job_id for job in roster.jobs.values()}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -14,6 +14,7 @@ from lakeguard.state.tables import dag_activations, job_switches, registry_appli
 from lakeguard_sdk.job import JobControls
 
 Mark = tuple[Any, ...]
+TRIGGERS = ("cron", "updates", "files", "event", "after")
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,14 @@ class Roster:
     undeployed: tuple[str, ...]
     """By name: what would be started by itself if the active graph knew it."""
 
-    def waiting(self, what: str) -> Iterator[CurrentJob]:
+    @cached_property
+    def _by_trigger(self) -> dict[str, list[CurrentJob]]:
+        ready = [self.jobs[job_id] for job_id in sorted(self.ready)]
+        return {what: [job for job in ready if getattr(job.controls, what)] for what in TRIGGERS}
+
+    def waiting(self, what: str) -> list[CurrentJob]:
         """Jobs that may start and have a trigger of this kind."""
-        for job_id in self.ready:
-            job = self.jobs[job_id]
-            if getattr(job.controls, what):
-                yield job
+        return self._by_trigger[what]
 
 
 def read_roster(connection: Connection, org_id: str, before: Roster | None = None) -> Roster:
@@ -60,9 +63,7 @@ def read_roster(connection: Connection, org_id: str, before: Roster | None = Non
 
 
 def is_triggered(controls: JobControls) -> bool:
-    return bool(
-        controls.cron or controls.updates or controls.files or controls.event or controls.after
-    )
+    return any(getattr(controls, what) for what in TRIGGERS)
 
 
 def _mark(connection: Connection, org_id: str) -> Mark:

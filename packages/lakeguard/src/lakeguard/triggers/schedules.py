@@ -46,10 +46,10 @@ def launch_due(heart: Heart, roster: Roster) -> tuple[list[Launch], list[str]]:
 
     def work(connection: Connection) -> tuple[list[Launch], list[str]]:
         rows = connection.execute(statements.take_due(heart.org_id, at)).all()
-        wishes, moves, told = _owed(rows, roster, at)
+        wishes, moves, told = _owed(heart.org_id, rows, roster, at)
         launches = launch(connection, heart, wishes)
         reached("trigger.launched")
-        statements.move_schedules(connection, heart.org_id, moves)
+        statements.move_schedules(connection, moves)
         reached("trigger.moved")
         return launches, told
 
@@ -91,23 +91,25 @@ def _schedule_of(job: CurrentJob) -> CronTrigger | None:
 
 
 def _owed(
-    rows: Sequence[statements.AnyRow], roster: Roster, at: datetime
-) -> tuple[list[Wish], list[tuple[str, datetime | None]], list[str]]:
+    org_id: str, rows: Sequence[statements.AnyRow], roster: Roster, at: datetime
+) -> tuple[list[Wish], list[dict[str, Any]], list[str]]:
     """What is launched, where each schedule moves on to, and what is told of times left out."""
     wishes: list[Wish] = []
-    moves: list[tuple[str, datetime | None]] = []
+    moves: list[dict[str, Any]] = []
     told: list[str] = []
-    for row in rows:
-        job = roster.jobs.get(row.job_id)
-        if job is None or job.definition_hash != row.definition_hash:
+    for job_id, definition_hash, next_at in map(tuple, rows):
+        job = roster.jobs.get(job_id)
+        if job is None or job.definition_hash != definition_hash:
             continue  # changed a moment ago: the next turn knows
         cron = _schedule_of(job)
         if cron is None:
             continue
-        due = due_times(cron, row.next_at, at)
-        moves.append((job.job_id, due.next_at))
-        if job.job_id in roster.ready:
-            wishes += [_wish(job.job_id, cron.time_zone, moment) for moment in due.moments]
+        due = due_times(cron, next_at, at)
+        moves.append(
+            {"org_id": org_id, "job_id": job_id, "next_at": due.next_at, "last_at": next_at}
+        )
+        if job_id in roster.ready:
+            wishes += [_wish(job_id, cron.time_zone, moment) for moment in due.moments]
             if due.left_out:
                 told.append(f"{job.name} missed more than {MOST} times; the latest are made up for")
     return wishes, moves, told

@@ -10,15 +10,12 @@ from sqlalchemy import (
     Connection,
     Row,
     Select,
-    String,
-    bindparam,
     func,
     select,
-    update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.dialects.postgresql import ARRAY, TIMESTAMP
 
+from lakeguard.state.bulk import update_all
 from lakeguard.state.tables import (
     dataset_registry,
     job_schedules,
@@ -82,31 +79,9 @@ def set_schedules(connection: Connection, rows: Sequence[dict[str, Any]]) -> Non
     connection.execute(changed, list(rows))
 
 
-def move_schedules(
-    connection: Connection, org_id: str, moves: Sequence[tuple[str, datetime | None]]
-) -> None:
-    """The next time of many schedules at once; the time that was due becomes the last one."""
-    if not moves:
-        return
-    table = job_schedules
-    if connection.dialect.name == "postgresql":
-        ids = bindparam("ids", [job_id for job_id, _ in moves], ARRAY(String))
-        times = bindparam("times", [at for _, at in moves], ARRAY(TIMESTAMP(timezone=True)))
-        new = select(
-            func.unnest(ids).label("job_id"), func.unnest(times).label("next_at")
-        ).subquery()
-        connection.execute(
-            update(table)
-            .where(table.c.org_id == org_id, table.c.job_id == new.c.job_id)
-            .values(next_at=new.c.next_at, last_at=table.c.next_at)
-        )
-        return
-    connection.execute(
-        update(table)
-        .where(table.c.org_id == org_id, table.c.job_id == bindparam("moved"))
-        .values(next_at=bindparam("to"), last_at=table.c.next_at),
-        [{"moved": job_id, "to": at} for job_id, at in moves],
-    )
+def move_schedules(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+    """The next time of many schedules, and the one that was due, at once."""
+    update_all(connection, job_schedules, rows, ("org_id", "job_id"))
 
 
 def cursors(

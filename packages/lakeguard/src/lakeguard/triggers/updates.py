@@ -27,7 +27,7 @@ _KIND = "dataset"
 
 
 def launch_updated(heart: Heart, roster: Roster) -> list[Launch]:
-    jobs = list(roster.waiting("updates"))
+    jobs = roster.waiting("updates")
     if not jobs:
         return []
     return launch_planned(heart, "updates", partial(_plan, heart.org_id, jobs))
