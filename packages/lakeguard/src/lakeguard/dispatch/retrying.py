@@ -72,6 +72,9 @@ def retry_task(connection: Connection, task: Task, actor: str, reason: str, at: 
     if task.kind not in QUEUED_KINDS:
         said = f"it is of kind {task.kind}, which is asked for anew"
         raise NotRetryable(task=task.task_id, reason=said)
+    if task.labels is None:
+        said = "it is from before there was a queue; ask for it anew"
+        raise NotRetryable(task=task.task_id, reason=said)
     if task.state in (TaskState.QUEUED, TaskState.RUNNING, TaskState.COMPLETED):
         raise NotRetryable(task=task.task_id, reason=f"it is {task.state}")
     again = Change(task, TaskState.QUEUED, actor, message=reason or None, due_at=at)

@@ -36,8 +36,6 @@ __all__ = [
     "task_of_run",
 ]
 
-MAX_ATTEMPTS = DispatchSettings().attempts
-
 
 def submit(
     connection: Connection,
