@@ -155,7 +155,7 @@ class ProvenLake:
         """On both sides, the mark included, plane.json aside; answers the head that is gone."""
         last = self.value("SELECT max(batch) FROM audit_chain")
         head = str(self.value(f"SELECT head FROM audit_chain WHERE batch = {last}"))
-        for name, table in fact_tables().items():
+        for name, table in reversed(fact_tables().items()):
             for row in from_arrow(table, _of_batch(self.ledger_rows(name), last)):
                 named = dict(zip(table.columns, row, strict=True))
                 keys = [column.name for column in table.source.primary_key]
