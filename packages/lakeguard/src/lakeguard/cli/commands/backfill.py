@@ -8,9 +8,10 @@ import click
 
 from lakeguard.cli.choosing import choose_named
 from lakeguard.cli.commands.run import EXIT_CODES
-from lakeguard.cli.downstream import Run, run_downstream
+from lakeguard.cli.downstream import Ran, Run, run_downstream
 from lakeguard.cli.failures import with_env
 from lakeguard.cli.inert import inert
+from lakeguard.cli.layout import plural
 from lakeguard.cli.opening import person, project_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
@@ -61,11 +62,11 @@ def command(
         name = client.reader.dataset(asked).dataset_name
         windows = _windows(client, name, start, end, by, partitions)
         run = _runner(call, client)
-        results = _in_order(run, name, windows)
-        well = results[-1].status is RunStatus.SUCCESS
-        if downstream and well:
-            results += run_downstream(client, name, run)
-        return _tell(call, client, name, windows, results)
+        ran = _in_order(run, name, windows)
+        left = len(windows) - len(ran)
+        if downstream and ran[-1][0].status is RunStatus.SUCCESS:
+            ran += run_downstream(client, name, run)
+        return _tell(call, client, ran, left)
 
 
 def _require_one_way(
@@ -105,37 +106,29 @@ def _runner(call: Call, client: Client) -> Run:
     return run
 
 
-def _in_order(run: Run, name: DatasetName, windows: Sequence[Window]) -> list[RunResult]:
-    results: list[RunResult] = []
+def _in_order(run: Run, name: DatasetName, windows: Sequence[Window]) -> list[Ran]:
+    ran: list[Ran] = []
     for window in windows:
-        results.append(run(name, window))
-        if results[-1].status is not RunStatus.SUCCESS:
+        ran.append((run(name, window), window))
+        if ran[-1][0].status is not RunStatus.SUCCESS:
             break
-    return results
+    return ran
 
 
-def _tell(
-    call: Call,
-    client: Client,
-    name: DatasetName,
-    windows: Sequence[Window],
-    results: Sequence[RunResult],
-) -> int:
+def _tell(call: Call, client: Client, ran: Sequence[Ran], left: int) -> int:
     """One run is told as ever; of several, each with the command that builds the same again."""
     lines: list[str] = []
     said: list[dict[str, object]] = []
-    own = [*windows[: len(results)], *[None] * max(0, len(results) - len(windows))]
-    for result, window in zip(results, own, strict=True):
+    for result, window in ran:
         published = published_version(client, result.dataset)
         again = inert(with_env(again_command(result.dataset, window), call.env))
         lines += [f"window: {window_text(window)}"] if window else []
         lines += run_lines(result, published, again)
         kept = window.to_data() if window else None
         said.append({"run": result.to_data(), "published": published, "window": kept})
-    if left := len(windows) - sum(result.dataset == name for result in results):
-        lines.append(f"{left} more not begun")
+    lines += [f"{plural(left, 'partition')} not begun"] if left else []
     answer(call, said[0] if len(said) == 1 else {"runs": said}, lines)
-    return max((EXIT_CODES[result.status] for result in results), key=_badness)
+    return max((EXIT_CODES[result.status] for result, _ in ran), key=_badness)
 
 
 def _badness(code: int) -> tuple[bool, int]:
