@@ -6,10 +6,12 @@ import sys
 from collections.abc import Callable
 
 from bench import deciding, guarded_write, large_ingest, loads, memory, registry
+from bench.dispatch import benchmark as dispatch
 from bench.figures import Figure, keep, show
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     deciding.NAME: deciding.run,
+    dispatch.NAME: dispatch.run,
     guarded_write.NAME: guarded_write.run,
     large_ingest.NAME: large_ingest.run,
     loads.NAME: loads.run,

@@ -16,7 +16,7 @@ from tests.worlds.databases import Server
 NAME = "dispatch"
 QUEUES = (OURS, PROCRASTINATE, PGQUEUER)
 WORKERS = (1, 8)
-TASKS = 10_000
+TASKS = 6_000
 ROUNDS = 3
 LEAST = 1_000.0
 """Completions a second of ours with eight workers."""
@@ -50,16 +50,21 @@ def race_figures(
                 rate = race(server, queue, count, tasks)
                 print(f"  {queue.name}, {count} workers: {rate:,.0f}/s", flush=True)
                 rates.setdefault((queue, count), []).append(rate)
-    return [_figure(queue, count, found) for (queue, count), found in rates.items()]
+    most = max(workers)
+    return [
+        _figure(queue, count, found, barred=count == most)
+        for (queue, count), found in rates.items()
+    ]
 
 
-def _figure(queue: Queue, workers: int, rates: list[float]) -> Figure:
-    barred = queue is OURS and workers == max(WORKERS)
+def _figure(queue: Queue, workers: int, rates: list[float], *, barred: bool) -> Figure:
+    """Of most workers, with its bar and with what the queue guarantees."""
+    ours = barred and queue is OURS
     return Figure(
         f"{queue.name}, completions with {workers} worker{'s' if workers > 1 else ''}",
         statistics.median(rates),
         "/s",
-        LEAST if barred else None,
-        least=barred,
-        note=f"{queue.use}; {queue.guarantees.text}" if workers == max(WORKERS) else "",
+        LEAST if ours else None,
+        least=ours,
+        note=f"{queue.use}; {queue.guarantees.text}" if barred else "",
     )

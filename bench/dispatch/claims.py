@@ -13,7 +13,7 @@ from lakeguard_sdk.processes import this_process
 from tests.worlds.databases import Server
 
 SHORT, LONG = 1_000, 100_000
-CLAIMS = 300
+CLAIMS, WARM_UP = 300, 10
 RATIO_BAR = 1.5
 
 
@@ -21,12 +21,12 @@ def claim_figures(
     server: Server, short: int = SHORT, long: int = LONG, claims: int = CLAIMS
 ) -> list[Figure]:
     """In turns, so that a busy machine slows down both."""
-    queues = {depth: _queue(server, depth) for depth in (short, long)}
+    queues = {depth: _queue(server, depth, claims) for depth in (short, long)}
     times: dict[int, list[float]] = {depth: [] for depth in queues}
-    for number in range(claims + 10):
+    for number in range(WARM_UP + claims):
         for depth, queue in queues.items():
             spent = _claim(queue)
-            if number >= 10:
+            if number >= WARM_UP:
                 times[depth].append(spent)
     p50 = {depth: statistics.median(spent) for depth, spent in times.items()}
     return [
@@ -35,11 +35,11 @@ def claim_figures(
     ]
 
 
-def _queue(server: Server, depth: int) -> EmbeddedDispatch:
+def _queue(server: Server, depth: int, claims: int) -> EmbeddedDispatch:
     """One that is so deep when half of the claims are made."""
     heart = heart_of(Address(str(server.folder), server.port), f"depth_{depth}")
     job_ids = define_jobs(heart, [idle_job(f"nothing_{number:02d}") for number in range(10)])
-    queue_tasks(heart, job_ids, depth + CLAIMS // 2)
+    queue_tasks(heart, job_ids, depth + WARM_UP + claims // 2)
     server.sql("VACUUM ANALYZE")
     print(f"  {depth:,} tasks are queued", flush=True)
     return EmbeddedDispatch(heart)

@@ -1,0 +1,47 @@
+"""The benchmark of the dispatcher, small: every queue completes all its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from bench.dispatch.benchmark import LEAST, QUEUES, race_figures
+from bench.dispatch.claims import claim_figures
+from bench.dispatch.schedules import schedule_figures
+from tests.worlds.databases import Server
+
+
+@pytest.fixture(scope="module")
+def durable() -> Iterator[Server]:
+    server = Server(durable=True)
+    server.start()
+    yield server
+    server.remove()
+
+
+def test_the_server_is_as_durable_as_one_is_by_default(durable: Server) -> None:
+    names = ("fsync", "synchronous_commit", "full_page_writes")
+    assert [durable.sql(f"SHOW {name}") for name in names] == [[("on",)]] * 3
+
+
+def test_every_queue_completes_all_its_tasks(durable: Server) -> None:
+    """And says beside its figure what it guarantees."""
+    figures = race_figures(durable, workers=(1,), tasks=8, rounds=1)
+    assert [figure.figure.partition(",")[0] for figure in figures] == [
+        queue.name for queue in QUEUES
+    ]
+    ours, *others = figures
+    assert (ours.bar, ours.least) == (LEAST, True)
+    assert [figure.bar for figure in others] == [None, None]
+    for figure in figures:
+        assert figure.value > 0
+        for term in ("fencing", "history", "again", "audit", "retries"):
+            assert f"{term}: " in figure.note
+
+
+def test_claims_and_schedules(durable: Server) -> None:
+    short, long, ratio = claim_figures(durable, short=10, long=30, claims=4)
+    assert ratio.value == pytest.approx(long.value / short.value)
+    wall, cpu = schedule_figures(durable, jobs=20, rounds=1)
+    assert (wall.bar, cpu.bar) == (1.0, None)
