@@ -10,6 +10,7 @@ import pytest
 
 from lakeguard_sdk import Client, DatasetName, connect, ports
 from lakeguard_sdk.compaction import Compacted
+from lakeguard_sdk.dispatch import Dispatch, Jobs
 from lakeguard_sdk.errors import (
     AlreadyPublished,
     CommitMismatch,
@@ -91,6 +92,17 @@ def test_what_a_run_holds_opens_no_other_door(
     wanted = inspect.signature(getattr(getattr(ports, port.capitalize()), method)).parameters
     with pytest.raises(NotPermitted):
         getattr(call, method)(*([plan.ticket] * (len(wanted) - 1)))
+
+
+@pytest.mark.parametrize(("port", "kind"), [("jobs", Jobs), ("dispatch", Dispatch)])
+def test_a_run_neither_starts_jobs_nor_takes_tasks(
+    client: Client, tmp_path: Path, port: str, kind: object
+) -> None:
+    held = connect(tmp_path, ticket=open_run(client).ticket)
+    assert len(calls_of(kind)) > 4
+    for method in calls_of(kind):
+        with pytest.raises(NotPermitted, match=f"{port}.{method}"):
+            getattr(getattr(held, port), method)()
 
 
 def test_a_run_cannot_open_another_run_nor_report_on_one(client: Client, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from lakeguard.jobs.launching import Cause, CauseKind, Wish, launch
 from lakeguard.jobs.wishes import Wish as SameWish
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.opening import open_run
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.state.database import Database
@@ -24,11 +25,14 @@ from lakeguard.state.tables import md_jobs, outbox, tasks
 from lakeguard_sdk.definition import Definitions
 from lakeguard_sdk.job import Launch
 from lakeguard_sdk.job_errors import LaunchInvalid, UnknownJob
+from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import TaskKind, TaskState
 from tests.worlds.job_graphs import DOUBLE, LOAD, REPORT, job, world
 from tests.worlds.planes import Clock
 
 MANY = 300
+SIZED = LOAD.model_copy(update={"details": {"batch_size": "5"}})
 
 
 def cron(job_id: str, key: str = "cron:1") -> Wish:
@@ -57,7 +61,7 @@ def heart_of(
 
 @pytest.fixture
 def heart(database: Database, tmp_path: Path) -> Heart:
-    return heart_of(database, tmp_path, world(jobs=(LOAD, DOUBLE, REPORT)))
+    return heart_of(database, tmp_path, world(jobs=(SIZED, DOUBLE, REPORT)))
 
 
 def launched(heart: Heart, *wishes: Wish) -> list[Launch]:
@@ -86,6 +90,15 @@ def test_a_wish_becomes_a_task_that_knows_its_cause(heart: Heart) -> None:
     assert row.cause == '{"details":{},"kind":"cron"}'
     assert row.dag_version_id == EmbeddedJobs(heart).dag_versions()[0].dag_version_id
     assert row.due_at == row.created_at
+
+
+def test_what_a_launch_sets_wins_over_all_other_settings_of_a_build(heart: Heart) -> None:
+    said = {"batch_size": "7", "region": "north"}
+    task = EmbeddedJobs(heart).trigger("load", "ada", day=date(2026, 1, 31), set_to=said).task_id
+    plan = open_run(heart, task, this_process("test"))
+    assert isinstance(plan, RunPlan)
+    assert {key: plan.settings[key] for key in said} == said
+    assert plan.settings["date"] == "2026-01-31"
 
 
 def test_one_task_for_each_job_and_key(heart: Heart) -> None:

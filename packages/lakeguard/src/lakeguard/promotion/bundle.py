@@ -1,16 +1,19 @@
 """The settings of one run: details of job, dataset, target and source as one bundle.
 
-What stands nearer to the run wins: the job's details, then its configuration, then the details
-of the dataset, of its target, of its source.
+What stands nearer to the run wins: what its launch set, the job's details, then its configuration,
+then the details of the dataset, of its target, of its source.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 from sqlalchemy import Connection
 
+from lakeguard.dispatch.assigning import DATE
+from lakeguard.dispatch.task import Task
 from lakeguard.ledger.switches import switched_off
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart
@@ -46,6 +49,7 @@ def resolve_bundle(
     dataset: DatasetDefinition,
     target: TargetDefinition | None,
     source: SourceDefinition | None,
+    launched: Mapping[str, str] | None = None,
 ) -> Bundle:
     """One value per key, by the precedence above."""
     weakest_first = [
@@ -54,6 +58,7 @@ def resolve_bundle(
         ("dataset", dataset.details),
         ("job config", job.config if job else {}),
         ("job", job.details if job else {}),
+        ("launch", dict(launched or {})),
     ]
     values: dict[str, str] = {}
     origins: dict[str, str] = {}
@@ -63,8 +68,19 @@ def resolve_bundle(
     return Bundle(values=values, origins=origins, job=job, target=target)
 
 
+def launched_settings(task: Task) -> dict[str, str]:
+    """What the launch of a task set, and the day that it is for."""
+    kept = json.loads(task.parameters)
+    day = {DATE: kept["day"]} if "day" in kept else {}
+    return {**day, **kept.get("set", {})}
+
+
 def find_bundle(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, findings: Findings
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    findings: Findings,
+    launched: Mapping[str, str] | None = None,
 ) -> Bundle:
     """The run's settings; what is disabled or cannot be run is refused by name."""
     definition = dataset.definition
@@ -80,7 +96,7 @@ def find_bundle(
         named = source.source if source else None
         for part, problem in target_problems(definition.target, target or None, named):
             findings.refuse(part, problem)
-    return resolve_bundle(job, definition, target or None, source)
+    return resolve_bundle(job, definition, target or None, source, launched)
 
 
 def _check_job(

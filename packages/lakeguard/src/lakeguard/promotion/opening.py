@@ -16,7 +16,7 @@ from lakeguard.ledger.openings import opened_revision, opening_of, record_openin
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.builds import base_position, plan_build, read_inputs
-from lakeguard.promotion.bundle import Bundle, find_bundle
+from lakeguard.promotion.bundle import Bundle, find_bundle, launched_settings
 from lakeguard.promotion.deciding import Case, refuse
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.heart import Heart, PinnedRules
@@ -168,7 +168,7 @@ def _read(connection: Connection, heart: Heart, task: Task, ticket: RunTicket) -
         published=published,
         base=base,
         build=build,
-        bundle=find_bundle(connection, heart, dataset, findings),
+        bundle=find_bundle(connection, heart, dataset, findings, launched_settings(task)),
         findings=findings,
         watermark=watermark,
         window=window,

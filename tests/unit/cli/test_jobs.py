@@ -1,0 +1,163 @@
+"""``deploy`` and ``jobs``: what is said on the terminal, and what a wrong call gets."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+import pytest
+
+from lakeguard.cli.views.graphs import deployed_lines
+from lakeguard.cli.views.jobs import job_lines, jobs_lines
+from lakeguard_sdk.job import CronTrigger, Deployed, JobControls, JobRow, UpdateTrigger
+from lakeguard_sdk.words import TaskKind, TaskState
+from tests.unit.cli.conftest import Shell
+from tests.worlds.assignments import write_job
+from tests.worlds.job_graphs import DOUBLE, LOAD, job, world
+from tests.worlds.projects import make_project
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+MAIN = job("report", type="python", config={"call": "jobs:main", "schedule": "daily"})
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> tuple[str, Path]:
+    make_project(tmp_path, world(jobs=(LOAD, DOUBLE, MAIN)))
+    return "--project", tmp_path
+
+
+def test_a_graph_from_its_plan_to_going_back(shell: Shell, place: tuple[str, Path]) -> None:
+    planned = shell("deploy", "--dry-run", *place)
+    assert "  + job report\n" in planned.out
+    assert planned.out.endswith("nothing was changed\nNext: lakeguard deploy\n")
+    assert shell("deploy", "--list", *place).out.startswith("no graph is deployed yet")
+    refused = shell("jobs", "trigger", "report", *place)
+    assert refused.code == 3
+    assert "✗ REFUSED  report   LG-3323: no graph is deployed yet" in refused.out
+    done = shell("deploy", "--reason", "first", *place)
+    assert "✓ DEPLOYED  dag_" in done.out
+    assert "= UNCHANGED  this graph is active already" in shell("deploy", *place).out
+    (version,) = shell("deploy", "--list", "--json", *place).data["versions"]
+    assert (version["active"], version["jobs"], version["datasets"]) == (True, 3, 2)
+    assert "● active" in shell("deploy", "--list", *place).out
+    unknown = shell("deploy", "--to", "dag_x", *place)
+    assert (unknown.code, "LG-1622" in unknown.err) == (2, True)
+
+
+def test_a_job_is_looked_at_switched_and_started(shell: Shell, place: tuple[str, Path]) -> None:
+    assert "Next: lakeguard deploy" in shell("jobs", "list", *place).out
+    shell("deploy", *place)
+    listed = shell("jobs", "list", *place).out
+    assert "at daily" in listed
+    assert "after load" in listed
+    assert "switched off  report" in shell("jobs", "disable", "report", *place).out
+    assert shell("jobs", "trigger", "report", *place).code == 3
+    shown = shell("jobs", "show", "report", *place).out
+    assert "LG-3321 job report is switched off" in shown
+    assert "Next: lakeguard jobs enable report" in shown
+    assert "● on  report" in shell("jobs", "enable", "report", "--reason", "well", *place).out
+    started = shell("jobs", "trigger", "report", "--key", "one", *place)
+    assert (started.code, started.out.splitlines()[-1]) == (0, "Next: lakeguard worker")
+    again = shell("jobs", "trigger", "report", "--key", "one", *place)
+    assert "the same was started before" in again.out
+    data = shell("jobs", "show", "report", "--json", *place).data
+    assert data["job"]["controls"]["call"] == "jobs:main"
+    assert [task["state"] for task in data["tasks"]] == ["queued", "blocked"]
+
+
+def test_a_job_is_run_here_to_its_end(shell: Shell, place: tuple[str, Path]) -> None:
+    shell("deploy", *place)
+    write_job(place[1], 'print(job.parameters["region"], job.date)')
+    call = ("jobs", "trigger", "report", "--date", "2026-01-31", "--set", "region=north", "--here")
+    ran = shell(*call, *place)
+    assert (ran.code, "✓ completed  report" in ran.out) == (0, True), ran
+    again = shell(*call, "--json", *place).data["launch"]
+    assert (again["new"], again["state"]) == (False, "completed")
+    assert shell("tasks", "log", again["task_id"], *place).out == "north 2026-01-31\n"
+    write_job(place[1], 'raise ValueError("broken")')
+    failed = shell("jobs", "trigger", "report", "--here", *place)
+    assert failed.code == 1
+    assert "LG-5651" in failed.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("show", "reprot"), "there is no job reprot; did you mean report?"),
+        (("trigger", "report", "--set", "x"), "write --set NAME=VALUE"),
+        (("trigger", "report", "--set", "x=1", "--set", "x=2"), "x is set twice"),
+        (("trigger", "report", "--date", "yesterday"), "does not match"),
+        (("enable", "other"), "there is no job other"),
+    ],
+)
+def test_a_wrong_call(
+    shell: Shell, place: tuple[str, Path], arguments: tuple[str, ...], said: str
+) -> None:
+    answer = shell("jobs", *arguments, *place)
+    assert answer.code == 2
+    assert said in answer.err
+
+
+def row(name: str, **fields: object) -> JobRow:
+    usual = {
+        "job_id": f"job_{name}",
+        "job": name,
+        "kind": TaskKind.PYTHON,
+        "active": True,
+        "enabled": True,
+        "deployed": True,
+        "controls": JobControls(kind=TaskKind.PYTHON),
+    }
+    return JobRow.model_validate({**usual, **fields})
+
+
+def test_why_a_job_would_not_start_is_seen_in_the_list() -> None:
+    controls = JobControls(
+        cron=CronTrigger(schedule="0 2 * * *", time_zone="Europe/Berlin"),
+        updates=UpdateTrigger(datasets=("silver.a", "silver.b"), any=True),
+    )
+    rows = [
+        row("off", enabled=False),
+        row("still", active=False, kind=None),
+        row("new", deployed=False),
+        row(
+            "well",
+            controls=controls,
+            next_at=NOW,
+            last_state=TaskState.FAILED,
+            last_at=NOW - timedelta(hours=2),
+        ),
+    ]
+    _, *lines = [click.unstyle(line) for line in jobs_lines(rows, NOW)]
+    assert "by hand" in lines[0]
+    assert "✗ switched off" in lines[0]
+    assert "nothing runs it" in lines[1]
+    assert "✗ inactive" in lines[1]
+    assert "! not deployed" in lines[2]
+    assert "at 0 2 * * * Europe/Berlin; on any of s…" in lines[3]
+    assert "2026-01-31 12:00:00 UTC" in lines[3]
+    assert "! failed" in lines[3]
+    assert lines[-1] == "Next: lakeguard deploy"
+    shown = [click.unstyle(line) for line in job_lines(rows[3], [], NOW)]
+    assert "on any of silver.a, silver.b" in "\n".join(shown)
+    assert shown[-2:] == ["it has not been started yet", "Next: lakeguard jobs trigger well"]
+
+
+def test_what_a_deployment_canceled_is_counted() -> None:
+    done = Deployed(
+        dag_version_id="dag_1",
+        dag_hash="sha256:0123456789abcdef",
+        changed=True,
+        removed=("job late",),
+        altered=("job x: python → http",),
+        canceled=("task_1", "task_2", "task_3", "task_4"),
+    )
+    lines = [click.unstyle(line) for line in deployed_lines(done)]
+    assert lines == [
+        "  - job late",
+        "  ~ job x: python → http",
+        "✓ DEPLOYED  dag_1   0123456789ab",
+        "4 tasks of newer versions canceled: task_1, task_2, task_3 and 1 more",
+        "Next: lakeguard jobs list",
+    ]
