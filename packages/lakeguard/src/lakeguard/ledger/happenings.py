@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from lakeguard.ledger.events import tell_events
-from lakeguard.state.tables import dataset_registry, md_jobs, tasks
+from lakeguard.state.tables import dataset_registry, md_jobs_revisions, tasks
 from lakeguard_sdk.events import Event, EventKind, event_id
 from lakeguard_sdk.words import MoveKind, TaskState
 
@@ -61,13 +61,14 @@ def tell_transitions(connection: Connection, rows: Sequence[Row]) -> None:
     told = [row for row in rows if row["to_state"] != TaskState.QUEUED.value]
     if not told:
         return
+    org_id = told[0]["org_id"]
 
     def happened() -> Iterator[Event]:
-        known = _tasks(connection, {row["task_id"] for row in told})
+        known = _tasks(connection, org_id, {row["task_id"] for row in told})
         for row in told:
             yield from _changed(row, known[row["task_id"]])
 
-    tell_events(connection, told[0]["org_id"], happened)
+    tell_events(connection, org_id, happened)
 
 
 def tell_invalidation(connection: Connection, row: Row) -> None:
@@ -129,21 +130,27 @@ def _of_job(row: Row, to: TaskState) -> EventKind:
     return EventKind.JOB_REFUSED if to is TaskState.BLOCKED and not begun else EventKind.JOB_ENDED
 
 
-def _tasks(connection: Connection, ids: Collection[str]) -> dict[str, Row]:
+def _tasks(connection: Connection, org_id: str, ids: Collection[str]) -> dict[str, Row]:
     """By id, each with the name of its job."""
-    known, found = sorted(ids), dict[str, Row]()
+    known, found = sorted(ids), list[dict[str, Any]]()
     for start in range(0, len(known), _AT_ONCE):
-        query = (
-            select(
-                tasks.c.task_id, tasks.c.kind, tasks.c.job_id, tasks.c.triggered_by,
-                md_jobs.c.job_name,
-            )
-            .outerjoin(
-                md_jobs, (md_jobs.c.job_id == tasks.c.job_id) & (md_jobs.c.org_id == tasks.c.org_id)
-            )
-            .where(tasks.c.task_id.in_(known[start : start + _AT_ONCE]))
-        )  # fmt: skip
-        found.update({row.task_id: row._mapping for row in connection.execute(query)})
+        query = select(tasks.c.task_id, tasks.c.kind, tasks.c.job_id, tasks.c.triggered_by)
+        some = tasks.c.task_id.in_(known[start : start + _AT_ONCE])
+        chosen = query.where(tasks.c.org_id == org_id, some)
+        found += [dict(row) for row in connection.execute(chosen).mappings()]
+    names = _jobs(connection, org_id, {row["job_id"] for row in found if row["job_id"]})
+    return {row["task_id"]: {**row, "job_name": names.get(row["job_id"])} for row in found}
+
+
+def _jobs(connection: Connection, org_id: str, ids: Collection[str]) -> dict[str, str]:
+    """The last name of each."""
+    known, found, table = sorted(ids), dict[str, str](), md_jobs_revisions.c
+    for start in range(0, len(known), _AT_ONCE):
+        some = table.job_id.in_(known[start : start + _AT_ONCE])
+        query = select(table.job_id, table.job_name).where(table.org_id == org_id, some)
+        found.update(
+            {row.job_id: row.job_name for row in connection.execute(query.order_by(table.revision))}
+        )
     return found
 
 
