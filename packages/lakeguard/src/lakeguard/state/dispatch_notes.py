@@ -174,6 +174,13 @@ DISPATCH_NOTES: dict[str, TableNote] = {
                 "A version brings a partition once.",
                 constraints=("pk_partition_versions",),
             ),
+            Invariant(
+                "The partitions of what is published have the rows of its version.",
+                tests=(
+                    "tests/contract/test_partition_versions.py"
+                    "::test_partitions_that_do_not_add_up_are_found",
+                ),
+            ),
         ),
     ),
     "invalidations": TableNote(
@@ -199,6 +206,13 @@ DISPATCH_NOTES: dict[str, TableNote] = {
         Family.ORCHESTRATION,
         "Invalidations that all have caught up with, and those that were withdrawn.",
         (
+            Invariant(
+                "It is done exactly when all whom it reaches have a version that saw the repair.",
+                tests=(
+                    "tests/property/dispatch/test_invalidations.py"
+                    "::test_who_has_caught_up_is_who_has_a_version_that_saw_the_repair",
+                ),
+            ),
             Invariant(
                 "An invalidation ends once.",
                 constraints=(
