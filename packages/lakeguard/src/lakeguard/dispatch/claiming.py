@@ -107,12 +107,12 @@ def _beyond(
     waiting = connection.scalars(queue.waiting_jobs(org_id))
     jobs = [job for job in waiting if job not in choice.jobs or choice.free[job] > 0]
     seen = {task.task_id for task in (*choice.taken, *choice.off)}
+    on_server = connection.dialect.name == "postgresql"
+    heads = queue.first_of_each_job if on_server else queue.head_of_jobs
     found = [
         task_from(row)
         for asked in wanted
-        for row in connection.execute(
-            queue.head_of_jobs(org_id, asked, at, limit, jobs[:_MOST_JOBS])
-        )
+        for row in connection.execute(heads(org_id, asked, at, limit, jobs[:_MOST_JOBS]))
     ]
     return _urgent([task for task in found if task.task_id not in seen], limit)
 
@@ -147,9 +147,8 @@ def _hold_jobs(connection: Connection, org_id: str, choice: _Choice, named: set[
         return
     hold_all(connection, [f"job:{org_id}:{job_id}" for job_id in new])
     jobs = assigned_jobs(connection, org_id, new)
-    running: dict[str, int] = dict(
-        connection.execute(queue.running_of_jobs(org_id, new)).tuples().all()
-    )
+    counted = connection.execute(queue.running_of_jobs(org_id, new))
+    running: dict[str, int] = {row[0]: row[1] for row in counted}
     choice.jobs |= jobs
     for job_id, job in jobs.items():
         choice.free[job_id] = job.terms.controls.concurrency - running.get(job_id, 0)

@@ -9,17 +9,35 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Select, and_, func, literal_column, select
+from sqlalchemy import (
+    ARRAY,
+    Column,
+    ColumnElement,
+    Select,
+    String,
+    and_,
+    bindparam,
+    func,
+    literal_column,
+    select,
+    true,
+)
 
 from lakeguard.state.tables import md_jobs, tasks
 from lakeguard.state.views import dataset_registry
 from lakeguard_sdk.words import QUEUED_KINDS, TaskState
 
 _KINDS = [kind.value for kind in QUEUED_KINDS]
+_URGENCY = (tasks.c.priority.desc(), tasks.c.due_at, tasks.c.task_id)
 
 
 def _queued(org_id: str) -> ColumnElement[bool]:
     return and_(tasks.c.org_id == org_id, tasks.c.state == literal_column("'queued'"))
+
+
+def _due(org_id: str, labels: str, at: datetime) -> ColumnElement[bool]:
+    asked = and_(tasks.c.labels == labels, tasks.c.due_at <= at, tasks.c.kind.in_(_KINDS))
+    return and_(_queued(org_id), asked)
 
 
 def label_sets(org_id: str) -> Select[Any]:
@@ -34,14 +52,8 @@ def waiting_jobs(org_id: str) -> Select[Any]:
 
 def head(org_id: str, labels: str, at: datetime, limit: int) -> Select[Any]:
     """The most urgent tasks that ask for exactly these labels; what others hold is passed over."""
-    return (
-        select(tasks)
-        .where(_queued(org_id), tasks.c.labels == labels)
-        .where(tasks.c.due_at <= at, tasks.c.kind.in_(_KINDS))
-        .order_by(tasks.c.priority.desc(), tasks.c.due_at, tasks.c.task_id)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    )
+    found = select(tasks).where(_due(org_id, labels, at)).order_by(*_URGENCY).limit(limit)
+    return found.with_for_update(skip_locked=True)
 
 
 def named(org_id: str, task_id: str) -> Select[Any]:
@@ -56,8 +68,28 @@ def named(org_id: str, task_id: str) -> Select[Any]:
 def head_of_jobs(
     org_id: str, labels: str, at: datetime, limit: int, job_ids: Collection[str]
 ) -> Select[Any]:
-    """The most urgent tasks of some jobs."""
-    return head(org_id, labels, at, limit).where(tasks.c.job_id.in_(job_ids))
+    """The most urgent tasks of some jobs, whatever stands before them in the queue."""
+    of_them = tasks.c.job_id.in_(job_ids)
+    return head(org_id, labels, at, limit).where(of_them)
+
+
+def first_of_each_job(
+    org_id: str, labels: str, at: datetime, limit: int, job_ids: Collection[str]
+) -> Select[Any]:
+    """The same for a server, which looks up each job in the index and passes over no other."""
+    given = func.unnest(bindparam("jobs", sorted(job_ids), ARRAY(String)))
+    wanted = given.table_valued("job_id", name="wanted").render_derived()
+    due = select(tasks.c.task_id, tasks.c.priority, tasks.c.due_at).where(
+        _due(org_id, labels, at), tasks.c.job_id == wanted.c.job_id
+    )
+    each = due.order_by(*_URGENCY).limit(limit).lateral("each")
+    urgency = (each.c.priority.desc(), each.c.due_at, each.c.task_id)
+    first = select(each.c.task_id).select_from(wanted.join(each, true()))
+    chosen = first.order_by(*urgency).limit(limit)
+    found = select(tasks).where(
+        tasks.c.task_id.in_(chosen), tasks.c.state == TaskState.QUEUED.value
+    )
+    return found.with_for_update(skip_locked=True)
 
 
 def running_of_jobs(org_id: str, job_ids: Collection[str]) -> Select[Any]:

@@ -70,7 +70,7 @@ def _queue() -> None:
     op.create_index(
         "ix_tasks_waiting",
         "tasks",
-        ["job_id", "org_id"],
+        ["job_id", "org_id", "labels", sa.text("priority DESC"), "due_at", "task_id"],
         sqlite_where=where["queued"],
         postgresql_where=where["queued"],
     )
