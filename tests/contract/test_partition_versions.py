@@ -16,7 +16,7 @@ from lakeguard_sdk.run import Window
 from lakeguard_sdk.words import LoadType
 from tests.worlds.partitioned_numbers import BRONZE, Client, dataset, project, publish
 
-pytestmark = pytest.mark.usefixtures("each_state")
+BOTH = pytest.mark.usefixtures("each_state")
 
 
 def shown(client: Client, version: int | None = None) -> dict[str, tuple[int, int]]:
@@ -25,6 +25,7 @@ def shown(client: Client, version: int | None = None) -> dict[str, tuple[int, in
     return {row.partition: (row.version, row.rows) for row in rows}
 
 
+@BOTH
 def test_a_version_records_the_partitions_that_it_brings_or_replaces(tmp_path: Path) -> None:
     client = project(tmp_path, dataset(BRONZE))
     publish(client, BRONZE, {"2026-01": [1, 2], "2026-02": [3], None: [9]})
@@ -66,6 +67,7 @@ def test_a_partition_that_lost_its_rows_is_shown_no_more(tmp_path: Path) -> None
     assert shown(client, 1).keys() == {"month=2026-01", "month=2026-02"}
 
 
+@BOTH
 def test_what_is_shown_follows_a_rollback_and_what_is_built_upon_it(tmp_path: Path) -> None:
     client = project(tmp_path, dataset(BRONZE))
     publish(client, BRONZE, {"2026-01": [1], "2026-02": [2]})
@@ -91,6 +93,7 @@ def test_a_table_without_partitions_has_none_on_record(tmp_path: Path) -> None:
     assert shown(client) == {}
 
 
+@BOTH
 def test_a_very_long_value_is_told_apart_from_another(tmp_path: Path) -> None:
     client = project(tmp_path, dataset(BRONZE))
     publish(client, BRONZE, {"long " * 300 + end: [1] for end in ("a", "b")})

@@ -12,7 +12,7 @@ from lakeguard_sdk.run import Window
 from lakeguard_sdk.words import LoadType
 from tests.worlds.partitioned_numbers import BRONZE, SILVER, Client, dataset, project, publish
 
-pytestmark = pytest.mark.usefixtures("each_state")
+BOTH = pytest.mark.usefixtures("each_state")
 JANUARY = Window(column="month", start="2026-01", end="2026-01")
 
 
@@ -31,6 +31,7 @@ def the_one(client: Client) -> InvalidationRow:
     return row
 
 
+@BOTH
 def test_replaced_partitions_are_invalid_for_those_who_read_them(tmp_path: Path) -> None:
     client = two(tmp_path)
     run = publish(client, BRONZE, {"2026-01": [3], "2026-03": [4]})
@@ -69,6 +70,7 @@ def test_a_window_of_a_table_without_partitions_is_named_as_it_was(tmp_path: Pat
     assert the_one(client).reach == Reach(window=JANUARY)
 
 
+@BOTH
 def test_a_rollback_invalidates_what_differs(tmp_path: Path) -> None:
     client = two(tmp_path)
     publish(client, BRONZE, {"2026-02": [5]})
