@@ -6,6 +6,8 @@ import secrets
 import time
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+_SHIFTS = range(120, -1, -10)
 PREFIXES = frozenset(
     "run dec ver task int ds src tgt job dag mat mnt off apl wvr prf alr inv lease state".split()  # noqa: SIM905 - words
 )
@@ -16,4 +18,9 @@ def new_id(prefix: str) -> str:
     if prefix not in PREFIXES:
         raise ValueError(f"unknown id prefix {prefix!r}")
     number = (time.time_ns() // 1_000_000) << 80 | secrets.randbits(80)
-    return f"{prefix}_" + "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
+    return f"{prefix}_{ulid_text(number)}"
+
+
+def ulid_text(number: int) -> str:
+    """The 26 digits of a number of 128 bits, five bits each; their order is that of numbers."""
+    return "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])
