@@ -19,6 +19,7 @@ MEANING = {
     FindingKind.DOCUMENT: "what decisions looked at is gone or altered",
     FindingKind.REPLAY: "decisions come out otherwise when made again",
     FindingKind.HISTORY: "rows of the database contradict each other",
+    FindingKind.DATA: "data databases have what nobody knows, or lack what is published",
 }
 NEXT = {
     FindingKind.ROW: "lakeguard rebuild --replace",
@@ -30,6 +31,7 @@ NEXT = {
     FindingKind.DOCUMENT: "lakeguard rebuild --replace",
     FindingKind.REPLAY: "lakeguard replay RUN",
     FindingKind.HISTORY: "lakeguard rebuild --replace",
+    FindingKind.DATA: "lakeguard run DATASET",
 }
 WHEN = {
     FindingKind.ROW: "the database was changed, and the chain is whole",
@@ -41,6 +43,7 @@ WHEN = {
     FindingKind.DOCUMENT: "the database was changed, and the chain is whole",
     FindingKind.REPLAY: "to see the difference",
     FindingKind.HISTORY: "the database was changed, and the chain is whole",
+    FindingKind.DATA: "what is published is not delivered; what nobody knows, its owner drops",
 }
 
 
