@@ -268,3 +268,14 @@ def test_a_build_by_hand_is_refused_by_the_switch_too(tmp_path: Path) -> None:
     assert result.decision.ruling.reasons == (
         "job: job load is switched off; on again: lakeguard jobs enable load",
     )
+
+
+def test_the_ledger_knows_of_switches_and_graphs(tmp_path: Path) -> None:
+    """A switch makes ``md_jobs`` anew; the lake and the State agree on all of it."""
+    client = deployed_world(tmp_path)
+    client.ledger.sync()
+    client.jobs.switch("report", enabled=False, reason="night")
+    start(client, "report")
+    client.ledger.sync()
+    report = client.ledger.verify()
+    assert report.findings == ()
