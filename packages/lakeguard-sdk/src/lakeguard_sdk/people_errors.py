@@ -11,4 +11,4 @@ class BadUserName(UsageError):
 
     code = "LG-1681"
     what = "{name!r} is no name of a user: {problem}"
-    next_command = "act under another name of the operating system"
+    next_command = "act under another name of the operating system, then: lakeguard status"
