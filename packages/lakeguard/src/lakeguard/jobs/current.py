@@ -68,15 +68,15 @@ def current_jobs(
     off, graph = switched_off(connection, org_id), active_graph(connection, org_id)
     wanted = None if job_ids is None else set(job_ids)
     return {
-        row.job_id: CurrentJob(
-            job_id=row.job_id,
-            definition_hash=row.definition_hash,
-            parsed=parsed[row.definition_hash],
-            controls=_controls(parsed[row.definition_hash], graph),
-            enabled=row.job_id not in off,
+        job_id: CurrentJob(
+            job_id=job_id,
+            definition_hash=digest,
+            parsed=parsed[digest],
+            controls=_controls(parsed[digest], graph),
+            enabled=job_id not in off,
         )
-        for row in rows
-        if wanted is None or row.job_id in wanted
+        for job_id, digest in map(tuple, rows)
+        if wanted is None or job_id in wanted
     }
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, select, tuple_
@@ -138,14 +139,20 @@ def _subject(job: CurrentJob, facts: GateFacts) -> str:
 
 def parameters_text(wish: Wish) -> str:
     """What a task keeps of its wish: the day, what was set, the window."""
-    kept: dict[str, Any] = {}
-    if wish.day is not None:
-        kept["day"] = wish.day.isoformat()
+    if not wish.parameters and wish.window is None:
+        return _day_text(wish.day)
+    kept: dict[str, Any] = {} if wish.day is None else {"day": wish.day.isoformat()}
     if wish.parameters:
         kept["set"] = wish.parameters
     if wish.window is not None:
         kept["window"] = wish.window.to_data()
-    return json.dumps(kept) if kept else "{}"
+    return json.dumps(kept)
+
+
+@lru_cache(maxsize=1_000)
+def _day_text(day: date | None) -> str:
+    """Most wishes of a turn say no more than their day, and all the same one."""
+    return "{}" if day is None else json.dumps({"day": day.isoformat()})
 
 
 def _known(
@@ -184,7 +191,7 @@ def _answer(
     job: CurrentJob, task: NewTask, new: str | None, known: Mapping[tuple[str, str], Any]
 ) -> Launch:
     if new is not None:
-        return Launch.model_construct(  # of ours, and many: there is nothing to check
+        return Launch(
             job=job.name,
             task_id=new,
             state=task.state,
