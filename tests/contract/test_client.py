@@ -372,8 +372,7 @@ def test_a_table_that_is_not_ours_is_not_touched(client: Client, tmp_path: Path)
     location = tmp_path / "bronze" / "numbers"
     location.parent.mkdir()
     DeltaLake().write_foreign(str(location), [666])
-    blocked = run_by_hand(client, [1])
-    assert blocked.status is RunStatus.BLOCKED
+    assert run_by_hand(client, [1]).status is RunStatus.BLOCKED
     assert shown(tmp_path) == [666]
 
 

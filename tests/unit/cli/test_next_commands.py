@@ -23,6 +23,7 @@ _VALUES = {"version": "1", "x": "1", "fix": "lakeguard sync", "command": "status
 """What stands for a field; every other stands for itself."""
 CLASSES = [kind for kind in error_classes() if kind.__module__.startswith("lakeguard_sdk.")]
 OTHERWISE = {
+    "BadToken": "Authorization: Bearer TOKEN",
     "BuiltByProgram": "tx.publish(",
     "ColumnsUnderWay": "the same command again",
     "EventDiffers": "send it under an id of its own",

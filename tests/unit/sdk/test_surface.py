@@ -27,7 +27,7 @@ def test_what_the_ports_offer() -> None:
         if inspect.isclass(port) and port.__module__ == ports.__name__
     }
     assert offered == {
-        "Ledger": ["sync", "verify"],
+        "Ledger": ["data_places", "judge_markers", "sync", "verify"],
         "Memory": ["backtest", "rebuild_plan", "replay_all", "side_by_side", "survey_plan"],
         "Reader": [
             "column_lineage",
@@ -36,7 +36,10 @@ def test_what_the_ports_offer() -> None:
             "decision",
             "definition",
             "facts",
+            "invalidation",
+            "invalidations",
             "kept_rows",
+            "partitions",
             "pointer_moves",
             "policies",
             "profiles",
@@ -79,9 +82,11 @@ def test_what_the_ports_offer() -> None:
         "Operations": [
             "discard",
             "examine",
+            "invalidate",
             "maintain",
             "plan_profile",
             "reap",
+            "reconcile",
             "record_profile",
             "requeue",
             "revoke_waiver",
@@ -91,5 +96,6 @@ def test_what_the_ports_offer() -> None:
             "submit_compaction",
             "submit_replay",
             "waive",
+            "withdraw_invalidation",
         ],
     }

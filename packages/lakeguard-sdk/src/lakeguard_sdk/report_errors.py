@@ -10,7 +10,7 @@ class ReportRefused(UsageError):
 
     code = "LG-1611"
     what = "the report on {run} was not taken: {reason}"
-    next_command = "report again with what the job promises; lakeguard jobs show names it"
+    next_command = "send it again with what the job promises: lakeguard jobs show JOB"
 
 
 class NotReported(UsageError):
