@@ -16,7 +16,7 @@ from tests.worlds.databases import Server
 NAME = "dispatch"
 QUEUES = (OURS, PROCRASTINATE, PGQUEUER)
 WORKERS = (1, 8)
-TASKS = 6_000
+TASKS = 4_000
 ROUNDS = 3
 LEAST = 1_000.0
 """Completions a second of ours with eight workers."""
