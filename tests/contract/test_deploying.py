@@ -10,11 +10,11 @@ from sqlalchemy import func, select
 
 from lakeguard.state.tables import dag_activations
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.dispatch import TaskAnswer, TaskReport
 from lakeguard_sdk.errors import Fenced, SecretReason
-from lakeguard_sdk.job_errors import UnknownGraph
+from lakeguard_sdk.job_errors import GraphLeft, UnknownGraph
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.run import Failure, RunPlan
 from lakeguard_sdk.words import TaskState
 from tests.worlds.hand_work import evidence_of, run_by_hand
 from tests.worlds.job_graphs import DOUBLE, LOAD, REPORT, deployed_world, job, revise, world
@@ -143,6 +143,50 @@ def test_a_build_of_a_graph_that_was_left_cannot_become_current(
         lake.publish(intent or client.runs.begin_move(plan.ticket))
     assert [version.version for version in client.reader.versions(NUMBERS)] == [1]
     assert client.jobs.task(task).state is TaskState.CANCELED
+
+
+@pytest.fixture
+def dead_deployments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever deploys dies as soon as the graph is active, and nobody ends what runs."""
+    monkeypatch.setattr("lakeguard.jobs.deploying.cancel_superseded", lambda _: ())
+
+
+@pytest.mark.usefixtures("dead_deployments")
+def test_a_report_comes_too_late_as_soon_as_the_graph_is_left(tmp_path: Path) -> None:
+    """A failure is taken: it makes nothing current."""
+    client = deployed_world(tmp_path)
+    old = client.jobs.trigger("report", "tests")
+    before, after = newer(client)
+    late = client.jobs.trigger("late", "tests")
+    claimed = client.dispatch.claim(this_process("test"), limit=2)
+    ticket = {each.ticket.task_id: each.ticket for each in claimed}
+    client.jobs.deploy(to=before)
+    done = TaskReport(success=True)
+    answers = client.dispatch.report_all(
+        [(ticket[late.task_id], done), (ticket[old.task_id], done)]
+    )
+    assert isinstance(answers[0], Failure)
+    assert (answers[0].code, after in answers[0].message) == ("LG-3331", False)
+    assert isinstance(answers[1], TaskAnswer)
+    assert client.jobs.task(late.task_id).state is TaskState.RUNNING
+    failed = TaskReport(success=False, error=answers[0])
+    assert client.dispatch.report(ticket[late.task_id], failed).state is TaskState.FAILED
+
+
+@pytest.mark.usefixtures("dead_deployments")
+def test_a_build_takes_no_number_as_soon_as_the_graph_is_left(tmp_path: Path) -> None:
+    client = deployed_world(tmp_path)
+    run_by_hand(client, [1])
+    before, _ = newer(client)
+    plan = client.runs.open_run(client.jobs.trigger("load", "tests").task_id, this_process("test"))
+    assert isinstance(plan, RunPlan)
+    client.runs.submit_schema(plan.ticket, plan.declared)
+    client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, [2]))
+    client.jobs.deploy(to=before)
+    with pytest.raises(GraphLeft):
+        client.runs.begin_move(plan.ticket)
+    client.jobs.deploy()  # what is defined is the newer graph
+    assert client.runs.begin_move(plan.ticket).seq == 2
 
 
 def test_a_turn_of_the_dispatcher_ends_what_a_dead_deployment_left(

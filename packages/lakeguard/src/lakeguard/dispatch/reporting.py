@@ -2,7 +2,8 @@
 
 The same report again gets the first answer, byte for byte. Another report on an attempt that has
 ended is refused, and so is one on an attempt that somebody gave up. A lease that is over, and that
-nobody has noticed yet, is no reason: the work is done.
+nobody has noticed yet, is no reason: the work is done. A graph that was left is one: success under
+it makes nothing current any more.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from lakeguard.dispatch.report_rules import checked_report, outputs_problem, rep
 from lakeguard.dispatch.retrying import ended_as
 from lakeguard.dispatch.task import Task, task_from
 from lakeguard.dispatch.terms import terms_of
+from lakeguard.ledger.left_graphs import left_graphs
 from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard.state.tables import task_attempts, task_results, tasks
 from lakeguard_sdk.dispatch import TaskAnswer, TaskReport
 from lakeguard_sdk.errors import Fenced, LakeGuardError, UnknownRun
+from lakeguard_sdk.job_errors import GraphLeft
 from lakeguard_sdk.report_errors import NotReported, ReportedOtherwise, ReportRefused
 from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.words import RunStatus, TaskState
@@ -49,6 +52,8 @@ class _Known:
     ended: dict[str, tuple[str, TaskAnswer]]
     """By run: the hash of its report, and the answer that it got."""
     expected: dict[str, tuple[str, ...]]
+    left: dict[str, str]
+    """Versions of the graph that were left, each with the active one."""
     endings: list[Ending] = field(default_factory=list)
 
 
@@ -93,6 +98,9 @@ def _look_up(connection: Connection, org_id: str, tickets: Sequence[RunTicket]) 
         tasks={task.task_id: task for task in found},
         ended={row.run_id: (row.report_hash, TaskAnswer.from_json(row.answer)) for row in ended},
         expected=_expected(connection, org_id, runs),
+        left=left_graphs(
+            connection, org_id, {task.dag_version_id for task in found if task.dag_version_id}
+        ),
     )
 
 
@@ -126,6 +134,8 @@ def _judge(
     if task is None:
         raise UnknownRun(run=ticket.task_id)
     _require(task, ticket, reported=before is not None and before[0] != "")
+    if report.success and task.dag_version_id in known.left:
+        raise GraphLeft(version=known.left[task.dag_version_id])
     problem = outputs_problem(report, known.expected.get(ticket.run_id, ()))
     if problem is not None:
         raise ReportRefused(run=ticket.run_id, reason=problem)

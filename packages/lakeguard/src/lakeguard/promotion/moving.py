@@ -16,6 +16,7 @@ from lakeguard.ledger.intents import (
     record_table,
     table_id_of,
 )
+from lakeguard.ledger.left_graphs import left_graphs
 from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.drifting import require_room
 from lakeguard.promotion.heart import Heart, OpenRun, load_open_run
@@ -34,6 +35,7 @@ from lakeguard_sdk.errors import (
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
+from lakeguard_sdk.job_errors import GraphLeft
 from lakeguard_sdk.run import Intent, RunTicket, TableBase
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import LoadType, MoveKind
@@ -68,9 +70,16 @@ def hold_table(connection: Connection, dataset_id: str) -> None:
 
 
 def take_number(connection: Connection, heart: Heart, task: Task, intent: Intent) -> None:
-    """Record the intent if the lease lives and the table is free."""
+    """Record the intent if the lease lives, its graph was not left and the table is free.
+
+    From then on only the fence on the table ends it.
+    """
     if tasks.lease_over(task, heart.clock()):
         raise Fenced(run=intent.run_id, reason="its lease is over")
+    if task.dag_version_id is not None:
+        left = left_graphs(connection, heart.org_id, {task.dag_version_id})
+        if task.dag_version_id in left:
+            raise GraphLeft(version=left[task.dag_version_id])
     under_way = open_intent(connection, intent.dataset_id)
     if under_way is not None:
         raise TableBusy(dataset=intent.dataset, holder=under_way.run_id)
