@@ -8,9 +8,18 @@ import pytest
 
 from lakeguard_sdk.invalidation import End, InvalidationRow, Reason
 from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.run import Window
+from lakeguard_sdk.run import Failure, Window
 from lakeguard_sdk.words import LoadType
-from tests.worlds.partitioned_numbers import BRONZE, SILVER, Client, dataset, project, publish
+from tests.worlds.partitioned_numbers import (
+    BRONZE,
+    SILVER,
+    Client,
+    begin,
+    dataset,
+    finish,
+    project,
+    publish,
+)
 
 BOTH = pytest.mark.usefixtures("each_state")
 JANUARY = Window(column="month", start="2026-01", end="2026-01")
@@ -56,6 +65,31 @@ def test_nobody_is_told_where_nobody_has_read_it(tmp_path: Path) -> None:
     publish(client, BRONZE, {"2026-01": [1]})
     publish(client, BRONZE, {"2026-01": [2]})
     assert client.reader.invalidations(every=True) == []
+
+
+@BOTH
+def test_a_first_build_of_what_was_just_replaced_has_to_be_built_again(tmp_path: Path) -> None:
+    client = project(tmp_path, dataset(BRONZE), dataset(SILVER, BRONZE))
+    publish(client, BRONZE, {"2026-01": [1], "2026-02": [2]})
+    plan = begin(client, SILVER)
+    publish(client, BRONZE, {"2026-01": [3]}, window=JANUARY)
+    client.operations.reconcile()
+    assert [item.standing for item in the_one(client).followers] == ["caught_up", "waiting"]
+    finish(client, plan, {"2026-01": [1], "2026-02": [2]})
+    assert [item.standing for item in the_one(client).followers] == ["caught_up", "ready"]
+    publish(client, SILVER, {"2026-01": [3]})
+    client.operations.reconcile()
+    assert the_one(client).end is End.DONE
+
+
+def test_a_first_build_that_comes_to_nothing_holds_nobody_up(tmp_path: Path) -> None:
+    client = project(tmp_path, dataset(BRONZE), dataset(SILVER, BRONZE))
+    publish(client, BRONZE, {"2026-01": [1]})
+    plan = begin(client, SILVER)
+    publish(client, BRONZE, {"2026-01": [3]}, window=JANUARY)
+    client.runs.fail_run(plan.ticket, Failure(code="BROKEN", message="no rows"))
+    client.operations.reconcile()
+    assert the_one(client).end is End.DONE
 
 
 def test_a_window_built_again_is_invalid_for_others(tmp_path: Path) -> None:

@@ -82,8 +82,19 @@ def publish(
     """One run from submit to completion: a PARTITION load, or a window of it, by this process."""
     opened = task_id or client.operations.submit(name, "by hand", window=window)
     plan = client.runs.open_run(opened, this_process("by hand"))
-    if isinstance(plan, RunResult):
-        return plan
+    return plan if isinstance(plan, RunResult) else finish(client, plan, rows)
+
+
+def begin(client: Client, name: DatasetName) -> RunPlan:
+    """A run that is open, with its inputs pinned."""
+    task_id = client.operations.submit(name, "by hand")
+    plan = client.runs.open_run(task_id, this_process("by hand"))
+    assert isinstance(plan, RunPlan)
+    return plan
+
+
+def finish(client: Client, plan: RunPlan, rows: Rows) -> RunResult:
+    """The rest of an open run."""
     client.runs.submit_schema(plan.ticket, plan.declared)
     decision = client.runs.submit_evidence(plan.ticket, _evidence(plan, rows))
     assert decision.allowed, decision.ruling.reasons

@@ -47,11 +47,13 @@ class Node:
     reads_all: bool = True
     """Whether a run without a window builds every row again."""
     active: bool = True
+    building: bool = False
+    """Whether a run of it is open, which may have pinned what was wrong."""
     looks: tuple[Look, ...] = ()
 
     @property
     def affected(self) -> bool:
-        return self.active and self.published is not None
+        return self.active and (self.published is not None or self.building)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def follow(stale: Stale, nodes: Mapping[str, Node]) -> dict[str, Followed]:
             for parent in _affected_parents(stale, node, nodes, order)
             if nodes[parent].published not in sound.get(parent, ())
         )
-        made = _progress(node, sound[dataset_id], bool(waits))
+        made = _progress(node, sound[dataset_id], bool(waits) or node.published is None)
         found[dataset_id] = Followed(made, reaches[dataset_id], waits)
     return found
 

@@ -29,7 +29,7 @@ from lakeguard_sdk.load import NEW_ROWS_ONLY
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reach import Reach, window_over
 from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import LoadType, RunStatus
+from lakeguard_sdk.words import LoadType, RunStatus, TaskKind, TaskState
 
 
 class Histories(NamedTuple):
@@ -59,6 +59,7 @@ def read_histories(connection: Connection, org_id: str, since: datetime) -> Hist
     ids = {definition.dataset: key for key, definition in definitions.items()}
     targets = _targets(connection, org_id)
     shown = latest_pointers(connection, org_id)
+    building = _building(connection, org_id)
     looks = _looks(connection, org_id, since)
     nodes = {
         key: Node(
@@ -70,6 +71,7 @@ def read_histories(connection: Connection, org_id: str, since: datetime) -> Hist
             watermark=one.load.watermark,
             reads_all=one.load.type not in NEW_ROWS_ONLY,
             active=one.active,
+            building=key in building,
             looks=tuple(looks.get(key, ())),
         )
         for key, one in definitions.items()
@@ -129,6 +131,15 @@ def _pinned(connection: Connection, org_id: str, run_id: str) -> dict[str, int]:
     """What a run would have read that made no version."""
     plan = opening_of(connection, org_id, run_id).plan
     return {pin.input.dataset_id: pin.input.version for pin in plan.pins}
+
+
+def _building(connection: Connection, org_id: str) -> frozenset[str]:
+    query = select(tasks.c.dataset_id).where(
+        tasks.c.org_id == org_id,
+        tasks.c.state == TaskState.RUNNING.value,
+        tasks.c.kind == TaskKind.BUILD.value,
+    )
+    return frozenset(connection.scalars(query))
 
 
 def _inputs(connection: Connection, org_id: str, since: datetime) -> dict[str, dict[str, int]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
+from lakeguard.dispatch.open_tasks import not_over
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.schema_types import type_widens
 from lakeguard.ledger.invalidations import (
@@ -21,12 +22,15 @@ from lakeguard.ledger.partitions import partitions_at
 from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard.promotion.partition_states import Partitions
+from lakeguard.registry.statements import current_datasets
 from lakeguard.registry.store import RegisteredDataset
+from lakeguard.state.tables import dataset_registry, tasks
+from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.invalidation import Reason, Standing
 from lakeguard_sdk.quarantine import QuarantineBuild
 from lakeguard_sdk.reach import WHOLE, Reach, lies_within
 from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.words import LoadType, TaskKind
 
 MOST_NAMED = 1000
 """Of more partitions than these, an invalidation is of the whole dataset."""
@@ -108,7 +112,7 @@ def _tell(
     reason: Reason,
 ) -> None:
     """Once: not where the version is what an invalidation asked for, which goes on by itself."""
-    if not is_read_by_others(connection, heart.org_id, dataset.dataset_id):
+    if not _has_readers(connection, heart, dataset):
         return
     if _is_asked_for(connection, heart, dataset, task, reach):
         return
@@ -125,6 +129,18 @@ def _tell(
     )
     own = Progress(dataset.dataset_id, Standing.CAUGHT_UP, task.run_id, version)
     record_progress(connection, heart.org_id, made.invalidation_id, [own], at)
+
+
+def _has_readers(connection: Connection, heart: Heart, dataset: RegisteredDataset) -> bool:
+    """A build that is not over counts: it may have pinned what is replaced here."""
+    if is_read_by_others(connection, heart.org_id, dataset.dataset_id):
+        return True
+    built = select(tasks.c.dataset_id).where(
+        tasks.c.org_id == heart.org_id, tasks.c.kind == TaskKind.BUILD.value, not_over()
+    )
+    query = current_datasets(heart.org_id).where(dataset_registry.c.dataset_id.in_(built))
+    found = (DatasetDefinition.from_json(row.definition) for row in connection.execute(query))
+    return any(dataset.name in definition.parents for definition in found)
 
 
 def _is_asked_for(

@@ -98,7 +98,7 @@ def _told(item: Follower) -> str:
     if item.standing is Standing.CAUGHT_UP:
         return "" if item.version is None else f"v{item.version}"
     if item.standing is Standing.WAITING:
-        return f"for {', '.join(item.waits_for)}"
+        return f"for {', '.join(item.waits_for) or 'the end of its first build'}"
     if item.standing is Standing.NOT_AFFECTED:
         return ""
     if item.task_id is not None:
