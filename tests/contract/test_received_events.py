@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from lakeguard.embedded.dispatch import EmbeddedDispatch
+from lakeguard.embedded.jobs import EmbeddedJobs
 from lakeguard.state.tables import received_events
 from lakeguard.triggers.received import receive
+from lakeguard_sdk.dispatch import Assignment
+from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.trigger_errors import EventDiffers, NoEvent, SecretEvent
 from tests.worlds.databases import KINDS
 from tests.worlds.triggered_jobs import Plane, body, job, make_plane
@@ -104,6 +108,30 @@ def test_cloud_events_are_understood_too(plane: Plane) -> None:
     assert launch.new
     ((parameters,),) = plane.tasks("parameters")
     assert json.loads(parameters)["set"]["event.order"] == "7"
+
+
+def claimed(plane: Plane) -> Assignment:
+    (assignment,) = EmbeddedDispatch(plane.heart).claim(this_process("tests"))
+    return assignment
+
+
+def test_an_event_names_no_secret(plane: Plane) -> None:
+    """What somebody outside wrote is a text, also under a name that the job's own details have."""
+    own = {"key": "env:OWN_KEY", "event.key": "env:OWN_KEY"}
+    plane.apply(job("paid", on_event='{"source": ["shop"]}').model_copy(update={"details": own}))
+    receive(plane.heart, body(detail={"key": "env:OTHER_KEY", "place": "file:/etc/passwd"}))
+    given = claimed(plane)
+    assert given.parameters["event.key"] == "env:OTHER_KEY"
+    assert given.parameters["event.place"] == "file:/etc/passwd"
+    assert given.secrets == {"key": "env:OWN_KEY"}
+
+
+def test_a_person_may_name_a_secret_for_one_launch(plane: Plane) -> None:
+    plane.apply(job("paid").model_copy(update={"details": {"key": "env:OWN_KEY", "region": "eu"}}))
+    EmbeddedJobs(plane.heart).trigger("paid", "tester", set_to={"key": "env:NEW_KEY"})
+    given = claimed(plane)
+    assert given.secrets == {"key": "env:NEW_KEY"}
+    assert given.parameters == {"key": "env:NEW_KEY", "region": "eu"}
 
 
 def test_a_job_is_told_no_more_than_it_can_bear(plane: Plane) -> None:

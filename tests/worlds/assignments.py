@@ -13,13 +13,17 @@ from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.words import TaskKind
 
 
-def attempt_of(kind: TaskKind = TaskKind.PYTHON, **fields: Any) -> Attempt:
-    """The first attempt of a job that calls ``jobs:main``."""
+def attempt_of(
+    kind: TaskKind = TaskKind.PYTHON, *, secrets: dict[str, str] | None = None, **fields: Any
+) -> Attempt:
+    """The first attempt of a job that calls ``jobs:main``; its secrets are among its parameters."""
+    named = secrets or {}
     ticket = RunTicket(
         run_id=new_id("run"), task_id=new_id("task"), attempt=1, lease_token=new_id("lease")
     )
     said = {"call": "jobs:main", "timeout_seconds": 30, "lease_seconds": 120.0, **fields}
-    return Attempt(Assignment(ticket=ticket, kind=kind, job="nightly", **said))
+    said["parameters"] = {**named, **fields.get("parameters", {})}
+    return Attempt(Assignment(ticket=ticket, kind=kind, job="nightly", secrets=named, **said))
 
 
 def write_job(project: Path, body: str, module: str = "jobs") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,13 @@ def test_an_empty_secret_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for reference in ("env:TOKEN", f"file:{tmp_path}/token"):
         with pytest.raises(SecretMissing, match="it is empty"):
             resolve(reference)
+
+
+def test_what_is_no_plain_file_is_refused_and_waited_for_by_nobody(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(SecretMissing, match="it is no plain file"):
+            resolve(f"file:{place}")
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:

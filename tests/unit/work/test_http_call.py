@@ -26,8 +26,9 @@ def called(monkeypatch: pytest.MonkeyPatch) -> Called:
     monkeypatch.setenv("ELSE", "a word that stays here")
 
     def make(url: str, **fields: object) -> Attempt:
-        parameters = {"signing_secret": "env:JOB_SECRET", "other": "env:ELSE", "region": "eu"}
-        return attempt_of(TaskKind.HTTP, url=url, **{"parameters": parameters, **fields})
+        secrets = {"signing_secret": "env:JOB_SECRET", "other": "env:ELSE"}
+        said = {"secrets": secrets, "parameters": {"region": "eu"}, **fields}
+        return attempt_of(TaskKind.HTTP, url=url, **said)
 
     return make
 
@@ -91,10 +92,14 @@ def test_silence_may_pass(called: Called, monkeypatch: pytest.MonkeyPatch) -> No
     assert (gone.code, gone.retryable) == ("LG-5657", True)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"signing_secret": "written out"}])
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"signing_secret": "written out"}, {"signing_secret": "env:JOB_SECRET"}],
+    ids=["none", "written out", "not its own"],
+)
 def test_nothing_is_sent_that_is_not_signed(called: Called, parameters: dict[str, str]) -> None:
     with receiver() as outside:
-        error = failure(call_out(called(outside.url, parameters=parameters)))
+        error = failure(call_out(called(outside.url, secrets={}, parameters=parameters)))
         assert outside.came == []
     assert (error.code, error.retryable) == ("LG-5656", False)
     assert "written out" not in error.message
@@ -102,7 +107,7 @@ def test_nothing_is_sent_that_is_not_signed(called: Called, parameters: dict[str
 
 def test_a_secret_that_is_not_there(called: Called) -> None:
     missing = {"signing_secret": "env:NOT_SET_ANYWHERE"}
-    error = failure(call_out(called("http://127.0.0.1:9/", parameters=missing)))
+    error = failure(call_out(called("http://127.0.0.1:9/", secrets=missing)))
     assert error.code == "LG-5008"
 
 

@@ -221,7 +221,7 @@ def test_nothing_of_the_worker_reaches_a_job(
         pathlib.Path("seen.json").write_text(json.dumps(seen))
         """,
     )
-    attempt = attempt_of(parameters={"key": "env:API_KEY", "date": "2026-01-31"})
+    attempt = attempt_of(secrets={"key": "env:API_KEY"}, parameters={"date": "2026-01-31"})
     with (tmp_path / "held by the worker").open("w"):
         assert run(tmp_path, attempt).success
     text = (tmp_path / "seen.json").read_text()
@@ -255,7 +255,7 @@ def test_a_secret_is_told_to_nobody_else(tmp_path: Path, monkeypatch: pytest.Mon
         raise ValueError("refused: " + job.secret("key"))
         """,
     )
-    attempt = attempt_of(parameters={"key": "env:API_KEY", "token": f"file:{tmp_path}/token"})
+    attempt = attempt_of(secrets={"key": "env:API_KEY", "token": f"file:{tmp_path}/token"})
     report, log = run(tmp_path, attempt), log_of(tmp_path, attempt)
     assert report.error is not None
     assert report.error.message == "nightly failed: ValueError: refused: ***"
@@ -264,6 +264,17 @@ def test_a_secret_is_told_to_nobody_else(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_secret_that_is_not_there_fails_the_job(tmp_path: Path) -> None:
-    error = failure(tmp_path, "pass", parameters={"key": "env:NOT_SET_ANYWHERE"})
+    error = failure(tmp_path, "pass", secrets={"key": "env:NOT_SET_ANYWHERE"})
     assert (error.code, error.retryable) == ("LG-5008", False)
     assert "env:NOT_SET_ANYWHERE" in error.message
+
+
+def test_a_parameter_that_only_looks_like_a_secret_is_not_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sends an event writes what he likes: no variable, and no pipe, is read for him."""
+    monkeypatch.setenv("OTHER_KEY", "of another job")
+    os.mkfifo(tmp_path / "pipe")
+    said = {"event.a": "env:OTHER_KEY", "event.b": f"file:{tmp_path}/pipe"}
+    write_job(tmp_path, f"assert (dict(job.parameters), job._secrets) == ({said!r}, {{}})")
+    assert run(tmp_path, attempt_of(parameters=said)).success

@@ -26,6 +26,9 @@ class Assignment(Noun):
     url: str = ""
     parameters: dict[str, str] = Field(default_factory=dict)
     """Details of the job, the date it is for, and what the launch set."""
+    secrets: dict[str, str] = Field(default_factory=dict)
+    """Those of the parameters that name a secret, ``env:NAME`` or ``file:PATH``: written by whoever
+    defined the job, or by the person who launched it. No other text is ever looked up."""
     outputs: tuple[Word, ...] = ()
     timeout_seconds: int
     lease_seconds: float

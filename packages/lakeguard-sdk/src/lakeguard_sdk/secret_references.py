@@ -7,14 +7,16 @@ end. A value exists in memory only, and every text that may hold one goes throug
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 from lakeguard_sdk.errors import SecretMissing
 
 MASK = "***"
 _LONGEST_FILE = 1 << 20
+_AT_ONCE = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+"""A pipe that nobody writes to holds up nobody."""
 
 
 def resolve(reference: str) -> str:
@@ -54,14 +56,22 @@ def _variable(reference: str, name: str) -> str:
 
 def _content(reference: str, place: str) -> str:
     try:
-        with Path(place).open(encoding="utf-8") as file:
-            text = file.read(_LONGEST_FILE)
+        text = _plain_text(reference, place)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SecretMissing(reference=reference, reason=reason) from None
     except UnicodeDecodeError:
         raise SecretMissing(reference=reference, reason="the file is not text") from None
     return _given(reference, text.rstrip("\r\n"))
+
+
+def _plain_text(reference: str, place: str) -> str:
+    opened = os.open(place, _AT_ONCE)
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise SecretMissing(reference=reference, reason="it is no plain file")
+    with os.fdopen(opened, encoding="utf-8") as file:
+        return file.read(_LONGEST_FILE)
 
 
 def _given(reference: str, value: str) -> str:

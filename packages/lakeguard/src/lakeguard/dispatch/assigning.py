@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -20,10 +21,13 @@ from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.dispatch import Assignment
 from lakeguard_sdk.job import JobControls
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.secret_values import is_reference
 from lakeguard_sdk.words import TaskKind
 
 DATE = "date"
 """The parameter that says which day a task is for."""
+BY_HAND: Final = "manual"
+"""The kind of a cause: a person launched the task, and set what the launch set."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,7 @@ def _assignment(
     dataset = DatasetName(names[task.dataset_id]) if task.dataset_id in names else None
     if job is not None and task.kind is TaskKind.BUILD:
         dataset = job.dataset
+    parameters = _parameters(task, job)
     return Assignment(
         ticket=ticket_of(task),
         kind=task.kind,
@@ -91,7 +96,8 @@ def _assignment(
         dataset=dataset,
         call=controls.call,
         url=controls.url,
-        parameters=_parameters(task, job),
+        parameters=parameters,
+        secrets=_secrets(task, parameters),
         outputs=controls.outputs,
         timeout_seconds=controls.timeout_seconds,
         lease_seconds=rules.lease_seconds,
@@ -106,3 +112,12 @@ def _parameters(task: Task, job: Assigned | None) -> dict[str, str]:
         found[DATE] = kept["day"]
     found.update(kept.get("set", {}))
     return found
+
+
+def _secrets(task: Task, parameters: Mapping[str, str]) -> dict[str, str]:
+    """An event or the name of a file is written by anybody: what it set names no secret."""
+    named = {name: text for name, text in parameters.items() if is_reference(text)}
+    if not named or (task.cause is not None and json.loads(task.cause)["kind"] == BY_HAND):
+        return named
+    strange = json.loads(task.parameters).get("set", {})
+    return {name: text for name, text in named.items() if name not in strange}

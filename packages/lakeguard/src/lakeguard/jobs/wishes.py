@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
+from lakeguard.dispatch.assigning import BY_HAND
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.run import Window
 
@@ -19,7 +20,7 @@ class CauseKind(StrEnum):
     FILES = "files"
     EVENT = "event"
     AFTER = "after"
-    MANUAL = "manual"
+    MANUAL = BY_HAND
     INVALIDATION = "invalidation"
 
 

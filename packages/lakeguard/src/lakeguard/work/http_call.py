@@ -11,7 +11,6 @@ from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.dispatch import TaskReport
 from lakeguard_sdk.errors import LakeGuardError, SecretMissing
 from lakeguard_sdk.secret_references import resolve
-from lakeguard_sdk.secret_values import is_reference
 from lakeguard_sdk.signed_post import Answer, NoAnswer, SignedPost
 from lakeguard_sdk.task_token import token_of
 from lakeguard_sdk.work_errors import CallFailed, CallRefused
@@ -40,8 +39,8 @@ def call_out(attempt: Attempt) -> TaskReport | None:
 
 def _sent(attempt: Attempt) -> Answer:
     assignment = attempt.assignment
-    reference = assignment.parameters.get(SIGNING_SECRET, "")
-    if not is_reference(reference):
+    reference = assignment.secrets.get(SIGNING_SECRET)
+    if reference is None:
         reason = f"its details name no {SIGNING_SECRET}, env:NAME or file:PATH, to sign the call"
         raise CallRefused(job=attempt.name, reason=reason)
     post = SignedPost(
@@ -56,13 +55,13 @@ def _sent(attempt: Attempt) -> Answer:
 def call_body(attempt: Attempt) -> bytes:
     """One JSON object, the same for the same attempt; references to secrets stay here."""
     assignment, ticket = attempt.assignment, attempt.ticket
-    parameters = assignment.parameters.items()
+    parameters, secrets = assignment.parameters.items(), assignment.secrets
     told = {
         "job": attempt.name,
         "task": ticket.task_id,
         "run": ticket.run_id,
         "attempt": ticket.attempt,
-        "parameters": {name: text for name, text in parameters if not is_reference(text)},
+        "parameters": {name: text for name, text in parameters if name not in secrets},
         "outputs": list(assignment.outputs),
         "timeout_seconds": assignment.timeout_seconds,
         "token": token_of(ticket),

@@ -25,7 +25,6 @@ from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.python_job import JobOrder
 from lakeguard_sdk.run import Failure
 from lakeguard_sdk.secret_references import resolve_all
-from lakeguard_sdk.secret_values import is_reference
 from lakeguard_sdk.work_errors import JobCrashed, JobTimedOut, WorkerStopped
 
 COMMAND = (sys.executable, "-E", "-P", "-u", "-m", "lakeguard_sdk.job_process")
@@ -62,11 +61,10 @@ def _reported(attempt: Attempt, order: JobOrder, log: CapturedLog) -> TaskReport
 
 
 def _order(attempt: Attempt, project: str) -> tuple[JobOrder | None, Failure | None]:
-    """What the process is told; secrets that its parameters name are looked up for it alone."""
+    """What the process is told; its secrets are looked up for it alone."""
     assignment, ticket = attempt.assignment, attempt.ticket
-    named = {name: text for name, text in assignment.parameters.items() if is_reference(text)}
     try:
-        secrets = resolve_all(named)
+        secrets = resolve_all(assignment.secrets)
     except SecretMissing as error:
         return None, failure_of(error)
     order = JobOrder(
