@@ -93,6 +93,43 @@ def test_a_job_that_is_full_holds_up_no_other(queue: Queue) -> None:
     assert queue.take(4) == [*mops[:2], sweep]
 
 
+@pytest.mark.parametrize("limit", [1, 2, 4])
+def test_many_jobs_that_are_full_hold_up_no_other(state: Database, limit: int) -> None:
+    """Though each of them fills the head of the queue, and the free one is the last of all."""
+    full = [f"full_{number}" for number in range(4)]
+    queue = make_queue(state, *map(job, full), job("free"))
+    for number, name in enumerate(full):
+        queue.put(name, 5, priority=9 - number)
+    assert len(queue.take(50)) == len(full)
+    (free,) = queue.put("free", priority=-1)
+    assert queue.take(limit) == [free]
+    assert queue.take(limit) == []
+
+
+def test_a_task_of_no_job_waits_behind_no_full_one(queue: Queue) -> None:
+    queue.put("mop", 5, priority=2)
+    assert len(queue.take(2)) == 2
+    alone = queue.put_without_job()
+    assert queue.take(1) == [alone]
+
+
+def test_the_most_urgent_of_the_free_jobs_come_first(state: Database) -> None:
+    names = [f"free_{number}" for number in range(12)]
+    queue = make_queue(state, job("full"), *(job(name, concurrency=2) for name in names))
+    queue.put("full", 9, priority=99)
+    queue.take(1)
+    put = {name: queue.put(name, 3, priority=number)[:2] for number, name in enumerate(names)}
+    alone = queue.put_without_job(priority=11)
+    assert queue.take(5) == [*put["free_11"], alone, *put["free_10"]]
+
+
+def test_a_job_that_is_off_holds_up_no_other(queue: Queue) -> None:
+    queue.put("mop", 5, priority=2)
+    queue.define(job("mop").model_copy(update={"active": False}), job("sweep"))
+    (sweep,) = queue.put("sweep")
+    assert queue.take(1) == [sweep]
+
+
 def test_a_changed_limit_counts_from_the_next_claim(queue: Queue) -> None:
     mops = queue.put("mop", 5)
     assert queue.take(5) == mops[:2]

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event, func, select, text
 
+from lakeguard.dispatch.claiming import claim_due
 from lakeguard.insight.verifying.history import history_findings
 from lakeguard.state.clock import ServerClock
 from lakeguard.state.database import Database
@@ -23,6 +24,7 @@ from lakeguard.state.transacting import transact
 from lakeguard_sdk.state_errors import StateUnavailable
 from lakeguard_sdk.words import TaskState
 from tests.worlds.databases import Server
+from tests.worlds.planes import ELSEWHERE
 from tests.worlds.queues import DONE, Queue, job, make_queue
 
 WORKERS = 8
@@ -103,6 +105,32 @@ def test_no_more_than_the_limit_of_a_job_ever_runs(
         done = sum(pool.map(lambda q: len(work_off(q, 2, watch)), queues))
     assert done == len(put)
     assert limit - 1 <= max(seen) <= limit
+
+
+def test_what_another_takes_at_the_moment_is_passed_over(
+    state: Database, connected: Callable[[], Database]
+) -> None:
+    """Also where both have to look past the head of the queue."""
+    full = [job("full_1"), job("full_2")]
+    queue = make_queue(state, *full, job("next", concurrency=9), job("last"))
+    for each in full:
+        queue.put(each.job, 2, priority=9)
+    assert len(queue.take(4)) == 2
+    upper, (lower,) = queue.put("next", 2, priority=1), queue.put("last")
+    heart, other = queue.heart, queue.of(connected())
+    with state.write() as connection:
+        (given,) = claim_due(
+            connection,
+            heart.org_id,
+            ELSEWHERE,
+            limit=1,
+            labels=frozenset(),
+            at=queue.clock(),
+            rules=heart.dispatch,
+        )
+        assert given.ticket.task_id == upper[0]
+        assert other.take(1) == [lower]
+    assert other.take(1) == upper[1:]
 
 
 def refuse_some(database: Database, share: float, luck: random.Random) -> None:

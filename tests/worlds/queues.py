@@ -85,6 +85,24 @@ class Queue:
             added = submit_all(connection, self.heart.org_id, new, at)
         return [task_id for task_id in added if task_id is not None]
 
+    def put_without_job(self, priority: int = 0) -> str:
+        """A task that is of no job, as the build of a dataset can be."""
+        new = NewTask(
+            kind=TaskKind.PYTHON,
+            subject="nobody's",
+            key=None,
+            parameters="{}",
+            triggered_by="tests",
+            attempts=3,
+            actor="tests",
+            due_at=self.clock(),
+            priority=priority,
+        )
+        with self.heart.database.write() as connection:
+            (added,) = submit_all(connection, self.heart.org_id, [new], self.clock())
+        assert added is not None
+        return added
+
     def claim(
         self, limit: int = 1, labels: Sequence[str] = (), worker: WorkerIdentity = ELSEWHERE
     ) -> tuple[Assignment, ...]:

@@ -13,12 +13,14 @@ from sqlalchemy import (
     ARRAY,
     Column,
     ColumnElement,
+    FromClause,
     Select,
     String,
     and_,
     bindparam,
     func,
     literal_column,
+    or_,
     select,
     true,
 )
@@ -28,6 +30,8 @@ from lakeguard.state.views import dataset_registry
 from lakeguard_sdk.words import QUEUED_KINDS, TaskState
 
 _KINDS = [kind.value for kind in QUEUED_KINDS]
+_OTHERS = 8
+"""So many other workers may hold what a claim looks at."""
 _URGENCY = (tasks.c.priority.desc(), tasks.c.due_at, tasks.c.task_id)
 
 
@@ -46,8 +50,19 @@ def label_sets(org_id: str) -> Select[Any]:
 
 
 def waiting_jobs(org_id: str) -> Select[Any]:
-    """The jobs that have a queued task: as many looks into the index as there are."""
-    return _each_value(tasks.c.job_id, org_id)
+    """The jobs that have a queued task, each with how many of its tasks run: as many looks into
+    the indexes as there are jobs."""
+    waiting = _each_value(tasks.c.job_id, org_id).subquery("waiting")
+    running = (
+        select(func.count())
+        .select_from(tasks)
+        .where(
+            tasks.c.org_id == org_id,
+            tasks.c.job_id == waiting.c.value,
+            tasks.c.state == TaskState.RUNNING.value,
+        )
+    )
+    return select(waiting.c.value, running.scalar_subquery())
 
 
 def head(org_id: str, labels: str, at: datetime, limit: int) -> Select[Any]:
@@ -65,31 +80,53 @@ def named(org_id: str, task_id: str) -> Select[Any]:
     )
 
 
+def head_of_no_job(org_id: str, labels: str, at: datetime, limit: int) -> Select[Any]:
+    """The most urgent tasks that are of no job, whatever stands before them in the queue."""
+    return head(org_id, labels, at, limit).where(tasks.c.job_id.is_(None))
+
+
+def head_without(
+    org_id: str, labels: str, at: datetime, limit: int, job_ids: Collection[str]
+) -> Select[Any]:
+    """The most urgent tasks that are of none of these jobs; theirs are walked past."""
+    others = or_(tasks.c.job_id.is_(None), tasks.c.job_id.not_in(job_ids))
+    return head(org_id, labels, at, limit).where(others)
+
+
 def head_of_jobs(
     org_id: str, labels: str, at: datetime, limit: int, job_ids: Collection[str]
 ) -> Select[Any]:
-    """The most urgent tasks of some jobs, whatever stands before them in the queue."""
-    of_them = tasks.c.job_id.in_(job_ids)
-    return head(org_id, labels, at, limit).where(of_them)
+    """The most urgent tasks of some jobs; each job is looked up, and no other walked past.
 
-
-def first_of_each_job(
-    org_id: str, labels: str, at: datetime, limit: int, job_ids: Collection[str]
-) -> Select[Any]:
-    """The same for a server, which looks up each job in the index and passes over no other."""
+    The first so many tasks are of the first so many jobs: only of these more than one is read. A
+    few more are, so that what others hold can be passed over.
+    """
+    more = 2 * limit + _OTHERS
     given = func.unnest(bindparam("jobs", sorted(job_ids), ARRAY(String)))
     wanted = given.table_valued("job_id", name="wanted").render_derived()
+    first = _firsts(org_id, labels, at, wanted, 1, "first")
+    jobs = select(wanted.c.job_id).select_from(wanted.join(first, true()))
+    ahead = jobs.order_by(*_urgency(first)).limit(more).subquery("ahead")
+    each = _firsts(org_id, labels, at, ahead, more, "each")
+    chosen = select(each).select_from(ahead.join(each, true()))
+    near = chosen.order_by(*_urgency(each)).limit(more).subquery("near")
+    found = select(tasks).join(near, near.c.task_id == tasks.c.task_id)
+    still = found.where(tasks.c.state == TaskState.QUEUED.value)
+    return still.order_by(*_urgency(near)).limit(limit).with_for_update(skip_locked=True, of=tasks)
+
+
+def _firsts(
+    org_id: str, labels: str, at: datetime, jobs: FromClause, limit: int, name: str
+) -> FromClause:
+    """The first few tasks of each job."""
     due = select(tasks.c.task_id, tasks.c.priority, tasks.c.due_at).where(
-        _due(org_id, labels, at), tasks.c.job_id == wanted.c.job_id
+        _due(org_id, labels, at), tasks.c.job_id == jobs.c.job_id
     )
-    each = due.order_by(*_URGENCY).limit(limit).lateral("each")
-    urgency = (each.c.priority.desc(), each.c.due_at, each.c.task_id)
-    first = select(each.c.task_id).select_from(wanted.join(each, true()))
-    chosen = first.order_by(*urgency).limit(limit)
-    found = select(tasks).where(
-        tasks.c.task_id.in_(chosen), tasks.c.state == TaskState.QUEUED.value
-    )
-    return found.with_for_update(skip_locked=True)
+    return due.order_by(*_URGENCY).limit(limit).lateral(name)
+
+
+def _urgency(some: FromClause) -> tuple[ColumnElement[Any], ...]:
+    return (some.c.priority.desc(), some.c.due_at, some.c.task_id)
 
 
 def running_of_jobs(org_id: str, job_ids: Collection[str]) -> Select[Any]:

@@ -43,6 +43,16 @@ def hold_all(connection: Connection, names: Sequence[str]) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(given)))
 
 
+def try_hold_all(connection: Connection, names: Sequence[str]) -> list[str]:
+    """Those of the names that nobody else holds, held from now on; nobody is waited for."""
+    if connection.dialect.name != "postgresql" or not names:
+        return list(names)
+    keys = {_key(_schema(connection), name): name for name in names}
+    given = func.unnest(bindparam("keys", list(keys), ARRAY(BigInteger))).column_valued("key")
+    tried = connection.execute(select(given, func.pg_try_advisory_xact_lock(given)))
+    return [keys[key] for key, got in tried if got]
+
+
 @contextmanager
 def sole_by_session(engine: Engine, name: str, wait_seconds: float) -> Iterator[bool]:
     """A session of its own holds the lock: it is gone when the process or its machine is."""

@@ -1,0 +1,170 @@
+"""Choosing what a worker gets: the most urgent tasks that are due and that their jobs allow."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import queue
+from lakeguard.dispatch.assigning import Assigned, assigned_jobs
+from lakeguard.dispatch.task import Task, task_from
+from lakeguard.state.locking import hold_all, try_hold_all
+
+_LOOKS = 3
+"""So often a claim looks past the head of the queue: more than once only where other workers take
+what it has found."""
+
+
+@dataclass
+class Choice:
+    """What a claim has found so far."""
+
+    taken: list[Task] = field(default_factory=list)
+    off: list[Task] = field(default_factory=list)
+    """Their job was switched off, or is gone, since they were launched."""
+    jobs: dict[str, Assigned] = field(default_factory=dict)
+    held: set[str] = field(default_factory=set)
+    """The jobs of which nobody else begins a task before this transaction ends."""
+    free: Counter[str] = field(default_factory=Counter)
+    """How many more attempts each job may have."""
+
+    def goes_on(self, job_id: str) -> bool:
+        """Whether one more task of a job may begin."""
+        return job_id in self.jobs and self.jobs[job_id].on and self.free[job_id] > 0
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a worker asks for."""
+
+    connection: Connection
+    org_id: str
+    labels: frozenset[str]
+    at: datetime
+    limit: int
+
+
+def choose_named(claim: Claim, task_id: str) -> Choice:
+    """One task, due or not."""
+    choice = Choice()
+    rows = claim.connection.execute(queue.named(claim.org_id, task_id))
+    _take(claim, choice, [task_from(row) for row in rows])
+    return choice
+
+
+def choose(claim: Claim) -> Choice:
+    """From the head of the queue; where jobs that are full stand there, from behind them."""
+    sets = claim.connection.scalars(queue.label_sets(claim.org_id))
+    wanted = [asked for asked in sets if claim.labels.issuperset(asked.split())]
+    choice = Choice()
+    found = _urgent(
+        (
+            task_from(row)
+            for asked in wanted
+            for row in claim.connection.execute(
+                queue.head(claim.org_id, asked, claim.at, claim.limit)
+            )
+        ),
+        claim.limit,
+    )
+    _take(claim, choice, found)
+    if len(found) == claim.limit > len(choice.taken):
+        _look_beyond(claim, choice, wanted, found)
+    return choice
+
+
+def _look_beyond(
+    claim: Claim, choice: Choice, wanted: Sequence[str], found: Sequence[Task]
+) -> None:
+    """Nothing is waited for: who holds jobs of the head and waits for others may meet one who
+    does so the other way round."""
+    waiting = claim.connection.execute(queue.waiting_jobs(claim.org_id))
+    running: dict[str, int] = {row[0]: row[1] for row in waiting}
+    closed = _full_jobs(claim, running)
+    for _ in range(_LOOKS):
+        closed |= {task.job_id for task in found if task.job_id and not choice.goes_on(task.job_id)}
+        found = _beyond(claim, choice, wanted, running.keys() - closed, closed)
+        _take(claim, choice, found, patient=False)
+        if not found or len(choice.taken) == claim.limit:
+            return
+
+
+def _full_jobs(claim: Claim, running: dict[str, int]) -> set[str]:
+    """As it looks without holding them: what is taken is counted again."""
+    busy = [job_id for job_id, count in running.items() if count]
+    if not busy:
+        return set()
+    jobs = assigned_jobs(claim.connection, claim.org_id, busy)
+    return {each for each in jobs if running[each] >= jobs[each].terms.controls.concurrency}
+
+
+def _beyond(
+    claim: Claim,
+    choice: Choice,
+    wanted: Sequence[str],
+    opened: Collection[str],
+    closed: Collection[str],
+) -> list[Task]:
+    """The most urgent tasks of no job, and of jobs that may go on."""
+    seen = {task.task_id for task in (*choice.taken, *choice.off)}
+    limit = claim.limit + len(seen)
+    found = []
+    for asked in wanted:
+        if claim.connection.dialect.name == "postgresql":
+            statements = [
+                queue.head_of_no_job(claim.org_id, asked, claim.at, limit),
+                queue.head_of_jobs(claim.org_id, asked, claim.at, limit, opened),
+            ]
+        else:
+            statements = [queue.head_without(claim.org_id, asked, claim.at, limit, closed)]
+        found += [task_from(row) for each in statements for row in claim.connection.execute(each)]
+    return _urgent((task for task in found if task.task_id not in seen), claim.limit)
+
+
+def _urgent(found: Iterable[Task], limit: int) -> list[Task]:
+    return sorted(found, key=lambda task: (-(task.priority or 0), task.due_at, task.task_id))[
+        :limit
+    ]
+
+
+def _take(claim: Claim, choice: Choice, found: Sequence[Task], *, patient: bool = True) -> None:
+    """Take of what was found what its job allows."""
+    named = {task.job_id for task in found if task.job_id}
+    _hold_jobs(claim, choice, named, patient=patient)
+    for task in found:
+        if len(choice.taken) == claim.limit:
+            return
+        if task.job_id is None:
+            choice.taken.append(task)
+        elif task.job_id not in choice.held:
+            continue
+        elif task.job_id not in choice.jobs or not choice.jobs[task.job_id].on:
+            choice.off.append(task)
+        elif choice.free[task.job_id] > 0:
+            choice.free[task.job_id] -= 1
+            choice.taken.append(task)
+
+
+def _hold_jobs(claim: Claim, choice: Choice, named: set[str], *, patient: bool) -> None:
+    """From here on nobody else begins a task of these jobs before this transaction ends; without
+    patience those are left that another holds."""
+    names = {f"job:{claim.org_id}:{job_id}": job_id for job_id in sorted(named - choice.held)}
+    held = list(names)
+    if patient:
+        hold_all(claim.connection, held)
+    else:
+        held = try_hold_all(claim.connection, held)
+    new = [names[name] for name in held]
+    if not new:
+        return
+    jobs = assigned_jobs(claim.connection, claim.org_id, new)
+    counted = claim.connection.execute(queue.running_of_jobs(claim.org_id, new))
+    running: dict[str, int] = {row[0]: row[1] for row in counted}
+    choice.held.update(new)
+    choice.jobs |= jobs
+    for job_id, job in jobs.items():
+        choice.free[job_id] = job.terms.controls.concurrency - running.get(job_id, 0)
