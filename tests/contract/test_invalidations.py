@@ -12,6 +12,7 @@ from lakeguard_sdk.definition import DatasetDefinition, JobDefinition
 from lakeguard_sdk.invalidation import End, InvalidationRow, Reason
 from lakeguard_sdk.partition_errors import (
     InvalidationOver,
+    NeverBuiltAgain,
     NoSuchReach,
     UnknownInvalidation,
     WhyNeeded,
@@ -92,6 +93,34 @@ def test_a_window_elsewhere_or_another_partition_is_not_enough(tmp_path: Path) -
     assert standings(now(client, row))["bronze"] == "ready"
     publish(client, BRONZE, {"2026-01": [3]})
     assert standings(now(client, row))["bronze"] == "caught_up"
+
+
+def test_rows_that_are_only_added_put_nothing_right(tmp_path: Path) -> None:
+    client = built(tmp_path, dataset(BRONZE, load=LoadType.APPEND))
+    row = client.operations.invalidate(BRONZE, JANUARY, Reason.CORRECTION)
+    publish(client, BRONZE, {"2026-01": [3]})
+    assert standings(now(client, row))["bronze"] == "ready"
+    january = Window(column="month", start="2026-01", end="2026-01")
+    publish(client, BRONZE, {"2026-01": [3]}, window=january)
+    assert now(client, row).end is End.DONE
+
+
+def test_all_of_a_load_that_reads_new_rows_only_is_all_its_partitions(tmp_path: Path) -> None:
+    client = built(tmp_path, dataset(BRONZE, load=LoadType.APPEND))
+    row = client.operations.invalidate(BRONZE, Reach(), Reason.CORRECTION)
+    assert row.reach == Reach(partitions=("month=2026-01", "month=2026-02"))
+    publish(client, BRONZE, {"2026-01": [3], "2026-02": [4]})
+    assert now(client, row).end is None
+    both = Window(column="month", start="2026-01", end="2026-02")
+    publish(client, BRONZE, {"2026-01": [3], "2026-02": [4]}, window=both)
+    assert now(client, row).end is End.DONE
+
+
+def test_all_of_what_no_run_builds_again_is_refused(tmp_path: Path) -> None:
+    client = built(tmp_path, dataset(BRONZE, load=LoadType.APPEND, by=()))
+    with pytest.raises(NeverBuiltAgain, match="its load, APPEND, reads new rows only"):
+        client.operations.invalidate(BRONZE, Reach(), Reason.CORRECTION)
+    assert client.reader.invalidations() == []
 
 
 def test_a_dependent_without_the_column_is_built_whole(tmp_path: Path) -> None:

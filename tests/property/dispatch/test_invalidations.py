@@ -132,7 +132,7 @@ class World:
         if name != ROOT:
             return True
         brought = bool(reach.partitions) and f"month={month}" in look.partitions
-        return look.version is not None and (whole or self.reads_all[name] or brought)
+        return look.version is not None and (self.reads_all[name] or brought)
 
 
 @st.composite

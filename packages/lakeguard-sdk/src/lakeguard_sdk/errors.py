@@ -24,7 +24,7 @@ LakeGuardError
 │   ├── UnknownJob         LG-1621, UnknownGraph LG-1622, LaunchInvalid LG-1623
 │   ├── NoEvent            LG-1641, SecretEvent LG-1642
 │   ├── NoSuchReach        LG-1661, UnknownInvalidation LG-1662
-│   ├── InvalidationOver   LG-1663, WhyNeeded LG-1664
+│   ├── InvalidationOver   LG-1663, WhyNeeded LG-1664, NeverBuiltAgain LG-1665
 │   ├── BadUserName        LG-1681
 │   ├── NotInDraft         LG-1220
 │   ├── NothingDrafted     LG-1221

@@ -14,6 +14,16 @@ class NoSuchReach(UsageError):
     next_command = "lakeguard versions {dataset} --partitions"
 
 
+class NeverBuiltAgain(UsageError):
+    """Name the window that is wrong, or make the load FULL: only then is it put right."""
+
+    code = "LG-1665"
+    what = "no run of {dataset} builds all of it again: its load, {load}, reads new rows only"
+    next_command = (
+        "lakeguard invalidations add {dataset} --from A --to B --by COLUMN --reason correction"
+    )
+
+
 class UnknownInvalidation(UsageError):
     """Name an invalidation as ``lakeguard invalidations list`` lists it."""
 

@@ -31,7 +31,7 @@ class Look:
     builds: bool = True
     """False where it only took rows in that had waited."""
     partitions: frozenset[str] = frozenset()
-    """Those that it brought or replaced."""
+    """Those that it brought or replaced as a whole; none of a load that only adds to them."""
 
 
 @dataclass(frozen=True)
@@ -230,4 +230,4 @@ def _covers(look: Look, node: Node, reach: Reach, own: bool) -> bool:
     if look.version is None:
         return False
     brought = bool(reach.partitions) and look.partitions.issuperset(reach.partitions)
-    return reach.whole or node.reads_all or brought
+    return node.reads_all or brought

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -60,7 +60,8 @@ def read_histories(connection: Connection, org_id: str, since: datetime) -> Hist
     targets = _targets(connection, org_id)
     shown = latest_pointers(connection, org_id)
     building = _building(connection, org_id)
-    looks = _looks(connection, org_id, since)
+    replacing = {key for key, one in definitions.items() if one.load.type is LoadType.PARTITION}
+    looks = _looks(connection, org_id, since, replacing)
     nodes = {
         key: Node(
             dataset_id=key,
@@ -79,7 +80,9 @@ def read_histories(connection: Connection, org_id: str, since: datetime) -> Hist
     return Histories(nodes, definitions)
 
 
-def _looks(connection: Connection, org_id: str, since: datetime) -> dict[str, list[Look]]:
+def _looks(
+    connection: Connection, org_id: str, since: datetime, replacing: Collection[str]
+) -> dict[str, list[Look]]:
     inputs = _inputs(connection, org_id, since)
     partitions = _partitions(connection, org_id, since)
     opened, ended = run_openings.c, run_history.c
@@ -106,9 +109,8 @@ def _looks(connection: Connection, org_id: str, since: datetime) -> dict[str, li
         read = inputs.get(row.run_id, {})
         if row.version is None:
             read = _pinned(connection, org_id, row.run_id)
-        found[row.dataset_id].append(
-            _look(row._mapping, read, partitions.get(row.run_id, frozenset()))
-        )
+        brought = partitions.get(row.run_id) if row.dataset_id in replacing else None
+        found[row.dataset_id].append(_look(row._mapping, read, brought or frozenset()))
     return found
 
 
@@ -161,7 +163,7 @@ def _inputs(connection: Connection, org_id: str, since: datetime) -> dict[str, d
 
 
 def _partitions(connection: Connection, org_id: str, since: datetime) -> dict[str, frozenset[str]]:
-    """By run, the partitions that it brought or replaced."""
+    """By run, the partitions that it brought, replaced or added to."""
     brought = partition_versions.c
     rows = connection.execute(
         select(brought.run_id, brought.partition_key).where(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import Connection
 
 from lakeguard.ledger.invalidations import (
@@ -14,14 +16,21 @@ from lakeguard.ledger.partitions import partitions_at
 from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.partitioning import partition_columns
+from lakeguard.promotion.replacing import MOST_NAMED
 from lakeguard.registry.store import RegisteredDataset, current_target, require_dataset
 from lakeguard.state.locking import hold
 from lakeguard_sdk.errors import SecretReason
 from lakeguard_sdk.invalidation import End, Reason
+from lakeguard_sdk.load import NEW_ROWS_ONLY
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.partition_errors import InvalidationOver, NoSuchReach, WhyNeeded
+from lakeguard_sdk.partition_errors import (
+    InvalidationOver,
+    NeverBuiltAgain,
+    NoSuchReach,
+    WhyNeeded,
+)
 from lakeguard_sdk.partitions import partition_key, partition_values
-from lakeguard_sdk.reach import Reach
+from lakeguard_sdk.reach import WHOLE, Reach
 from lakeguard_sdk.secret_values import holds_secret
 from lakeguard_sdk.windows import window_problem
 
@@ -74,7 +83,7 @@ def checked_reach(
     connection: Connection, heart: Heart, dataset: RegisteredDataset, reach: Reach
 ) -> Reach:
     """The reach with every partition spelled as the ledger spells it; ``NoSuchReach`` where the
-    dataset has none such."""
+    dataset has none such, ``NeverBuiltAgain`` where nothing would ever put it right."""
     published = pointer(connection, dataset.dataset_id)
     if published is None:
         raise NoSuchReach(dataset=dataset.name, problem="it has no version yet")
@@ -82,11 +91,13 @@ def checked_reach(
         problem := window_problem(reach.window, dataset.definition.declared)
     ):
         raise NoSuchReach(dataset=dataset.name, problem=problem)
-    if not reach.partitions:
+    if reach.window is not None:
         return reach
     target = current_target(connection, heart.org_id, dataset.definition.target or "")
     columns = partition_columns(dataset.definition, target)
     known = partitions_at(connection, dataset.dataset_id, published.version)
+    if reach.whole:
+        return _all_of(dataset, known if columns else ())
     keys = {_spelled(dataset, columns, key) for key in reach.partitions}
     missing = sorted(keys - known.keys())
     if missing and known:
@@ -94,6 +105,16 @@ def checked_reach(
             dataset=dataset.name, problem=f"v{published.version} has no partition {missing[0]}"
         )
     return Reach(partitions=tuple(sorted(keys)))
+
+
+def _all_of(dataset: RegisteredDataset, partitions: Collection[str]) -> Reach:
+    """A load that reads new rows only puts all of it right by its partitions, if at all."""
+    load = dataset.definition.load.type
+    if load not in NEW_ROWS_ONLY:
+        return WHOLE
+    if not 0 < len(partitions) <= MOST_NAMED:
+        raise NeverBuiltAgain(dataset=dataset.name, load=load)
+    return Reach(partitions=tuple(sorted(partitions)))
 
 
 def _spelled(dataset: RegisteredDataset, columns: tuple[str, ...], key: str) -> str:
