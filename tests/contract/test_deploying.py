@@ -15,6 +15,7 @@ from lakeguard_sdk.errors import Fenced, SecretReason
 from lakeguard_sdk.job_errors import GraphLeft, UnknownGraph
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan
+from lakeguard_sdk.task_errors import NotRetryable
 from lakeguard_sdk.words import TaskState
 from tests.worlds.hand_work import evidence_of, run_by_hand
 from tests.worlds.job_graphs import DOUBLE, LOAD, REPORT, deployed_world, job, revise, world
@@ -187,6 +188,24 @@ def test_a_build_takes_no_number_as_soon_as_the_graph_is_left(tmp_path: Path) ->
         client.runs.begin_move(plan.ticket)
     client.jobs.deploy()  # what is defined is the newer graph
     assert client.runs.begin_move(plan.ticket).seq == 2
+
+
+def test_work_of_a_graph_that_was_left_is_not_tried_again(tmp_path: Path) -> None:
+    """Nor is what was refused because the active graph does not know its job."""
+    client = deployed_world(tmp_path)
+    before, _ = newer(client)
+    known, unknown = (client.jobs.trigger(name, "tests").task_id for name in ("report", "late"))
+    client.jobs.deploy(to=before)
+    refused = client.jobs.trigger("late", "tests").task_id
+    for task in (known, unknown):
+        with pytest.raises(NotRetryable, match="the graph went back to"):
+            client.jobs.retry(task)
+    with pytest.raises(NotRetryable, match="late is not in the active graph"):
+        client.jobs.retry(refused)
+    assert client.dispatch.claim(this_process("test"), limit=3) == ()
+    client.jobs.deploy()
+    for task in (known, unknown, refused):
+        assert client.jobs.retry(task).state is TaskState.QUEUED
 
 
 def test_a_turn_of_the_dispatcher_ends_what_a_dead_deployment_left(

@@ -12,10 +12,12 @@ from sqlalchemy import select
 from lakeguard.state.tables import md_job_execution
 from lakeguard_sdk import Client
 from lakeguard_sdk.definition import PolicyDefinition, SourceMapping
+from lakeguard_sdk.dispatch import TaskReport
 from lakeguard_sdk.job import Launch
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan
 from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.task_errors import NotRetryable
 from lakeguard_sdk.words import Enforcement, Layer, PolicyType, TaskState
 from tests.worlds.hand_work import run_by_hand
 from tests.worlds.job_graphs import (
@@ -255,8 +257,23 @@ def test_a_job_that_is_not_to_overlap(tmp_path: Path) -> None:
         "LG-3329",
         "job report is still under way, and overlap is skip",
     )
+    with pytest.raises(NotRetryable, match="overlap is skip"):
+        client.jobs.retry(refused.task_id)
     client.jobs.cancel(first.task_id)
-    assert start(client, "report").state is TaskState.QUEUED
+    assert client.jobs.retry(refused.task_id).state is TaskState.QUEUED
+    assert start(client, "report").code == "LG-3329"
+
+
+def test_a_job_that_is_not_to_overlap_does_not_wait_for_itself(tmp_path: Path) -> None:
+    """Who waits for the next attempt may have it at once."""
+    alone = REPORT.model_copy(update={"config": {**REPORT.config, "overlap": "skip"}})
+    client = deployed_world(tmp_path, jobs=(alone,))
+    task = start(client, "report").task_id
+    (claimed,) = client.dispatch.claim(this_process("test"))
+    broken = Failure(code="BROKEN", message="it broke", retryable=True)
+    client.dispatch.report(claimed.ticket, TaskReport(success=False, error=broken))
+    assert client.jobs.task(task).due_at is not None
+    assert client.jobs.retry(task).state is TaskState.QUEUED
 
 
 def test_a_build_by_hand_is_refused_by_the_switch_too(tmp_path: Path) -> None:

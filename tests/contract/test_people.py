@@ -39,6 +39,7 @@ def test_whoever_acts_is_a_user_from_then_on(tmp_path: Path) -> None:
     jobs_of(client, "ada").jobs()
     assert names(client) == mine, "who only looks does not act"
     jobs_of(client, "ada").switch(JOB, enabled=False, reason="broken")
+    jobs_of(client, "ada").switch(JOB, enabled=True, reason="mended")
     jobs_of(client, "bob").cancel(task)
     jobs_of(client, "cleo").retry(task)
     with pytest.raises(LakeGuardError):

@@ -67,8 +67,8 @@ def queue_due_retries(connection: Connection, org_id: str, actor: str, at: datet
     return change(connection, queued, at)
 
 
-def retry_task(connection: Connection, task: Task, actor: str, reason: str, at: datetime) -> Task:
-    """Queued for one more attempt, also beyond those that it has by itself."""
+def require_retryable(task: Task) -> None:
+    """``NotRetryable`` for what waits or runs anyway, is done, or is no matter of the queue."""
     if task.kind not in QUEUED_KINDS:
         said = f"it is of kind {task.kind}, which is asked for anew"
         raise NotRetryable(task=task.task_id, reason=said)
@@ -77,5 +77,10 @@ def retry_task(connection: Connection, task: Task, actor: str, reason: str, at: 
         raise NotRetryable(task=task.task_id, reason=said)
     if task.state in (TaskState.QUEUED, TaskState.RUNNING, TaskState.COMPLETED):
         raise NotRetryable(task=task.task_id, reason=f"it is {task.state}")
+
+
+def retry_task(connection: Connection, task: Task, actor: str, reason: str, at: datetime) -> Task:
+    """Queued for one more attempt, also beyond those that it has by itself."""
+    require_retryable(task)
     again = Change(task, TaskState.QUEUED, actor, message=reason or None, due_at=at)
     return change(connection, [again], at)[0]

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from lakeguard.dispatch.listing import list_tasks, list_transitions, require_task, show_task
-from lakeguard.dispatch.retrying import retry_task
+from lakeguard.dispatch.listing import list_tasks, list_transitions, show_task
 from lakeguard.embedded.acting import acting
 from lakeguard.embedded.loops import other_loops
 from lakeguard.events.book import EventMessenger
 from lakeguard.jobs.deploying import cancel_superseded, deploy, plan_deployment
 from lakeguard.jobs.graphs import list_graphs
 from lakeguard.jobs.listing import list_jobs, require_job, show_job
+from lakeguard.jobs.retrying import retry
 from lakeguard.jobs.triggering import trigger
 from lakeguard.ledger.switches import switch_job
 from lakeguard.promotion.canceling import cancel_task
@@ -111,9 +111,7 @@ class EmbeddedJobs:
         heart = self.heart
         if holds_secret(reason):
             raise SecretReason()
-        with heart.database.write() as connection:
-            task = require_task(connection, heart.org_id, task_id)
-            retry_task(connection, task, heart.actor, reason, heart.clock())
+        heart.database.transact(lambda connection: retry(connection, heart, task_id, reason))
         return self.task(task_id)
 
     @acting

@@ -36,6 +36,11 @@ def graph_lock(org_id: str) -> str:
     return f"graph:{org_id}"
 
 
+def overlap_lock(org_id: str) -> str:
+    """Who holds it decides whether a job that is to be alone is under way."""
+    return f"overlap:{org_id}"
+
+
 def launch(connection: Connection, heart: Heart, wishes: Sequence[Wish]) -> list[Launch]:
     """What became of each wish, in their order. The same wish again is not new.
 
@@ -47,7 +52,7 @@ def launch(connection: Connection, heart: Heart, wishes: Sequence[Wish]) -> list
     hold_shared(connection, graph_lock(org_id))
     jobs = current_jobs(connection, org_id, {wish.job_id for wish in wishes})
     if any(job.controls.overlap is Overlap.SKIP for job in jobs.values()):
-        hold(connection, f"overlap:{org_id}")
+        hold(connection, overlap_lock(org_id))
     at = heart.clock()
     facts = read_facts(connection, org_id, jobs.values(), at)
     refused = _refused(wishes, jobs, facts)
