@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard.embedded.dispatch import EmbeddedDispatch
+from lakeguard.triggers.statements import last_completed
 from lakeguard.triggers.ticking import Watch, tick
+from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.words import TaskState
 from tests.worlds.databases import KINDS
 from tests.worlds.planes import NUMBERS
@@ -193,6 +197,38 @@ def test_a_job_follows_others_once_all_have_ended_well(plane: Plane) -> None:
     plane.tick()
     plane.work_off()
     assert plane.tick().triggered == 0, "the first has not ended again"
+
+
+def test_a_job_follows_each_end_whichever_began_first(plane: Plane) -> None:
+    plane.apply(job("first", on_files="*.csv", concurrency="2"), job("last", after="first"))
+    for name in ("a.csv", "b.csv"):
+        land(plane, name)
+        plane.tick()
+        plane.clock.pass_time(1)
+    dispatch, done = EmbeddedDispatch(plane.heart), TaskReport(success=True)
+    older, newer = dispatch.claim(this_process("tests"), limit=2)
+    dispatch.report(newer.ticket, done)
+    assert plane.tick().triggered == 1
+    plane.clock.pass_time(1)
+    dispatch.report(older.ticket, done)
+    assert plane.tick().triggered == 1, "it began before, and ended after"
+    assert plane.tick().triggered == 0
+
+
+def test_the_last_end_of_a_job_is_one_look_into_an_index(plane: Plane) -> None:
+    database, explain = plane.heart.database, "EXPLAIN QUERY PLAN "
+    if database.engine.dialect.name == "postgresql":
+        explain = "EXPLAIN "
+    asked = last_completed(plane.heart.org_id, {"one", "two"}).compile(
+        database.engine, compile_kwargs={"literal_binds": True}
+    )
+    with database.write() as connection:
+        if explain == "EXPLAIN ":
+            connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+        plan = connection.exec_driver_sql(explain + str(asked)).all()
+    looks = [str(row) for row in plan if " tasks" in str(row)]
+    assert looks
+    assert all("ix_tasks_ended" in look for look in looks), looks
 
 
 def test_many_dispatchers_start_each_job_once(plane: Plane) -> None:

@@ -46,7 +46,16 @@ ALLOWED: Mapping[TaskState | None, frozenset[TaskState]] = {
 }
 """What may follow each state; None is before the first."""
 
-_CHANGING = ("state", "changes", "due_at", "run_id", "attempt", "lease_token", "lease_expires_at")
+_CHANGING = (
+    "state",
+    "changes",
+    "due_at",
+    "run_id",
+    "attempt",
+    "lease_token",
+    "lease_expires_at",
+    "ended_at",
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,7 @@ def change(connection: Connection, changes: Sequence[Change], at: datetime) -> l
     """The tasks as they are from now on: all of them or, with ``Fenced``, none."""
     if not changes:
         return []
-    after = [_after(each) for each in changes]
+    after = [_after(each, at) for each in changes]
     rows = [_row(new) for new in after]
     if update_numbered(connection, tasks, rows, "task_id", "changes") != len(rows):
         raise Fenced(run=changes[0].task.task_id, reason="somebody else changed the task")
@@ -92,7 +101,7 @@ def is_allowed(before: TaskState | None, to: TaskState) -> bool:
     return to in ALLOWED[before]
 
 
-def _after(change: Change) -> Task:
+def _after(change: Change, at: datetime) -> Task:
     task = change.task
     if not is_allowed(task.state, change.to):
         raise Fenced(run=task.run_id or task.task_id, reason=f"it is {task.state}")
@@ -100,6 +109,7 @@ def _after(change: Change) -> Task:
         "state": change.to,
         "changes": task.changes + 1,
         "due_at": change.due_at,
+        "ended_at": at if change.to is TaskState.COMPLETED else None,
     }
     if change.holding is not None:
         new |= vars(change.holding)

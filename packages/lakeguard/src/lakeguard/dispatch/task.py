@@ -36,6 +36,8 @@ class Task(Noun):
     dag_version_id: str | None
     cause: str | None
     changes: int
+    ended_at: Instant | None = None
+    """When it was completed; None for what is not."""
 
 
 def task_from(row: Row[Any]) -> Task:

@@ -12,7 +12,7 @@ from lakeguard_sdk.words import TaskState
 NEEDED = ("tasks", "task_attempts", "task_transitions", "run_history")
 """Tables whose rows say where tasks stand."""
 
-_ADDED = ("state", "due_at", "changes", "attempt", "run_id", "worker")
+_ADDED = ("state", "due_at", "changes", "ended_at", "attempt", "run_id", "worker")
 _ENDED = {
     "SUCCESS": TaskState.COMPLETED,
     "BLOCKED": TaskState.BLOCKED,
@@ -28,7 +28,9 @@ def with_states(
     if table.name != "tasks":
         return table.columns, rows[table.name]
     tried = _latest(_pick(rows, "task_attempts", "task_id", "attempt", "run_id", "worker"))
-    changed = _latest(_pick(rows, "task_transitions", "task_id", "number", "to_state", "due_at"))
+    changed = _latest(
+        _pick(rows, "task_transitions", "task_id", "number", "to_state", "due_at", "at")
+    )
     ended = dict(_pick(rows, "run_history", "run_id", "status"))
     task_id = table.columns.index("task_id")
     full = [
@@ -50,10 +52,11 @@ def _latest(numbered: Sequence[PlainRow]) -> dict[str, PlainRow]:
 def _added(change: PlainRow | None, attempt: PlainRow | None, ended: Mapping[str, str]) -> PlainRow:
     _, number, run_id, worker = attempt or (None, 0, None, None)
     if change is not None:
-        _, changes, state, due_at = change
-        return (state, due_at, changes, number, run_id, worker)
+        _, changes, state, due_at, at = change
+        ended_at = at if state == TaskState.COMPLETED.value else None
+        return (state, due_at, changes, ended_at, number, run_id, worker)
     state = _before_changes_were_kept(run_id, ended)
-    return (state.value, None, 0, number, run_id, worker)
+    return (state.value, None, 0, None, number, run_id, worker)
 
 
 def _before_changes_were_kept(run_id: str | None, ended: Mapping[str, str]) -> TaskState:

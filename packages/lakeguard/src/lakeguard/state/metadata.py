@@ -16,6 +16,7 @@ MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
         "worker",
         "due_at",
         "changes",
+        "ended_at",
     ),
     "job_schedules": ("definition_hash", "next_at", "last_at"),
     "trigger_cursors": ("position",),

@@ -19,6 +19,7 @@ from lakeguard.state.metadata import metadata
 
 _QUEUED = text("state = 'queued'")
 _FAILED = text("state = 'failed'")
+_ENDED = text("ended_at IS NOT NULL")
 
 tasks = Table(
     "tasks",
@@ -45,6 +46,7 @@ tasks = Table(
     Column("dag_version_id", Id),
     Column("cause", Long),
     Column("changes", Integer, nullable=False, server_default="0"),
+    Column("ended_at", UtcTime),
     UniqueConstraint("org_id", "dataset_id", "dedupe_key", name="uq_tasks_dedupe_key"),
     CheckConstraint("attempt >= 0", name="ck_tasks_attempt"),
     Index("ix_tasks_state", "state", "lease_expires_at"),
@@ -71,6 +73,15 @@ tasks = Table(
     ),
     Index("ix_tasks_job", "org_id", "job_id", "state"),
     Index("ix_tasks_retry", "org_id", "due_at", sqlite_where=_FAILED, postgresql_where=_FAILED),
+    Index(
+        "ix_tasks_ended",
+        "org_id",
+        "job_id",
+        "ended_at",
+        "task_id",
+        sqlite_where=_ENDED,
+        postgresql_where=_ENDED,
+    ),
 )
 
 task_attempts = Table(

@@ -1,6 +1,7 @@
 """Jobs that follow other jobs: launched once all of those have ended well since the last launch.
 
-Of each job the newest task that ended well counts; what fails later takes nothing away from it.
+Of each job the task that ended well last counts, whenever it began; what fails later takes nothing
+away from it.
 """
 
 from __future__ import annotations
@@ -35,9 +36,11 @@ def _plan(
 ) -> Planned:
     before = {ids[name] for job in jobs for name in job.controls.after if name in ids}
     rows = connection.execute(statements.last_completed(org_id, before))
-    # In this order the newer is the greater, and one of the same moment is told apart.
+    # In this order the later is the greater, and one of the same moment is told apart.
     ends = {
-        row.job_id: (f"{format_instant(row.created_at)} {row.task_id}", row.task_id) for row in rows
+        row.job_id: (f"{format_instant(row.ended_at)} {row.task_id}", row.task_id)
+        for row in rows
+        if row.task_id is not None
     }
     seen = statements.cursors(connection, org_id, [job.job_id for job in jobs], _KIND)
     planned = Planned()

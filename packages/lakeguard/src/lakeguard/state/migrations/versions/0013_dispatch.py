@@ -56,6 +56,7 @@ def _queue() -> None:
         sa.Column("dag_version_id", sa.String(length=64)),
         sa.Column("cause", sa.Text()),
         sa.Column("changes", sa.Integer(), nullable=False, server_default="0"),
+        sa.Column("ended_at", UtcTime()),
     ):
         op.add_column("tasks", column)
     op.add_column("task_attempts", sa.Column("config_hash", sa.String(length=80)))
@@ -81,6 +82,14 @@ def _queue() -> None:
         ["org_id", "due_at"],
         sqlite_where=where["failed"],
         postgresql_where=where["failed"],
+    )
+    ended = sa.text("ended_at IS NOT NULL")
+    op.create_index(
+        "ix_tasks_ended",
+        "tasks",
+        ["org_id", "job_id", "ended_at", "task_id"],
+        sqlite_where=ended,
+        postgresql_where=ended,
     )
     on = " ON tasks" if op.get_bind().dialect.name == "postgresql" else ""
     for guard in ("no_update", "no_delete", *(["no_truncate"] if on else [])):
