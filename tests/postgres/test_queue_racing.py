@@ -17,7 +17,7 @@ from sqlalchemy import Connection, event, func, select, text
 
 from lakeguard.dispatch.claiming import claim_due
 from lakeguard.insight.verifying.history import history_findings
-from lakeguard.state.clock import ServerClock
+from lakeguard.state.clock import ServerClock, ticks
 from lakeguard.state.database import Database
 from lakeguard.state.tables import task_attempts, task_results, tasks
 from lakeguard.state.transacting import transact
@@ -296,6 +296,40 @@ def test_the_clock_goes_on_while_the_server_cannot_be_asked(schema: Database) ->
     assert clock() - first == timedelta(seconds=60)
     for connection in held:
         connection.close()
+
+
+def test_the_clock_answers_who_holds_the_last_connection(schema: Database) -> None:
+    """Whoever asks it holds a transaction, and waits for nobody who does so too."""
+    schema.engine.pool._timeout = 0.05  # type: ignore[attr-defined]
+    held = [schema.engine.connect() for _ in range(15)]
+    assert schema.clock() <= schema.clock()
+    for connection in held:
+        connection.close()
+
+
+def test_many_who_know_no_time_yet_ask_once(schema: Database) -> None:
+    clock, together, asked = ServerClock(schema.engine), threading.Barrier(WORKERS), []
+    event.listen(
+        schema.engine,
+        "after_cursor_execute",
+        lambda _connection, _cursor, statement, *_: asked.append("clock_timestamp" in statement),
+    )
+
+    def ask(_number: int) -> None:
+        together.wait(30)
+        clock()
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(ask, range(WORKERS)))
+    assert sum(asked) == 1
+
+
+def test_ticks_are_there_on_every_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ticks()
+    assert ticks() >= before
+    monkeypatch.delattr(time, "CLOCK_BOOTTIME")
+    before = ticks()
+    assert before <= ticks() < before + 60
 
 
 def test_a_file_goes_by_the_clock_of_its_machine(tmp_path: Path) -> None:

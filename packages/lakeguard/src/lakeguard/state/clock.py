@@ -14,25 +14,26 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 _GOOD_FOR_SECONDS = 30.0
 
 
-def clock_of(engine: Engine) -> Callable[[], datetime]:
+def machine_clock() -> datetime:
     """A file has no clock of its own: there it is that of the machine."""
-    if engine.dialect.name == "postgresql":
-        return ServerClock(engine)
-    return lambda: datetime.now(UTC)
+    return datetime.now(UTC)
 
 
-def _ticks() -> float:
-    """Seconds that no one sets, and that go on while a machine sleeps."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
+def ticks() -> float:
+    """Seconds that no one sets, and that go on while a machine sleeps, where its system has such:
+    elsewhere the server is asked soon after."""
+    boot: int | None = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot is None else time.clock_gettime(boot)
 
 
 class ServerClock:
     """The server's time, asked for now and then and carried on between by ticks.
 
-    Where it cannot be asked again, the last answer is carried on.
+    Where it cannot be asked again, the last answer is carried on. It is asked for in the middle of
+    transactions: ``engine`` must not wait for a connection that one of them holds.
     """
 
-    def __init__(self, engine: Engine, ticks: Callable[[], float] = _ticks) -> None:
+    def __init__(self, engine: Engine, ticks: Callable[[], float] = ticks) -> None:
         self._engine = engine
         self._ticks = ticks
         self._asking = threading.Lock()
@@ -48,17 +49,25 @@ class ServerClock:
 
     def _refreshed(self, known: tuple[datetime, float] | None) -> tuple[datetime, float]:
         """One thread asks; the others wait only where nothing is known yet."""
-        if not self._asking.acquire(blocking=known is None):
-            return known or self._asked()
+        if known is not None and not self._asking.acquire(blocking=False):
+            return known
+        if known is None:
+            self._asking.acquire()
         try:
-            self._known = self._asked()
+            if self._known is known or self._known is None:
+                self._known = self._asked_or_carried(known)
+            return self._known
+        finally:
+            self._asking.release()
+
+    def _asked_or_carried(self, known: tuple[datetime, float] | None) -> tuple[datetime, float]:
+        try:
+            return self._asked()
         except (DBAPIError, PoolTimeout):
             if known is None:
                 raise
-            self._known = (known[0] + timedelta(seconds=self._ticks() - known[1]), self._ticks())
-        finally:
-            self._asking.release()
-        return self._known
+            now = self._ticks()
+            return known[0] + timedelta(seconds=now - known[1]), now
 
     def _asked(self) -> tuple[datetime, float]:
         """The answer is of some moment between the question and its coming: the middle is taken."""

@@ -19,8 +19,9 @@ from sqlalchemy.exc import (
     ProgrammingError,
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import NullPool
 
-from lakeguard.state.clock import clock_of
+from lakeguard.state.clock import ServerClock, machine_clock
 from lakeguard.state.engines import READING, postgresql_engine, sqlite_engine, sqlite_path
 from lakeguard.state.head import SCHEMA_HEAD
 from lakeguard.state.locking import sole_by_file, sole_by_session
@@ -50,9 +51,11 @@ class Database:
         self._path = sqlite_path(self.url)
         if self.url.get_backend_name() == "sqlite":
             self.engine = sqlite_engine(self.url)
+            self.clock: Callable[[], datetime] = machine_clock
         else:
             self.engine = postgresql_engine(self.url, schema, password)
-        self.clock: Callable[[], datetime] = clock_of(self.engine)
+            beside = postgresql_engine(self.url, schema, password, NullPool)
+            self.clock = ServerClock(beside)
         weakref.finalize(self, self.engine.dispose)  # no connection outlives who could use it
 
     @property

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.pool import Pool, QueuePool
 
 from lakeguard.state.locking import SCHEMA
 
@@ -47,11 +48,17 @@ _SESSION = {
 """The server too notices within a minute that a machine is gone, and frees what it held."""
 
 
-def postgresql_engine(url: URL, schema: str, password: Callable[[], str] | None) -> Engine:
+def postgresql_engine(
+    url: URL,
+    schema: str,
+    password: Callable[[], str] | None,
+    pool: type[Pool] = QueuePool,
+) -> Engine:
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         connect_args=_CLIENT,
         isolation_level="READ COMMITTED",
+        poolclass=pool,
         pool_pre_ping=True,
         execution_options={SCHEMA: schema},
     )
