@@ -115,7 +115,8 @@ class Dispatch(Protocol):
         """
 
     def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
-        """New leases from now, by run, in seconds; an attempt that is over is not among them."""
+        """New leases from now, by run, in seconds; an attempt that is over is not among them, and
+        one that was handed over has what is left of the job's time."""
 
     def hand_over(self, ticket: RunTicket) -> None:
         """Somebody outside goes on with it, and has until the job's time is over."""

@@ -29,7 +29,7 @@ def keep(
 ) -> dict[str, float]:
     """Seconds from now by run; an attempt that is over, or whose lease is, is not among them.
 
-    No lease becomes shorter: what was handed over has more time.
+    No lease becomes shorter. What was handed over has the time of its job, and never more.
     """
     held = (
         select(tasks)
@@ -45,11 +45,14 @@ def keep(
     found = [task_from(row) for row in connection.execute(held)]
     alive = [task for task in found if ticket_of(task) in known and not lease_over(task, at)]
     until = at + lease
-    shorter = [task.task_id for task in alive if _until(task) < until]
+    longer = [task.task_id for task in alive if _until(task) < until and not _is_outside(task)]
     connection.execute(
-        update(tasks).where(tasks.c.task_id.in_(shorter)).values(lease_expires_at=until)
+        update(tasks).where(tasks.c.task_id.in_(longer)).values(lease_expires_at=until)
     )
-    return {str(task.run_id): (max(until, _until(task)) - at).total_seconds() for task in alive}
+    return {
+        str(task.run_id): ((until if task.task_id in longer else _until(task)) - at).total_seconds()
+        for task in alive
+    }
 
 
 def hand_over(connection: Connection, org_id: str, ticket: RunTicket, at: datetime) -> None:
@@ -74,6 +77,10 @@ def hand_over(connection: Connection, org_id: str, ticket: RunTicket, at: dateti
             worker=outside.to_json(),
         )
     )
+
+
+def _is_outside(task: Task) -> bool:
+    return task.worker is not None and task.worker.host == OUTSIDE
 
 
 def _until(task: Task) -> datetime:
