@@ -71,7 +71,7 @@ def test_what_nobody_foresaw_ends_it() -> None:
 def test_work_beside_goes_on_after_a_failure_and_tells_it_once() -> None:
     done = threading.Semaphore(0)
     warned: list[str] = []
-    outcomes = iter([AWAY, AWAY, None, AWAY])
+    outcomes = iter([AWAY, AWAY, None, AWAY, KeyError("job_1")])
 
     def work() -> None:
         outcome = next(outcomes, None)
@@ -80,9 +80,9 @@ def test_work_beside_goes_on_after_a_failure_and_tells_it_once() -> None:
             raise outcome
 
     with beside(work, warned.append, seconds=0.001):
-        for _ in range(6):
+        for _ in range(7):
             assert done.acquire(timeout=10)
-    assert warned == [str(AWAY), str(AWAY)]
+    assert warned == [str(AWAY), str(AWAY), "KeyError: 'job_1'"]
 
 
 def test_a_turn_is_one_line_and_each_problem_another() -> None:

@@ -70,10 +70,11 @@ def beside(
             try:
                 work()
                 known = ""
-            except (LakeGuardError, OSError) as error:
-                if str(error) != known:
-                    warn(str(error))
-                known = str(error)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next time may be well
+                said = _said(error)
+                if said != known:
+                    warn(said)
+                known = said
 
     thread = threading.Thread(target=go_on, daemon=True)
     thread.start()
@@ -82,3 +83,9 @@ def beside(
     finally:
         stopped.set()
         thread.join()
+
+
+def _said(error: Exception) -> str:
+    """What nobody foresaw is told with its type: its words alone may say nothing."""
+    foreseen = isinstance(error, LakeGuardError | OSError)
+    return str(error) if foreseen else f"{type(error).__name__}: {error}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from lakeguard.work.attempt import Attempt
 from lakeguard_sdk.dispatch import Dispatch
 from lakeguard_sdk.errors import LakeGuardError
 
+_log = logging.getLogger(__name__)
 _BEATS_PER_LEASE = 4
 _LOOK_SECONDS = 1.0
 
@@ -18,13 +20,19 @@ _LOOK_SECONDS = 1.0
 def keeping_leases(
     dispatch: Dispatch, held: Callable[[], Sequence[Attempt]], heartbeat_seconds: float
 ) -> Iterator[None]:
-    """Beats in the background while the block runs."""
+    """Beats in the background while the block runs, whatever goes wrong; what nobody foresaw is
+    logged once, until it passes."""
     done = threading.Event()
 
     def beat() -> None:
-        pause = _LOOK_SECONDS
+        pause, known = _LOOK_SECONDS, ""
         while not done.wait(pause):
-            pause = keep_once(dispatch, held(), heartbeat_seconds)
+            try:
+                pause, known = keep_once(dispatch, held(), heartbeat_seconds), ""
+            except Exception as error:  # noqa: BLE001 - without a beat every lease of the worker ends
+                if repr(error) != known:
+                    _log.error("leases could not be kept, trying on", exc_info=error)
+                pause, known = _LOOK_SECONDS, repr(error)
 
     beating = threading.Thread(target=beat, daemon=True)
     beating.start()
