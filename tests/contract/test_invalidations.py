@@ -17,8 +17,9 @@ from lakeguard_sdk.partition_errors import (
     UnknownInvalidation,
     WhyNeeded,
 )
+from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.run import Window
+from lakeguard_sdk.run import Failure, Window
 from lakeguard_sdk.words import LoadType, TaskState
 from tests.worlds.partitioned_numbers import (
     BRONZE,
@@ -196,6 +197,23 @@ def test_a_launch_that_failed_is_not_launched_again_and_a_new_invalidation_is(
     assert client.operations.reconcile() == 0
     client.operations.invalidate(BRONZE, JANUARY, Reason.CORRECTION)
     assert client.operations.reconcile() == 1
+
+
+def test_nobody_is_launched_twice_while_a_launch_waits_for_its_next_attempt(
+    tmp_path: Path,
+) -> None:
+    client = built(tmp_path, jobs=BUILDS)
+    client.operations.invalidate(BRONZE, JANUARY, Reason.CORRECTION)
+    client.operations.reconcile()
+    (claimed,) = client.dispatch.claim(this_process("by hand"))
+    client.runs.open_claimed(claimed.ticket)
+    client.runs.fail_run(
+        claimed.ticket, Failure(code="BROKEN", message="not there", retryable=True)
+    )
+    client.operations.invalidate(BRONZE, JANUARY, Reason.CORRECTION)
+    assert client.operations.reconcile() == 0
+    (task,) = client.jobs.tasks(state=TaskState.FAILED)
+    assert task.due_at is not None
 
 
 def test_what_has_no_version_or_is_retired_holds_nobody_up(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
+from lakeguard.dispatch.open_tasks import not_over
 from lakeguard.jobs.catching_up import Followed, Stale, follow
 from lakeguard.jobs.current import CurrentJob, current_jobs
 from lakeguard.jobs.graphs import active_graph
@@ -30,11 +31,10 @@ from lakeguard.state.locking import hold
 from lakeguard.state.tables import tasks
 from lakeguard_sdk.invalidation import End, Standing
 from lakeguard_sdk.reach import WHOLE, joined
-from lakeguard_sdk.words import TaskKind, TaskState
+from lakeguard_sdk.words import TaskKind
 
 ACTOR = "invalidation"
 _KEY = "invalidation"
-_UNDER_WAY = (TaskState.QUEUED.value, TaskState.RUNNING.value)
 _OVER = (Standing.CAUGHT_UP, Standing.NOT_AFFECTED)
 
 
@@ -176,11 +176,11 @@ def task_key(invalidation_id: str, dataset_id: str) -> str:
 
 
 def _launched(connection: Connection, org_id: str) -> tuple[set[str], set[str]]:
-    """Keys that were launched before, and datasets that are built for one of them right now."""
+    """Keys that were launched before, and datasets whose build for one of them is not over."""
     rows = connection.execute(
-        select(tasks.c.dataset_id, tasks.c.dedupe_key, tasks.c.state).where(
+        select(tasks.c.dataset_id, tasks.c.dedupe_key, not_over().label("open")).where(
             tasks.c.org_id == org_id, tasks.c.dedupe_key.startswith(f"{_KEY}:")
         )
     ).all()
-    busy = {row.dataset_id for row in rows if row.state in _UNDER_WAY}
+    busy = {row.dataset_id for row in rows if row.open}
     return {row.dedupe_key for row in rows}, busy
