@@ -7,7 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
+from lakeguard.state.tables import job_schedules
+from lakeguard.triggers.schedules import follow_definitions
 from lakeguard.triggers.ticking import Watch, tick
 from tests.worlds.databases import KINDS
 from tests.worlds.triggered_jobs import Plane, counted_statements, job, make_plane
@@ -92,6 +95,32 @@ def test_a_changed_schedule_acts_at_the_next_turn_without_deploying(plane: Plane
     plane.apply(job("one"), deployed=False)
     plane.tick()
     assert list(plane.next_at().values()) == [None]
+
+
+def test_who_read_the_definitions_before_puts_no_old_schedule_back(plane: Plane) -> None:
+    plane.apply(job("one", schedule="0 3 * * *"))
+    plane.tick()
+    before = plane.watch.roster
+    assert before is not None
+    plane.apply(job("one", schedule="0 2 * * *"), deployed=False)
+    plane.tick()
+    followed = plane.next_at()
+    follow_definitions(plane.heart, before)
+    assert plane.next_at() == followed
+    assert plane.at("2026-01-01T02:00Z").tick().scheduled == 1
+
+
+def test_a_schedule_of_another_definition_is_looked_at_again(plane: Plane) -> None:
+    plane.apply(job("one", schedule="0 3 * * *"))
+    plane.tick()
+    with plane.heart.database.write() as connection:
+        connection.execute(
+            update(job_schedules)
+            .where(job_schedules.c.org_id == plane.heart.org_id)
+            .values(definition_hash="another", applied=0)
+        )
+    assert plane.at("2026-01-01T03:00Z").tick().scheduled == 0
+    assert plane.tick().scheduled == 1
 
 
 def test_a_time_that_came_before_a_change_is_still_owed_if_it_is_named_still(plane: Plane) -> None:

@@ -124,6 +124,12 @@ DISPATCH_NOTES: dict[str, TableNote] = {
         (
             Invariant("A job has one next time.", constraints=("pk_job_schedules",)),
             Invariant(
+                "It is of the latest definition that any dispatcher read.",
+                tests=(
+                    f"{_SCHEDULES}::test_who_read_the_definitions_before_puts_no_old_schedule_back",
+                ),
+            ),
+            Invariant(
                 "It moves on with the launch of the time that was due, or not at all.",
                 tests=(
                     f"{_DISPATCHER}::test_nothing_is_lost_and_nothing_is_launched_twice",

@@ -103,6 +103,7 @@ job_schedules = Table(
     Column("definition_hash", Hash, nullable=False),
     Column("next_at", UtcTime),
     Column("last_at", UtcTime),
+    Column("applied", BigInteger, nullable=False),
     PrimaryKeyConstraint("org_id", "job_id", name="pk_job_schedules"),
     Index("ix_job_schedules_next", "org_id", "next_at"),
 )

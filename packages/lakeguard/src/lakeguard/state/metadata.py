@@ -18,7 +18,7 @@ MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
         "changes",
         "ended_at",
     ),
-    "job_schedules": ("definition_hash", "next_at", "last_at"),
+    "job_schedules": ("definition_hash", "next_at", "last_at", "applied"),
     "trigger_cursors": ("position",),
     "outbox": ("batch",),
     "relay_cursors": ("batch",),

@@ -28,6 +28,11 @@ class Roster:
     undeployed: tuple[str, ...]
     """By name: what would be started by itself if the active graph knew it."""
 
+    @property
+    def applied(self) -> int:
+        """How many times definitions had been applied; of two, the greater is the later."""
+        return self.mark[0] or 0
+
     @cached_property
     def _by_trigger(self) -> dict[str, list[CurrentJob]]:
         ready = [self.jobs[job_id] for job_id in sorted(self.ready)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -36,24 +36,34 @@ def follow_definitions(heart: Heart, roster: Roster) -> None:
         heart.database.transact(lambda connection: statements.set_schedules(connection, rows))
 
 
-def launch_due(heart: Heart, roster: Roster) -> tuple[list[Launch], list[str]]:
-    """Launches what is due and moves each schedule on, both or neither; and what was left out.
+class Turn(NamedTuple):
+    """What became of the schedules that were due."""
+
+    launches: list[Launch]
+    told: list[str]
+    """Times that were left out."""
+    strange: bool
+    """Whether one is of another definition than is known here, and was left alone."""
+
+
+def launch_due(heart: Heart, roster: Roster) -> Turn:
+    """Launches what is due and moves each schedule on, both or neither.
 
     Of two dispatchers, each takes what the other has not taken yet.
     """
     at = heart.clock()
     with heart.database.read() as connection:
         if not connection.execute(statements.due(heart.org_id, at, limit=1)).first():
-            return [], []
+            return Turn([], [], strange=False)
 
-    def work(connection: Connection) -> tuple[list[Launch], list[str]]:
+    def work(connection: Connection) -> Turn:
         rows = connection.execute(statements.take_due(heart.org_id, at)).all()
         wishes, moves, told = _owed(heart.org_id, rows, roster, at)
         launches = launch(connection, heart, wishes)
         reached("trigger.launched")
         statements.move_schedules(connection, moves)
         reached("trigger.moved")
-        return launches, told
+        return Turn(launches, told, strange=len(moves) < len(rows))
 
     with _collecting_later():
         found = heart.database.transact(work)
@@ -97,6 +107,7 @@ def _changed(
                 "next_at": None
                 if cron is None
                 else first_time(cron, said_at[job.job_id], at, owed),
+                "applied": roster.applied,
             }
         )
     return rows
@@ -117,7 +128,7 @@ def _owed(
     for job_id, definition_hash, next_at in map(tuple, rows):
         job = roster.jobs.get(job_id)
         if job is None or job.definition_hash != definition_hash:
-            continue  # changed a moment ago: the next turn knows
+            continue  # changed a moment ago: the next turn looks again
         cron = _schedule_of(job)
         if cron is None:
             continue

@@ -65,7 +65,8 @@ def revised_at(connection: Connection, org_id: str) -> dict[str, datetime]:
 def set_schedules(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     """New schedules, and new times of those whose definition changed.
 
-    Of two dispatchers that see a change, the first one's time stays.
+    Of two dispatchers that see a change, the first one's time stays; who read the definitions
+    before that changes nothing.
     """
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     new = dialect.insert(job_schedules)
@@ -74,8 +75,10 @@ def set_schedules(connection: Connection, rows: Sequence[dict[str, Any]]) -> Non
         set_={
             "definition_hash": new.excluded.definition_hash,
             "next_at": new.excluded.next_at,
+            "applied": new.excluded.applied,
         },
-        where=job_schedules.c.definition_hash != new.excluded.definition_hash,
+        where=(job_schedules.c.definition_hash != new.excluded.definition_hash)
+        & (job_schedules.c.applied < new.excluded.applied),
     )
     connection.execute(changed, list(rows))
 

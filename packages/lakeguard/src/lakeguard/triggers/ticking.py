@@ -56,9 +56,11 @@ def _scheduled(heart: Heart, watch: Watch, roster: Roster) -> Ticked:
     if watch.followed is not roster:
         follow_definitions(heart, roster)
         watch.followed = roster
-    launches, told = launch_due(heart, roster)
-    count = _triggered(launches)
-    return Ticked(scheduled=count.triggered, refused=count.refused, problems=tuple(told))
+    turn = launch_due(heart, roster)
+    if turn.strange:
+        watch.followed = None
+    count = _triggered(turn.launches)
+    return Ticked(scheduled=count.triggered, refused=count.refused, problems=tuple(turn.told))
 
 
 def _triggered(launches: Sequence[Launch]) -> Ticked:

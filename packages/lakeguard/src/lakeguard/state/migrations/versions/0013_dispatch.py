@@ -201,6 +201,7 @@ def _orders() -> None:
         sa.Column("definition_hash", sa.String(length=80), nullable=False),
         sa.Column("next_at", UtcTime()),
         sa.Column("last_at", UtcTime()),
+        sa.Column("applied", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("org_id", "job_id", name="pk_job_schedules"),
     )
     op.create_index("ix_job_schedules_next", "job_schedules", ["org_id", "next_at"])
