@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import http.client
 import itertools
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
 from lakeguard.inbox import Inbox
+from lakeguard.inbox.handling import Handler
 from lakeguard.promotion.heart import Heart
 from lakeguard.state import tables as t
 from lakeguard.state.database import Database
@@ -269,6 +272,21 @@ def hang(inbox: Inbox, raw: bytes) -> bytes:
     with socket.create_connection(("127.0.0.1", inbox.place.port), 10) as sock:
         sock.sendall(raw)
         return sock.recv(100)
+
+
+def test_a_mistake_of_ours_is_logged_and_a_broken_connection_is_not(
+    heart: Heart, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for raised, told in ((BrokenPipeError(), 0), (KeyError("a mistake"), 1)):
+
+        def fail(_handler: Handler, error: Exception = raised) -> None:
+            raise error
+
+        monkeypatch.setattr(Handler, "handle", fail)
+        with door(heart) as inbox, suppress(OSError, http.client.HTTPException):
+            ask(inbox, "GET", "/health")
+        assert [record.levelname for record in caplog.records] == ["ERROR"] * told
+    assert "a mistake" in caplog.text
 
 
 def test_a_state_that_is_gone_is_asked_again_later(tmp_path: Path) -> None:

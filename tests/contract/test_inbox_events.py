@@ -14,8 +14,10 @@ from lakeguard.inbox.signing import FRESH_SECONDS, is_signed
 from lakeguard.promotion.heart import Heart
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.settings.nouns import SecretReference
 from lakeguard.state.database import Database
 from lakeguard_sdk.definition import Definitions, JobDefinition
+from lakeguard_sdk.errors import SettingsError
 from lakeguard_sdk.report_errors import BadPlace, PlaceTaken
 from lakeguard_sdk.signed_post import signature
 from lakeguard_sdk.task_token import token_of
@@ -27,6 +29,9 @@ SWEEP = JobDefinition(
     job="sweep",
     type="python",
     config={"call": "jobs:main", "on_event": json.dumps({"detail-type": ["dusty"]})},
+)
+NAMED = SecretReference(
+    settings_file="/srv/prod/lakeguard.toml", key="inbox.secret", variable="DOOR_SECRET"
 )
 
 
@@ -84,6 +89,29 @@ def test_what_is_not_signed_is_not_heard(heart: Heart) -> None:
         for kind, (headers, status) in refused.items():
             assert send(inbox, body, **headers).status == status, kind
         assert send(inbox, body, **right).data["launches"][0]["new"] is True
+
+
+def test_a_door_whose_secret_is_not_there_stays_shut(
+    heart: Heart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DOOR_SECRET", raising=False)
+    with pytest.raises(SettingsError, match="DOOR_SECRET"), door(heart, secret=NAMED.resolve):
+        pass
+
+
+def test_who_knocks_hears_nothing_of_the_settings(
+    heart: Heart, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The secret went away while the door was open: come again, and no word of where it was."""
+    monkeypatch.setenv("DOOR_SECRET", SECRET)
+    with door(heart, secret=NAMED.resolve) as inbox:
+        monkeypatch.delenv("DOOR_SECRET")
+        reply = send(inbox, event(), **signed(event(), "guessed"))
+        assert (reply.status, "retry-after" in reply.headers) == (503, True)
+        assert not any(word in reply.body for word in (b"DOOR_SECRET", b"/srv", b"lakeguard.toml"))
+        assert "DOOR_SECRET" in caplog.text, "whoever runs the dispatcher sees it"
+        monkeypatch.setenv("DOOR_SECRET", SECRET)
+        assert send(inbox, event(), **signed(event())).status == 200
 
 
 def test_without_a_secret_this_machine_alone_is_heard(heart: Heart) -> None:

@@ -6,7 +6,7 @@ import http.client
 import json
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -46,14 +46,18 @@ class Reply:
 
 @contextmanager
 def door(
-    heart: Heart, listen: str = "127.0.0.1:0", *, secret: str | None = None, patience: float = 30.0
+    heart: Heart,
+    listen: str = "127.0.0.1:0",
+    *,
+    secret: str | Callable[[], str] | None = None,
+    patience: float = 30.0,
 ) -> Iterator[Inbox]:
     ports = Ports(
         StateReader(heart.database, heart.org_id, heart.lake),
         EmbeddedDispatch(heart),
         EmbeddedJobs(heart),
     )
-    asked = None if secret is None else lambda: secret
+    asked = (lambda: secret) if isinstance(secret, str) else secret
     place = parse_place(listen)
     with serve(cast(Client, ports), place, asked, patience_seconds=patience) as inbox:
         yield inbox

@@ -1,7 +1,7 @@
 """What the door answers: JSON, and for every refusal a problem as RFC 9457 has it.
 
 A problem tells its code, what is wrong and the next step; never where in the program, and nothing
-of the State's own place.
+of the places of the State and of the settings.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from lakeguard_sdk.errors import (
     MoveError,
     NotPermitted,
     Refused,
+    SettingsError,
     StateError,
     UnknownRun,
     UsageError,
@@ -41,6 +42,7 @@ _STATUS: tuple[tuple[type[LakeGuardError], HTTPStatus], ...] = (
     (OutputThere, HTTPStatus.CONFLICT),
     (EventDiffers, HTTPStatus.CONFLICT),
     (StateError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (SettingsError, HTTPStatus.SERVICE_UNAVAILABLE),
     (UsageError, HTTPStatus.UNPROCESSABLE_ENTITY),
     (Refused, HTTPStatus.FORBIDDEN),
     (MoveError, HTTPStatus.CONFLICT),
@@ -91,12 +93,16 @@ def _refusal(error: LakeGuardError) -> Answer:
     status = next((told for kind, told in _STATUS if isinstance(error, kind)), server_error)
     title = _WORDS.sub(" ", type(error).__name__).lower()
     headers = {}
+    detail, step = str(error), error.next_step
+    if isinstance(error, StateError):
+        detail = "the State cannot be reached now"
+    if isinstance(error, SettingsError):  # its words are for whoever runs the dispatcher
+        detail, step = "the door is not ready for this", "come again later"
     if status is HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = str(RETRY_SECONDS)
     if status is HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
-    detail = "the State cannot be reached now" if isinstance(error, StateError) else str(error)
-    more = {"code": error.code, "next": error.next_step, "retryable": error.retryable}
+    more = {"code": error.code, "next": step, "retryable": error.retryable}
     return Answer(status, problem(status, title, detail, **more), PROBLEM, headers)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from lakeguard.inbox.answers import Answer, Declined, answer_to
 from lakeguard.inbox.routes import LARGEST, Request, Routes
+from lakeguard_sdk.errors import SettingsError
 
 _log = logging.getLogger(__name__)
 _LONGEST_LENGTH = 12
@@ -65,7 +66,8 @@ class Handler(BaseHTTPRequestHandler):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it was, the caller gets an answer
             answer = answer_to(error)
-            if answer.status is HTTPStatus.INTERNAL_SERVER_ERROR:
+            ours = answer.status is HTTPStatus.INTERNAL_SERVER_ERROR
+            if ours or isinstance(error, SettingsError):
                 _log.error("a request failed", exc_info=error)
         self._send(answer)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +20,7 @@ from lakeguard.inbox.routes import Routes
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.report_errors import PlaceTaken
 
+_log = logging.getLogger(__name__)
 MOST_AT_ONCE = 128
 """Requests under way; whoever comes beyond waits a moment, and is then asked to come again."""
 WAIT_SECONDS = 1.0
@@ -45,7 +48,9 @@ def serve(
     *,
     patience_seconds: float = PATIENCE_SECONDS,
 ) -> Iterator[Inbox]:
-    """Open until the block ends; ``secret`` is asked for with each event."""
+    """Open until the block ends; ``secret`` is asked for with each event, and must be there now."""
+    if secret is not None:
+        secret()
     server = _listen(place)
     bound = Place(place.host, int(server.server_address[1]))
     server.RequestHandlerClass = type(
@@ -101,7 +106,10 @@ class _Server(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A connection that broke is nobody's concern."""
+        """A connection that broke is nobody's concern; a mistake of ours is."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            _log.error("a connection failed", exc_info=error)
 
 
 def _busy() -> bytes:
