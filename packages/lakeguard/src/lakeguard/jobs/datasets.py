@@ -138,10 +138,15 @@ def _made(definition: DatasetDefinition) -> Made:
     )
 
 
-def parents_of_all(connection: Connection, org_id: str) -> dict[str, tuple[DatasetName, ...]]:
-    """Every registered dataset with what it is built from."""
+def made_of_all(connection: Connection, org_id: str) -> dict[DatasetName, Made]:
+    """Every registered dataset, and what it is made of."""
     view = dataset_registry.c
     query = select(view.dataset_name, view.definition_hash).where(view.org_id == org_id)
     rows = connection.execute(query).all()
     made = _made_all(connection, org_id, {row.definition_hash for row in rows})
-    return {row.dataset_name: made[row.definition_hash].parents for row in rows}
+    return {DatasetName(row.dataset_name): made[row.definition_hash] for row in rows}
+
+
+def parents_of_all(connection: Connection, org_id: str) -> dict[str, tuple[DatasetName, ...]]:
+    """Every registered dataset with what it is built from."""
+    return {name: made.parents for name, made in made_of_all(connection, org_id).items()}

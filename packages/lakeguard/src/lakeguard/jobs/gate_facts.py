@@ -13,9 +13,9 @@ from lakeguard.gate.subject import Travelled
 from lakeguard.jobs.current import CurrentJob
 from lakeguard.jobs.datasets import Standing, standings
 from lakeguard.jobs.graphs import StoredGraph, active_graph
+from lakeguard.jobs.travelled import travelled_to
 from lakeguard.promotion.bundle import target_problems
-from lakeguard.promotion.travelling import travelled_tags
-from lakeguard.registry.store import current_policies, require_dataset
+from lakeguard.registry.store import current_policies
 from lakeguard.state.tables import (
     decisions,
     md_tgt_ctrl,
@@ -94,14 +94,8 @@ def _travelled(
     found: Mapping[DatasetName, Standing],
 ) -> dict[DatasetName, tuple[Travelled, ...]]:
     """Worked out only where a policy about time asks for tags."""
-    if not any(policy.applies_to_tag for policy in policies):
-        return {}
-    return {
-        name: travelled_tags(
-            connection, org_id, require_dataset(connection, org_id, name).definition
-        )
-        for name in found
-    }
+    wanted = {policy.applies_to_tag for policy in policies if policy.applies_to_tag}
+    return travelled_to(connection, org_id, found, wanted) if wanted else {}
 
 
 def _last_runs(connection: Connection, found: Iterable[Standing]) -> dict[str, LastRun]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,20 @@ def travelled_tags(
     return _told(definition, _Ancestors(connection, org_id).inherited(definition, read))
 
 
+def travelled_tags_of(
+    connection: Connection,
+    org_id: str,
+    names: Iterable[DatasetName],
+    definitions: Mapping[DatasetName, DatasetDefinition],
+) -> dict[DatasetName, tuple[Travelled, ...]]:
+    """The same for many datasets by the definitions of today, which are given: of each of them,
+    and of all that they are built from. Nothing is read."""
+    ancestors = _Ancestors(connection, org_id, definitions)
+    return {
+        name: _told(definitions[name], ancestors.inherited(definitions[name])) for name in names
+    }
+
+
 def possible_tags(
     connection: Connection,
     org_id: str,
@@ -87,9 +101,15 @@ class _Parent:
 class _Ancestors:
     """What the columns of a dataset and of all that it is built from carry; each is read once."""
 
-    def __init__(self, connection: Connection, org_id: str) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        org_id: str,
+        given: Mapping[DatasetName, DatasetDefinition] | None = None,
+    ) -> None:
         self._connection = connection
         self._org_id = org_id
+        self._given = given
         self._parents: dict[DatasetName | InputVersion, _Parent] = {}
 
     def inherited(
@@ -144,6 +164,8 @@ class _Ancestors:
     def _today(self, name: DatasetName, pin: InputVersion | None) -> DatasetDefinition | None:
         if pin is not None:  # its name may have been another
             return dataset_by_id(self._connection, self._org_id, pin.dataset_id).definition
+        if self._given is not None:
+            return self._given.get(name)
         found = current_definition(self._connection, self._org_id, name)
         return None if found is None else found.definition
 
