@@ -13,6 +13,7 @@ from sqlalchemy import event, func, select
 
 from lakeguard.embedded.jobs import EmbeddedJobs
 from lakeguard.jobs.current import current_jobs
+from lakeguard.jobs.gate_facts import read_facts
 from lakeguard.jobs.launching import Cause, CauseKind, Wish, launch
 from lakeguard.jobs.wishes import Wish as SameWish
 from lakeguard.lake.delta import DeltaTables
@@ -22,16 +23,23 @@ from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.state.database import Database
 from lakeguard.state.tables import md_jobs, outbox, tasks
-from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.definition import ColumnDefinition, Definitions, FromSql, PolicyDefinition
 from lakeguard_sdk.job import Launch
 from lakeguard_sdk.job_errors import LaunchInvalid, UnknownJob
+from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.words import TaskKind, TaskState
-from tests.worlds.job_graphs import DOUBLE, LOAD, REPORT, job, world
+from lakeguard_sdk.words import PolicyType, TaskKind, TaskState
+from tests.worlds.job_graphs import DOUBLE, LOAD, REPORT, doubles, job, numbers, world
 from tests.worlds.planes import Clock
 
 MANY = 300
+PII_FREEZE = PolicyDefinition(
+    policy="holidays",
+    type=PolicyType.CHANGE_FREEZE,
+    expression="freeze 2026-01-01..2026-01-02",
+    applies_to_tag="pii",
+)
 SIZED = LOAD.model_copy(update={"details": {"batch_size": "5"}})
 
 
@@ -57,6 +65,17 @@ def heart_of(
         apply_plan(connection, plan, org_id, "tester", heart.clock())
     EmbeddedJobs(heart).deploy("tests")
     return heart
+
+
+def heard(database: Database) -> list[str]:
+    """Every statement from now on."""
+    said: list[str] = []
+
+    def hear(_: Any, __: Any, statement: str, *___: Any) -> None:
+        said.append(statement)
+
+    event.listen(database.engine, "before_cursor_execute", hear)
+    return said
 
 
 @pytest.fixture
@@ -126,21 +145,46 @@ def test_many_wishes_take_a_handful_of_statements(database: Database, tmp_path: 
     )
     heart = heart_of(database, tmp_path, Definitions(jobs=jobs))
     wishes = [cron(job_id) for job_id in ids(heart).values()]
-    said: list[str] = []
-
-    def hear(_: Any, __: Any, statement: str, *___: Any) -> None:
-        said.append(statement)
-
-    event.listen(database.engine, "before_cursor_execute", hear)
+    said = heard(database)
     done = launched(heart, *wishes)
-    event.remove(database.engine, "before_cursor_execute", hear)
+    statements = len(said)
     assert sum(each.new for each in done) == MANY
-    assert len(said) < 25, said
+    assert statements < 25, said
     with database.read() as connection:
         told = connection.scalar(
             select(func.count()).where(outbox.c.topic.in_(["tasks", "task_transitions"]))
         )
     assert told == 2 * MANY
+
+
+def test_tags_that_a_freeze_asks_for_take_a_handful_of_statements(
+    database: Database, tmp_path: Path
+) -> None:
+    """Every second dataset is built of one with a tag; the policy is over those alone."""
+    names = [DatasetName(f"silver.doubles_{index}") for index in range(40)]
+    tagged = numbers(columns=(ColumnDefinition(name="n", type="long", tags=("pii",)),))
+    plain = numbers(dataset=DatasetName("bronze.plain"))
+    built = [
+        doubles(
+            dataset=name,
+            parents=(parent.dataset,),
+            build=FromSql(file=f"sql/{name}.sql", text=f"select n from {parent.dataset}"),
+        )
+        for name, parent in zip(names, (tagged, plain) * 20, strict=True)
+    ]
+    defined = world(
+        datasets=(tagged, plain, *built),
+        jobs=tuple(job(name.replace(".", "_"), dataset=name) for name in names),
+        policies=(PII_FREEZE,),
+    )
+    heart = heart_of(database, tmp_path, defined)
+    with heart.database.read() as connection:
+        jobs = current_jobs(connection, heart.org_id).values()
+        said = heard(heart.database)
+        facts = read_facts(connection, heart.org_id, jobs, heart.clock())
+    assert len(said) < 20, said
+    assert set(facts.travelled) == set(names[::2])
+    assert {each.tag for found in facts.travelled.values() for each in found} == {"pii"}
 
 
 def test_jobs_that_are_not_to_overlap_start_once_in_a_turn(
@@ -153,6 +197,23 @@ def test_jobs_that_are_not_to_overlap_start_once_in_a_turn(
     assert (first.state, second.state) == (TaskState.QUEUED, TaskState.BLOCKED)
     assert second.code == "LG-3329"
     assert (same.new, same.task_id) == (False, first.task_id)
+
+
+def test_what_was_started_before_keeps_no_other_start_of_its_job(
+    database: Database, tmp_path: Path
+) -> None:
+    """A key that comes again, whose task is over, is nothing that is under way."""
+    alone = job("alone", type="python", config={"call": "a.b:c", "overlap": "skip"})
+    heart = heart_of(database, tmp_path, Definitions(jobs=(alone,)))
+    (job_id,) = ids(heart).values()
+    (first,) = launched(heart, cron(job_id))
+    EmbeddedJobs(heart).cancel(first.task_id)
+    again, new, other = launched(
+        heart, cron(job_id), cron(job_id, "cron:2"), cron(job_id, "cron:3")
+    )
+    assert (again.new, again.state) == (False, TaskState.CANCELED)
+    assert (new.new, new.state) == (True, TaskState.QUEUED)
+    assert other.code == "LG-3329"
 
 
 def test_a_day_and_values_are_a_key_and_nothing_is_none(heart: Heart) -> None:

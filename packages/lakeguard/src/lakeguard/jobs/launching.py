@@ -7,7 +7,7 @@ set by set.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
@@ -51,11 +51,11 @@ def launch(connection: Connection, heart: Heart, wishes: Sequence[Wish]) -> list
     org_id = heart.org_id
     hold_shared(connection, graph_lock(org_id))
     jobs = current_jobs(connection, org_id, {wish.job_id for wish in wishes})
-    if any(job.controls.overlap is Overlap.SKIP for job in jobs.values()):
+    if any(map(_is_alone, jobs.values())):
         hold(connection, overlap_lock(org_id))
     at = heart.clock()
     facts = read_facts(connection, org_id, jobs.values(), at)
-    refused = _refused(wishes, jobs, facts)
+    refused = _refused(wishes, jobs, facts, _spent(connection, org_id, wishes, jobs, facts))
     runnable = [index for index, wish in enumerate(wishes) if _can_run(jobs.get(wish.job_id))]
     causes = _cause_texts(wishes)
     wanted = [
@@ -63,7 +63,11 @@ def launch(connection: Connection, heart: Heart, wishes: Sequence[Wish]) -> list
         for index in runnable
     ]
     added = submit_all(connection, org_id, wanted, at)
-    again = [task for task, new in zip(wanted, added, strict=True) if new is None]
+    again = [
+        (task.subject, str(task.key))
+        for task, new in zip(wanted, added, strict=True)
+        if new is None
+    ]
     known = _known(connection, org_id, again)
     answers = {
         index: _answer(jobs[wishes[index].job_id], task, new, known)
@@ -79,17 +83,44 @@ def _can_run(job: CurrentJob | None) -> bool:
     return job is not None and job.controls.kind is not None
 
 
+def _spent(
+    connection: Connection,
+    org_id: str,
+    wishes: Sequence[Wish],
+    jobs: Mapping[str, CurrentJob],
+    facts: GateFacts,
+) -> set[tuple[str, str]]:
+    """Jobs that are to be alone, with the keys that they were started by before."""
+    alone = {each.job_id: each for each in jobs.values() if _is_alone(each)}
+    said = {
+        (wish.job_id, wish.key): (_subject(alone[wish.job_id], facts), wish.key)
+        for wish in wishes
+        if wish.job_id in alone
+    }
+    known = _known(connection, org_id, list(said.values()))
+    return {wished for wished, key in said.items() if key in known}
+
+
+def _is_alone(job: CurrentJob) -> bool:
+    return job.controls.overlap is Overlap.SKIP
+
+
 def _refused(
-    wishes: Sequence[Wish], jobs: Mapping[str, CurrentJob], facts: GateFacts
+    wishes: Sequence[Wish],
+    jobs: Mapping[str, CurrentJob],
+    facts: GateFacts,
+    spent: Collection[tuple[str, str]],
 ) -> list[LaunchRefused | None]:
-    """By wish; each job is judged once, and one that is to be alone starts once."""
+    """By wish; each job is judged once, and one that is to be alone starts once. What was wished
+    before starts nothing, and keeps nothing from starting."""
     by_job = {job.job_id: refusal(job, facts) for job in jobs.values()}
     busy = set(facts.under_way)
     found: list[LaunchRefused | None] = []
     for wish in wishes:
         job = jobs.get(wish.job_id)
         why = by_job.get(wish.job_id)
-        if job is not None and why is None and job.controls.overlap is Overlap.SKIP:
+        new = (wish.job_id, wish.key) not in spent
+        if job is not None and why is None and new and _is_alone(job):
             why = overlapping(job) if wish.job_id in busy else None
             busy.add(wish.job_id)
         found.append(why)
@@ -161,10 +192,9 @@ def _day_text(day: date | None) -> str:
 
 
 def _known(
-    connection: Connection, org_id: str, again: Sequence[NewTask]
+    connection: Connection, org_id: str, keys: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, str], Any]:
-    """Tasks that were there before, by what makes them the same."""
-    keys = [(task.subject, str(task.key)) for task in again]
+    """Tasks that were there before, by what makes them the same: subject and key."""
     found: dict[tuple[str, str], Any] = {}
     for start in range(0, len(keys), _MOST_AT_ONCE):
         query = (
