@@ -6,8 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 
+from lakeguard.embedded.jobs import EmbeddedJobs
+from lakeguard.jobs.deploying import cancel_superseded
 from lakeguard.state.tables import dag_activations
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.dispatch import TaskAnswer, TaskReport
@@ -221,6 +223,19 @@ def test_a_turn_of_the_dispatcher_ends_what_a_dead_deployment_left(
     assert client.jobs.task(running.task_id).state is TaskState.RUNNING
     assert client.jobs.tick().reaped == 1
     assert client.jobs.task(running.task_id).state is TaskState.CANCELED
+
+
+def test_without_a_newer_version_no_task_is_looked_at(tmp_path: Path) -> None:
+    client = deployed_world(tmp_path)
+    newer(client)
+    client.jobs.trigger("late", "tests")
+    assert isinstance(client.jobs, EmbeddedJobs)
+    heart = client.jobs.heart
+    said: list[str] = []
+    event.listen(heart.database.engine, "before_cursor_execute", lambda *a: said.append(a[2]))
+    assert cancel_superseded(heart) == ()
+    assert any("dag_versions" in each for each in said)
+    assert [each for each in said if "tasks" in each] == []
 
 
 def test_a_version_is_found_by_the_beginning_of_its_hash(tmp_path: Path) -> None:

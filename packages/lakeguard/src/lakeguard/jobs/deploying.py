@@ -11,17 +11,19 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, select
 
 from lakeguard.dispatch.changes import Change, change
+from lakeguard.dispatch.open_tasks import not_over
 from lakeguard.dispatch.task import Task, task_from
 from lakeguard.jobs.current import current_jobs
 from lakeguard.jobs.dag import Differences, Graph, differences, graph_of
 from lakeguard.jobs.datasets import parents_of_all
 from lakeguard.jobs.graphs import StoredGraph, activate, active_graph, find_graph, keep_graph
 from lakeguard.jobs.launching import graph_lock
+from lakeguard.ledger.left_graphs import left_graphs
 from lakeguard.promotion.canceling import cancel_task
 from lakeguard.promotion.heart import Heart
 from lakeguard.state.engines import is_reading
 from lakeguard.state.locking import hold
-from lakeguard.state.tables import dag_versions, tasks
+from lakeguard.state.tables import tasks
 from lakeguard_sdk.errors import SecretReason
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.job import Deployed
@@ -31,7 +33,6 @@ from lakeguard_sdk.task_errors import NotCancelable
 from lakeguard_sdk.words import TaskState
 
 _WAITING = (TaskState.QUEUED, TaskState.FAILED)
-_OPEN = (*_WAITING, TaskState.RUNNING)
 
 
 def plan_deployment(connection: Connection, heart: Heart, to: str | None = None) -> Deployed:
@@ -79,7 +80,7 @@ def cancel_superseded(heart: Heart) -> tuple[str, ...]:
     """
     with heart.database.read() as connection:
         active = active_graph(connection, heart.org_id)
-        found = [] if active is None else _newer(connection, heart, active)
+        found = [] if active is None else _newer(connection, heart)
     canceled = []
     for task in found:
         try:
@@ -92,7 +93,7 @@ def cancel_superseded(heart: Heart) -> tuple[str, ...]:
 
 
 def _withdraw(connection: Connection, heart: Heart, active: StoredGraph) -> list[str]:
-    waiting = [task for task in _newer(connection, heart, active) if task.state in _WAITING]
+    waiting = [task for task in _newer(connection, heart) if task.state in _WAITING]
     changes = [
         Change(
             task,
@@ -107,27 +108,22 @@ def _withdraw(connection: Connection, heart: Heart, active: StoredGraph) -> list
     return [task.task_id for task in waiting]
 
 
-def _newer(connection: Connection, heart: Heart, active: StoredGraph) -> Sequence[Task]:
-    """Open tasks of versions that were made after the active one."""
-    made = select(dag_versions.c.created_at).where(
-        dag_versions.c.org_id == heart.org_id,
-        dag_versions.c.dag_version_id == active.dag_version_id,
-    )
+def _newer(connection: Connection, heart: Heart) -> Sequence[Task]:
+    """Open tasks of versions that were made after the active one.
+
+    Mostly there is no such version, and then no task is looked at.
+    """
+    left = left_graphs(connection, heart.org_id)
+    if not left:
+        return []
     query = (
         select(tasks)
-        .join(dag_versions, dag_versions.c.dag_version_id == tasks.c.dag_version_id)
-        .where(
-            tasks.c.org_id == heart.org_id,
-            tasks.c.state.in_([state.value for state in _OPEN]),
-            dag_versions.c.dag_version_id != active.dag_version_id,
-            dag_versions.c.created_at >= made.scalar_subquery(),
-        )
+        .where(tasks.c.org_id == heart.org_id, tasks.c.dag_version_id.in_(sorted(left)), not_over())
         .order_by(tasks.c.task_id)
     )
     if connection.dialect.name == "postgresql" and not is_reading(connection):
-        query = query.with_for_update(of=tasks)
-    found = [task_from(row) for row in connection.execute(query)]
-    return [task for task in found if task.state is not TaskState.FAILED or task.due_at]
+        query = query.with_for_update()
+    return [task_from(row) for row in connection.execute(query)]
 
 
 def _reason(active: StoredGraph | None) -> str:
