@@ -52,6 +52,17 @@ def outcomes(client: Client) -> list[str]:
     return [each.outcome.value for row in client.events.rows() for each in row.tellings]
 
 
+def test_a_channel_that_is_being_opened_is_not_forgotten(tmp_path: Path) -> None:
+    """Whoever asks before the opening is committed does not make others of his process deaf."""
+    database = herald(listened_world(tmp_path)).database
+    with database.write() as connection:
+        ledger_events.open_event_channels(connection, "default", ["hook"], Clock()())
+        with database.read() as other:
+            ledger_events.is_listened(other, "default")
+    with database.read() as connection:
+        assert ledger_events.is_listened(connection, "default")
+
+
 def test_without_a_channel_nothing_is_written(tmp_path: Path) -> None:
     client = listened_world(tmp_path)
     publish(client)

@@ -49,18 +49,23 @@ def is_listened(connection: Connection, org_id: str) -> bool:
     if now >= until:
         query = select(event_channels.c.channel).where(event_channels.c.org_id == org_id)
         found = connection.execute(query.limit(1)).first() is not None
-        known[org_id] = (found, now + REFRESH_SECONDS)
+        if known.get(org_id, (False, 0.0))[1] <= now:  # else a channel was opened meanwhile
+            known[org_id] = (found, now + REFRESH_SECONDS)
     return found
 
 
 def open_event_channels(
     connection: Connection, org_id: str, names: Sequence[str], at: datetime
 ) -> None:
-    """From now on these channels tell what happens; what happened before is not theirs."""
+    """From now on these channels tell what happens; what happened before is not theirs.
+
+    This process listens at once, also where another transaction does not see the channels yet.
+    """
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     rows = [{"org_id": org_id, "channel": name, "opened_at": at} for name in names]
     connection.execute(dialect.insert(event_channels).on_conflict_do_nothing(), rows)
-    _listened.pop(connection.engine, None)
+    known = _listened.setdefault(connection.engine, {})
+    known[org_id] = (True, time.monotonic() + REFRESH_SECONDS)
 
 
 def known_event_channels(connection: Connection, org_id: str) -> frozenset[str]:
