@@ -35,6 +35,7 @@ def test_a_graph_from_its_plan_to_going_back(shell: Shell, place: tuple[str, Pat
     refused = shell("jobs", "trigger", "report", *place)
     assert refused.code == 3
     assert "✗ REFUSED  report   LG-3323: no graph is deployed yet" in refused.out
+    assert refused.out.endswith("Next: lakeguard deploy\n")
     done = shell("deploy", "--reason", "first", *place)
     assert "✓ DEPLOYED  dag_" in done.out
     assert "= UNCHANGED  this graph is active already" in shell("deploy", *place).out

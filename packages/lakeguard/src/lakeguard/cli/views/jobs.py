@@ -12,6 +12,7 @@ from lakeguard.cli.views.tasks import state_mark, tasks_lines
 from lakeguard.work import Ended, Ending
 from lakeguard_sdk.dispatch import TaskRow
 from lakeguard_sdk.job import JobControls, JobRow, Launch
+from lakeguard_sdk.job_errors import NotDeployed
 from lakeguard_sdk.words import TaskKind, TaskState
 
 _LONGEST = 40
@@ -69,14 +70,21 @@ def launch_lines(launched: Launch) -> list[str]:
     if launched.state is TaskState.BLOCKED:
         mark = toned("✗ REFUSED", Tone.BAD)
         lines = [f"{mark}  {name}{GAP}{launched.code}: {inert(launched.reason)}"]
-        told = f"lakeguard tasks show {launched.task_id}" if launched.task_id else ""
-        return [*lines, f"Next: {told or f'lakeguard jobs show {launched.job}'}"]
+        return [*lines, f"Next: {_way_out(launched)}"]
     mark = state_mark(launched.state)
     again = "" if launched.new else f"{GAP}the same was started before"
     lines = [f"{mark}  {name}{GAP}{launched.task_id}{again}"]
     if launched.state is TaskState.QUEUED:
         return [*lines, "Next: lakeguard worker"]
     return [*lines, f"Next: lakeguard tasks show {launched.task_id}"]
+
+
+def _way_out(refused: Launch) -> str:
+    if refused.code == NotDeployed.code:
+        return NotDeployed.next_command
+    if refused.task_id:
+        return f"lakeguard tasks show {refused.task_id}"
+    return f"lakeguard jobs show {refused.job}"
 
 
 def ended_lines(task: TaskRow, ended: Ended) -> list[str]:
