@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from lakeguard.dispatch.attempt_ends import REPORTED_KINDS, given_up, record_ends
 from lakeguard.dispatch.changes import Change, change
@@ -19,6 +20,8 @@ from lakeguard_sdk.processes import is_gone
 from lakeguard_sdk.run import Failure
 from lakeguard_sdk.words import RunStatus, TaskState
 
+_MOST_AT_ONCE = 500
+
 
 def cause_of_death(task: Task, at: datetime) -> str | None:
     if task.worker is not None and is_gone(task.worker):
@@ -31,23 +34,41 @@ def end_lapsed(
 ) -> list[Task]:
     """End all attempts that would end by a report and never will. What is being reported at this
     very moment is left to its report."""
-    running = (
+    ended: list[tuple[Task, Failure]] = []
+    seen = find_lapsed(connection, org_id, at)
+    for start in range(0, len(seen), _MOST_AT_ONCE):
+        some = tasks.c.task_id.in_(seen[start : start + _MOST_AT_ONCE])
+        held = _reported(org_id).where(some).with_for_update(skip_locked=True)
+        for task, reason in _lapsed(connection, held, at):
+            error = Fenced(run=task.run_id, reason=reason)
+            ended.append((task, Failure(code=error.code, message=str(error))))
+    return _end(connection, ended, actor, at, rules)
+
+
+def find_lapsed(connection: Connection, org_id: str, at: datetime) -> list[str]:
+    """Tasks whose attempt looks dead. Nobody is locked: who is alive waits for no look."""
+    return [task.task_id for task, _ in _lapsed(connection, _reported(org_id), at)]
+
+
+def _lapsed(connection: Connection, query: Select[Any], at: datetime) -> Iterator[tuple[Task, str]]:
+    for row in connection.execute(query):
+        task = task_from(row)
+        reason = cause_of_death(task, at)
+        if reason is not None:
+            yield task, reason
+
+
+def _reported(org_id: str) -> Select[Any]:
+    """Attempts under way that end by a report."""
+    return (
         select(tasks)
         .where(
             tasks.c.org_id == org_id,
             tasks.c.state == TaskState.RUNNING.value,
             tasks.c.kind.in_([kind.value for kind in REPORTED_KINDS]),
         )
-        .with_for_update(skip_locked=True)
+        .order_by(tasks.c.task_id)
     )
-    ended: list[tuple[Task, Failure]] = []
-    for row in connection.execute(running):
-        task = task_from(row)
-        reason = cause_of_death(task, at)
-        if reason is not None:
-            error = Fenced(run=task.run_id, reason=reason)
-            ended.append((task, Failure(code=error.code, message=str(error))))
-    return _end(connection, ended, actor, at, rules)
 
 
 def end_canceled(

@@ -10,7 +10,7 @@ from lakeguard.dispatch.retrying import queue_due_retries
 from lakeguard.events.book import EventMessenger, tell_due
 from lakeguard.jobs.reconciling import reconcile
 from lakeguard.promotion.heart import Heart
-from lakeguard.promotion.reaping import reap, reap_reported
+from lakeguard.promotion.reaping import end_dead
 from lakeguard.promotion.waiting_tables import show_all_waiting
 from lakeguard.state.tables import tasks
 from lakeguard.triggers.ticking import Loop
@@ -34,19 +34,19 @@ def other_loops(heart: Heart, herald: EventMessenger | None) -> Iterator[Loop]:
 
 def _ended(heart: Heart) -> Ticked:
     """Attempts that nobody goes on with."""
-    reported = reap_reported(heart)
-    runs = reap(heart)
-    dead = sum(task.state is TaskState.DEAD for task in reported)
-    if runs:
+    found = end_dead(heart)
+    dead = sum(task.state is TaskState.DEAD for task in found.reported)
+    if found.runs:
         with heart.database.read() as connection:
             dead += connection.scalars(
                 select(func.count()).where(
                     tasks.c.org_id == heart.org_id,
-                    tasks.c.run_id.in_([run.run_id for run in runs]),
+                    tasks.c.run_id.in_([run.run_id for run in found.runs]),
                     tasks.c.state == TaskState.DEAD.value,
                 )
             ).one()
-    return Ticked(reaped=len(reported) + len(runs), dead=dead)
+    reaped = len(found.reported) + len(found.runs)
+    return Ticked(reaped=reaped, dead=dead, problems=tuple(found.problems))
 
 
 def _retried(heart: Heart) -> Ticked:

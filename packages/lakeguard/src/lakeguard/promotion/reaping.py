@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.attempt_ends import REPORTED_KINDS
-from lakeguard.dispatch.lapsing import cause_of_death, end_lapsed
+from lakeguard.dispatch.lapsing import cause_of_death, end_lapsed, find_lapsed
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.intents import intent_of_run, outcome_of
 from lakeguard.ledger.runs import result_of_run
@@ -30,31 +32,48 @@ def fail_run(heart: Heart, ticket: RunTicket, failure: Failure) -> RunResult:
     return ended if isinstance(ended, RunResult) else end_move(heart, ended, failure)
 
 
+@dataclass(frozen=True)
+class Reaped:
+    """What was ended, and what could not be."""
+
+    runs: list[RunResult] = field(default_factory=list)
+    """Of datasets."""
+    reported: list[Task] = field(default_factory=list)
+    """Of jobs that build no dataset."""
+    problems: list[str] = field(default_factory=list)
+
+
 def reap(heart: Heart) -> list[RunResult]:
+    """As ``end_dead``; the answer names the runs of datasets alone."""
+    return end_dead(heart).runs
+
+
+def end_dead(heart: Heart) -> Reaped:
     """End every attempt whose lease is over or whose process on this machine is gone.
 
-    What cannot be ended now, as of a table that cannot be read, stays as it is and stops no other.
-    The answer names the runs of datasets; attempts of other jobs are ended too.
+    What cannot be ended now, as of a table that cannot be read, stays as it is, is told of and
+    stops no other.
     """
     with heart.database.read() as connection:
         running = tasks.running_tasks(connection, heart.org_id)
     reached("reap.judged")
-    ended = []
+    found = Reaped(reported=reap_reported(heart))
     for task in running:
         if task.kind not in REPORTED_KINDS and cause_of_death(task, heart.clock()) is not None:
             try:
-                ended += _reap_one(heart, task)
+                found.runs.extend(_reap_one(heart, task))
             except StateError:
                 raise
-            except (LakeGuardError, OSError):
-                continue
-    if any(task.kind in REPORTED_KINDS for task in running):
-        reap_reported(heart)
-    return ended
+            except (LakeGuardError, OSError) as error:
+                found.problems.append(f"run {task.run_id} could not be ended: {error}")
+    return found
 
 
 def reap_reported(heart: Heart) -> list[Task]:
     """End attempts of jobs that build no dataset, where nobody will report on them any more."""
+    with heart.database.read() as connection:
+        if not find_lapsed(connection, heart.org_id, heart.clock()):
+            return []
     return heart.database.transact(
         lambda connection: end_lapsed(
             connection, heart.org_id, actor=heart.actor, at=heart.clock(), rules=heart.dispatch
@@ -64,14 +83,20 @@ def reap_reported(heart: Heart) -> list[Task]:
 
 def _reap_one(heart: Heart, seen: Task) -> list[RunResult]:
     """Judge again in the transaction that ends it: the run may have moved on since."""
-    with heart.database.write() as connection:
+
+    def end(connection: Connection) -> tuple[RunResult | Intent, Failure] | None:
         task = tasks.get_task(connection, heart.org_id, seen.task_id)
         reason = cause_of_death(task, heart.clock())
         if (task.run_id, task.state) != (seen.run_id, TaskState.RUNNING) or reason is None:
-            return []
+            return None
         error = Fenced(run=task.run_id, reason=reason)
         failure = Failure(code=error.code, message=str(error))
-        ended = end_without_move(connection, heart, task, failure)
+        return end_without_move(connection, heart, task, failure), failure
+
+    done = heart.database.transact(end)
+    if done is None:
+        return []
+    ended, failure = done
     return [ended if isinstance(ended, RunResult) else end_move(heart, ended, failure)]
 
 
