@@ -121,6 +121,7 @@ def _run(heart: Heart, name: DatasetName) -> tuple[str, str]:
             parameters="{}",
             triggered_by="bench",
             at=heart.clock(),
+            attempts=heart.dispatch.attempts,
         )
     plan = runs.open_run(task_id, this_process("bench"))
     assert isinstance(plan, RunPlan), plan

@@ -161,9 +161,16 @@ def _decide(heart: Heart, count: int, chance: Random, *, publish: bool) -> None:
                 parameters="{}",
                 triggered_by="bench",
                 at=heart.clock(),
+                attempts=heart.dispatch.attempts,
             )
             _, ticket = tasks.claim(
-                connection, ORG, task_id, this_process("bench"), heart.clock(), TaskKind.BUILD
+                connection,
+                ORG,
+                task_id,
+                this_process("bench"),
+                heart.clock(),
+                TaskKind.BUILD,
+                heart.dispatch.lease,
             )
             case = Case(ticket.run_id, dataset, schema, pinned, Findings())
             values = {measure_key(item): _value(item, chance) for item in measures}

@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
+from lakeguard.embedded.dispatch import EmbeddedDispatch
+from lakeguard.state.tables import task_attempts
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.errors import Fenced, NotPermitted
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, Intent, RunPlan, RunTicket
 from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
 from tests.worlds.hand_work import evidence_of
+from tests.worlds.job_graphs import deployed_world, job
 from tests.worlds.lakes import DeltaLake
 from tests.worlds.planes import ELSEWHERE, NUMBERS, Clock
 from tests.worlds.projects import numbers_project
@@ -62,6 +66,42 @@ def test_what_nobody_began_in_time_is_taken_by_a_worker(
     ticket = claimed(client, turned_clock)
     with pytest.raises(Fenced):
         client.runs.open_run(ticket.task_id, this_process("test"))
+
+
+def terms_kept(client: Client) -> list[str | None]:
+    """Of every attempt, the hash of the terms that it runs under."""
+    assert isinstance(client.dispatch, EmbeddedDispatch)
+    with client.dispatch.heart.database.read() as connection:
+        return list(connection.scalars(select(task_attempts.c.config_hash)))
+
+
+def test_a_run_by_hand_waits_for_none_of_its_job_and_counts_as_one(
+    tmp_path: Path, turned_clock: Clock
+) -> None:
+    client = deployed_world(tmp_path)
+    by_hand = client.operations.submit(NUMBERS, "test")
+    launched = client.jobs.trigger("load", "test").task_id
+    (given,) = client.dispatch.claim(ELSEWHERE, limit=5)
+    assert given.ticket.task_id == launched
+    assert isinstance(client.runs.open_run(by_hand, this_process("test")), RunPlan)
+    first, second = terms_kept(client)
+    assert first == second is not None
+    client.jobs.cancel(launched)
+    client.jobs.trigger("load", "test")
+    assert client.dispatch.claim(ELSEWHERE, limit=5) == (), "one of one is under way"
+
+
+def test_what_is_submitted_of_a_job_is_held_to_its_settings(
+    tmp_path: Path, turned_clock: Clock
+) -> None:
+    """Whoever takes it when its submitter is gone."""
+    config = {"labels": "gpu", "priority": "7", "attempts": "1"}
+    client = deployed_world(tmp_path, jobs=(job("load", dataset=NUMBERS, config=config),))
+    row = client.jobs.task(client.operations.submit(NUMBERS, "test"))
+    assert (row.labels, row.priority, row.max_attempts) == (("gpu",), 7, 1)
+    turned_clock.pass_time(121)
+    assert client.dispatch.claim(ELSEWHERE) == ()
+    assert len(client.dispatch.claim(ELSEWHERE, labels=frozenset({"gpu"}))) == 1
 
 
 def test_a_claimed_build_is_opened_and_published(client: Client, turned_clock: Clock) -> None:

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event, func, select, text
 
-from lakeguard.dispatch.claiming import claim_due
+from lakeguard.dispatch.claiming import begin_by_hand, claim_due
 from lakeguard.insight.verifying.history import history_findings
 from lakeguard.state.clock import ServerClock, ticks
 from lakeguard.state.database import Database
 from lakeguard.state.tables import task_attempts, task_results, tasks
 from lakeguard.state.transacting import transact
 from lakeguard_sdk.state_errors import StateUnavailable
-from lakeguard_sdk.words import TaskState
+from lakeguard_sdk.words import TaskKind, TaskState
 from tests.worlds.databases import Server
 from tests.worlds.planes import ELSEWHERE
 from tests.worlds.queues import DONE, Queue, job, make_queue
@@ -131,6 +131,23 @@ def test_what_another_takes_at_the_moment_is_passed_over(
         assert given.ticket.task_id == upper[0]
         assert other.take(1) == [lower]
     assert other.take(1) == upper[1:]
+
+
+def test_who_begins_a_build_by_its_id_is_counted_by_all_who_come_later(
+    state: Database, connected: Callable[[], Database]
+) -> None:
+    """Nobody counts the attempts of the job while one begins."""
+    queue = make_queue(state, job("mop"))
+    by_hand, _ = queue.put("mop", 2, kind=TaskKind.BUILD)
+    heart, other = queue.heart, queue.of(connected())
+    with ThreadPoolExecutor(1) as pool:
+        with state.write() as connection:
+            now, lease = queue.clock(), heart.dispatch.lease
+            begin_by_hand(connection, heart.org_id, by_hand, ELSEWHERE, now, lease)
+            taken = pool.submit(other.take, 2)
+            with pytest.raises(TimeoutError):
+                taken.result(0.3)
+        assert taken.result(30) == []
 
 
 def refuse_some(database: Database, share: float, luck: random.Random) -> None:

@@ -67,7 +67,7 @@ class Queue:
         at = self.clock()
         new = [
             NewTask(
-                kind=TaskKind.PYTHON,
+                kind=more.get("kind", TaskKind.PYTHON),
                 subject=self.ids[name],
                 key=f"key {next(_numbers)}",
                 parameters=more.get("parameters", "{}"),

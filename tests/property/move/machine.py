@@ -330,6 +330,7 @@ class MoveMachine(RuleBasedStateMachine):
                 parameters="{}",
                 triggered_by="machine",
                 at=self.clock(),
+                attempts=self.heart.dispatch.attempts,
             )
         opened = self.runs.open_run(task_id, ELSEWHERE)
         rogue = self._foreign_since_published()

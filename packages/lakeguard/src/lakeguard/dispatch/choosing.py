@@ -149,10 +149,15 @@ def _take(claim: Claim, choice: Choice, found: Sequence[Task], *, patient: bool 
             choice.taken.append(task)
 
 
+def job_lock(org_id: str, job_id: str) -> str:
+    """Whoever holds this name alone begins tasks of the job."""
+    return f"job:{org_id}:{job_id}"
+
+
 def _hold_jobs(claim: Claim, choice: Choice, named: set[str], *, patient: bool) -> None:
     """From here on nobody else begins a task of these jobs before this transaction ends; without
     patience those are left that another holds."""
-    names = {f"job:{claim.org_id}:{job_id}": job_id for job_id in sorted(named - choice.held)}
+    names = {job_lock(claim.org_id, job_id): job_id for job_id in sorted(named - choice.held)}
     held = list(names)
     if patient:
         hold_all(claim.connection, held)

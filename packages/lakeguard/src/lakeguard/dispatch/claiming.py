@@ -1,26 +1,29 @@
 """Claiming: the most urgent tasks that are due go to a worker, each to one.
 
-A job never has more attempts under way than its concurrency says: whoever takes tasks of it holds
-the job until his transaction ends, and counts then.
+A job never has more attempts from the queue than its concurrency says: whoever begins tasks of it
+holds the job until his transaction ends, and counts then. Who begins a build by its id, as
+``lakeguard run`` does, is counted and not held back: two of one dataset meet in its move.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
-from lakeguard.dispatch.assigning import Assigned, assignments
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.assigning import Assigned, assigned_jobs, assignments
 from lakeguard.dispatch.changes import Change, change
-from lakeguard.dispatch.choosing import Claim, choose, choose_named
+from lakeguard.dispatch.choosing import Claim, choose, choose_named, job_lock
 from lakeguard.dispatch.task import Task
 from lakeguard.dispatch.tasks import begin_attempts
 from lakeguard.dispatch.terms import keep_terms
 from lakeguard.settings.dispatch import DispatchSettings
+from lakeguard.state.locking import hold_all
 from lakeguard_sdk.dispatch import Assignment
 from lakeguard_sdk.job_errors import JobOff
-from lakeguard_sdk.run import WorkerIdentity
-from lakeguard_sdk.words import TaskState
+from lakeguard_sdk.run import RunTicket, WorkerIdentity
+from lakeguard_sdk.words import TaskKind, TaskState
 
 
 def claim_due(
@@ -44,6 +47,26 @@ def claim_due(
     hashes = keep_terms(connection, org_id, terms, at)
     begun = begin_attempts(connection, choice.taken, worker, at, rules.lease, hashes)
     return assignments(connection, org_id, begun, choice.jobs, rules)
+
+
+def begin_by_hand(
+    connection: Connection,
+    org_id: str,
+    task_id: str,
+    worker: WorkerIdentity,
+    at: datetime,
+    lease: timedelta,
+) -> tuple[Task, RunTicket]:
+    """Begin a queued build for who knows its id, due or not, and however many of its job run: it
+    waits for none of them, and claims count it as one of the job."""
+    task = tasks.get_task(connection, org_id, task_id)
+    hashes: dict[str, str] = {}
+    if task.job_id is not None:
+        hold_all(connection, [job_lock(org_id, task.job_id)])
+        jobs = assigned_jobs(connection, org_id, [task.job_id])
+        terms = {job_id: job.terms for job_id, job in jobs.items()}
+        hashes = keep_terms(connection, org_id, terms, at)
+    return tasks.claim(connection, org_id, task_id, worker, at, TaskKind.BUILD, lease, hashes)
 
 
 def _refusal(task: Task, jobs: dict[str, Assigned], actor: str) -> Change:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 from sqlalchemy import Connection, select, update
 
@@ -47,9 +48,11 @@ def submit(
     parameters: str,
     triggered_by: str,
     at: datetime,
+    attempts: int,
     job_id: str | None = None,
     due_at: datetime | None = None,
-    attempts: int = DispatchSettings().attempts,
+    priority: int = 0,
+    labels: tuple[str, ...] = (),
 ) -> str:
     """One task per (dataset, key): the same key again is the same task.
 
@@ -65,6 +68,8 @@ def submit(
         actor=triggered_by,
         job_id=job_id,
         due_at=due_at,
+        priority=priority,
+        labels=labels,
     )
     (added,) = submit_all(connection, org_id, [wanted], at)
     if added is not None:
@@ -87,6 +92,7 @@ def claim(
     at: datetime,
     kind: TaskKind,
     lease: timedelta,
+    config_hashes: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Task, RunTicket]:
     """Begin the next attempt of a queued task, due or not; exactly one worker gets it."""
     task = get_task(connection, org_id, task_id)
@@ -94,7 +100,7 @@ def claim(
         raise Fenced(run=task_id, reason=f"the task is a {task.kind}")
     if task.state is not TaskState.QUEUED:
         raise Fenced(run=task_id, reason=f"the task is {task.state}")
-    (begun,) = begin_attempts(connection, [task], worker, at, lease, {})
+    (begun,) = begin_attempts(connection, [task], worker, at, lease, config_hashes)
     return begun, ticket_of(begun)
 
 
@@ -104,7 +110,7 @@ def begin_attempts(
     worker: WorkerIdentity,
     at: datetime,
     lease: timedelta,
-    config_hashes: dict[str, str],
+    config_hashes: Mapping[str, str],
 ) -> list[Task]:
     """The next attempt of each task, all of one worker; hashes of their jobs' terms by job."""
     begun = change(connection, [_begin(task, worker, at + lease) for task in queued], at)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lakeguard.dispatch import tasks
+from lakeguard.dispatch.build_orders import submit_build
 from lakeguard.embedded.acting import acting
 from lakeguard.insight.reader import StateReader
 from lakeguard.jobs.invalidating import invalidate, withdraw
@@ -26,7 +27,7 @@ from lakeguard.promotion.waiting_tables import show_all_waiting
 from lakeguard.promotion.waiving import revoke, waive
 from lakeguard.promotion.windows import window_parameters
 from lakeguard.promotion.writing_off import write_off
-from lakeguard.registry.store import job_id_of_dataset, require_dataset
+from lakeguard.registry.store import require_dataset
 from lakeguard_sdk.adoption import AdoptableTable
 from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretReason
 from lakeguard_sdk.faultpoints import reached
@@ -40,7 +41,7 @@ from lakeguard_sdk.reading import PointerMove
 from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.secret_values import holds_secret
 from lakeguard_sdk.waiver import WaiverRow
-from lakeguard_sdk.words import RunStatus, TaskKind
+from lakeguard_sdk.words import RunStatus
 
 
 @dataclass(frozen=True)
@@ -58,18 +59,15 @@ class EmbeddedOperations:
         heart = self.heart
         with heart.database.write() as connection:
             dataset = require_dataset(connection, heart.org_id, name)
-            task_id = tasks.submit(
+            task_id = submit_build(
                 connection,
                 heart.org_id,
-                dataset.dataset_id,
-                kind=TaskKind.BUILD,
+                dataset,
                 key=key,
                 parameters=window_parameters(window),
                 triggered_by=triggered_by,
                 at=heart.clock(),
-                job_id=job_id_of_dataset(connection, heart.org_id, name),
-                due_at=heart.clock() + heart.dispatch.lease,
-                attempts=heart.dispatch.attempts,
+                rules=heart.dispatch,
             )
         reached("task.submitted")
         return task_id

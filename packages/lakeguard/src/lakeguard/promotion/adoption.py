@@ -87,6 +87,7 @@ def order_adoption(
             parameters="{}",
             triggered_by=triggered_by,
             at=heart.clock(),
+            attempts=heart.dispatch.attempts,
         )
 
 

@@ -151,6 +151,7 @@ def _order(
         parameters="{}",
         triggered_by=triggered_by,
         at=heart.clock(),
+        attempts=heart.dispatch.attempts,
     )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
+from lakeguard.dispatch.claiming import begin_by_hand
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.aside import aside_rules
 from lakeguard.gate.policies import judge_metadata
@@ -95,16 +96,11 @@ class Opening:
 
 
 def open_run(heart: Heart, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
-    """Claim the task's next attempt; answers its plan, or its BLOCKED result."""
+    """Claim the task's next attempt, beside those of its job that run already; answers its plan,
+    or its BLOCKED result."""
     with heart.database.write() as connection:
-        task, ticket = tasks.claim(
-            connection,
-            heart.org_id,
-            task_id,
-            worker,
-            heart.clock(),
-            TaskKind.BUILD,
-            heart.dispatch.lease,
+        task, ticket = begin_by_hand(
+            connection, heart.org_id, task_id, worker, heart.clock(), heart.dispatch.lease
         )
         opening = _read(connection, heart, task, ticket)
     return _open(heart, opening)

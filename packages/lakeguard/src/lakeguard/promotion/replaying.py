@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection
 
-from lakeguard.dispatch import tasks
+from lakeguard.dispatch.build_orders import submit_build
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.kept_choice import chosen_of
 from lakeguard.ledger.kept_reading import quarantine_of
@@ -15,12 +15,12 @@ from lakeguard.ledger.kept_rows import Holding, Quarantine
 from lakeguard.ledger.versions import Pointer
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart, Organised
-from lakeguard.registry.store import RegisteredDataset, job_id_of_dataset, require_dataset
+from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard_sdk.load import KEYED_LOADS, Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.quarantine import KeptChoice, QuarantineBuild, ReplayOrder
 from lakeguard_sdk.quarantine_errors import NothingWaits, NotReplayable, ReadsAllAnew
-from lakeguard_sdk.words import Deletes, HashStrategy, LateRows, LoadType, TaskKind
+from lakeguard_sdk.words import Deletes, HashStrategy, LateRows, LoadType
 
 _ADDS = {
     LoadType.FULL: LoadType.APPEND,
@@ -41,18 +41,15 @@ def order_replay(
     with heart.database.write() as connection:
         dataset = require_dataset(connection, heart.org_id, name)
         replayable_holdings(connection, heart, dataset, order)
-        return tasks.submit(
+        return submit_build(
             connection,
             heart.org_id,
-            dataset.dataset_id,
-            kind=TaskKind.BUILD,
+            dataset,
             key=key,
             parameters=json.dumps({"replay": order.to_data()}),
             triggered_by=triggered_by,
             at=heart.clock(),
-            job_id=job_id_of_dataset(connection, heart.org_id, name),
-            due_at=heart.clock() + heart.dispatch.lease,
-            attempts=heart.dispatch.attempts,
+            rules=heart.dispatch,
         )
 
 

@@ -111,6 +111,7 @@ def _open(
         parameters=order.to_json(),
         triggered_by=f"rollback by {order.actor}",
         at=heart.clock(),
+        attempts=heart.dispatch.attempts,
     )
     worker = this_process("rollback")
     return tasks.claim(
