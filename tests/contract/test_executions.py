@@ -54,7 +54,7 @@ def test_the_ledger_has_each_execution_once(
 ) -> None:
     relay.drain()
     assert in_ledger(tmp_path) == ended(database)
-    assert len(in_ledger(tmp_path)) == 7
+    assert len(in_ledger(tmp_path)) == 8
     assert findings(database, tmp_path) == []
 
 
@@ -84,5 +84,5 @@ def test_an_execution_that_the_ledger_lacks_is_found(
         launch(connection)
     relay.drain()
     assert sorted(findings(database, tmp_path)) == [
-        f"{EXECUTIONS} {execution}" for execution in ("run_5", "run_6", "tsk_8", "tsk_9")
+        f"{EXECUTIONS} {execution}" for execution in ("run_5", "run_6", "tsk_8", "tsk_9", "tsk_9.4")
     ]

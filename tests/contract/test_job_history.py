@@ -119,6 +119,22 @@ def test_a_refusal_stays_beside_what_came_of_it_later(client: Client, tmp_path: 
     assert outcomes(tmp_path) == [OUTCOMES[4], OUTCOMES[0]]
 
 
+def test_every_refusal_of_a_task_is_shown(client: Client, tmp_path: Path) -> None:
+    """Also after an attempt, and the second before any; the ledger has them too."""
+    tried = launched(client, "tried")
+    client.dispatch.report(begun(client), BROKEN)
+    client.jobs.retry(tried)
+    untried = launched(client, "untried")
+    client.jobs.cancel(untried, "no need")
+    client.jobs.retry(untried)
+    client.jobs.switch("sweep", enabled=False, reason="holiday")
+    assert client.dispatch.claim(this_process("test"), limit=2) == ()
+    assert sorted(outcomes(tmp_path)) == sorted([*OUTCOMES[1:2], *OUTCOMES[3:], OUTCOMES[4]])
+    assert {tried, untried} & executions(tmp_path).keys() == {untried}
+    client.ledger.sync()
+    assert client.ledger.verify().findings == ()
+
+
 def test_the_ledger_and_a_rebuilt_state_have_the_same(client: Client, tmp_path: Path) -> None:
     story(client)
     client.ledger.sync()

@@ -15,6 +15,7 @@ EXECUTIONS: list[tuple[Any, ...]] = [
     ("run_7", "job_2", minute(70), None, "STARTED", None, None, "tsk_6", 2, "terms"),
     ("tsk_8", "job_2", minute(80), minute(80), "FAILED", "LG-3321", None, "tsk_8", 0, None),
     ("tsk_9", "job_2", minute(90), minute(91), "FAILED", "CANCELED", None, "tsk_9", 0, None),
+    ("tsk_9.4", "job_2", minute(92), minute(93), "FAILED", "CANCELED", None, "tsk_9", 0, None),
 ]  # fmt: skip
 """What is shown of them, without the organisation."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from sqlalchemy import Connection
+from sqlalchemy import ColumnElement, Connection
 
 from lakeguard.relay.catalogue import (
     BY_RUN,
     CURRENT,
+    EXECUTIONS,
     LedgerTable,
     chain_table,
     derived_tables,
@@ -130,8 +131,13 @@ def _shipment(table: LedgerTable, rows: Sequence[PlainRow], whole: bool = False)
 
 
 def _rows_of_runs(
-    connection: Connection, table: LedgerTable, key: str, ids: Sequence[str]
+    connection: Connection, table: LedgerTable, key: str, runs: Mapping[str, str]
 ) -> Iterator[PlainRow]:
+    """Executions are looked for by their tasks too: not every id of them is in an index."""
+    ids = list(runs)
     for start in range(0, len(ids), _AT_ONCE):
-        chosen = table.source.columns[key].in_(ids[start : start + _AT_ONCE])
+        some = ids[start : start + _AT_ONCE]
+        chosen: ColumnElement[bool] = table.source.columns[key].in_(some)
+        if table.name == EXECUTIONS:
+            chosen &= table.source.columns.task_id.in_(sorted({runs[each] for each in some}))
         yield from state_rows(connection, table, chosen)

@@ -1,7 +1,8 @@
 """Which runs a batch tells the ends of: once each, whatever else it tells of them.
 
-Builds end by a row of ``run_history``, attempts of other jobs by one of ``task_results``. A task
-that ended before its first attempt is an execution too, and its first such change ended it.
+Builds end by a row of ``run_history``, attempts of other jobs by one of ``task_results``. What
+ended a task while it waited for an attempt is an execution too: the first before any attempt under
+the task's own id, each other with the number of its change.
 """
 
 from __future__ import annotations
@@ -18,41 +19,57 @@ from lakeguard.state.tables import run_history, task_results, task_transitions
 from lakeguard_sdk.words import TaskState
 
 ENDING_TOPICS = (run_history.name, task_results.name, task_transitions.name)
-_ENDED_UNTRIED = (TaskState.BLOCKED.value, TaskState.CANCELED.value)
-_UNTRIED = '"attempt":0,'
-"""In what is told of a change before the first attempt; the many others are not even read."""
+_ENDED_WAITING = (TaskState.BLOCKED.value, TaskState.CANCELED.value)
+_ENDING = tuple(f'"to_state":"{state}"' for state in _ENDED_WAITING)
+"""In what is told of a change that may have ended a task; the many others are not even read."""
+_QUEUED = TaskState.QUEUED.value
 _AT_ONCE = 5_000
 """Ids in one IN list."""
 
 
-def ended_by(connection: Connection, told: Iterable[Told]) -> dict[str, list[str]]:
-    """For each view over runs whose rows are due now, the runs; nothing for the others."""
+def ended_by(connection: Connection, told: Iterable[Told]) -> dict[str, dict[str, str]]:
+    """For each view over runs whose rows are due now, the runs, each with its task; nothing for
+    the others."""
     rows: dict[str, list[dict[str, Any]]] = {topic: [] for topic in ENDING_TOPICS}
     for topic, payload in told:
-        if topic in rows and (topic != task_transitions.name or _UNTRIED in payload):
+        if topic in rows and (topic != task_transitions.name or _may_end(payload)):
             rows[topic].append(json.loads(payload))
-    builds = [row["run_id"] for row in rows[run_history.name]]
-    others = [row["run_id"] for row in rows[task_results.name]]
-    untried = list(_untried(connection, rows[task_transitions.name]))
+    builds = {row["run_id"]: row["task_id"] for row in rows[run_history.name]}
+    others = {row["run_id"]: row["task_id"] for row in rows[task_results.name]}
+    waiting = dict(_ended_waiting(connection, rows[task_transitions.name]))
     ended = dict.fromkeys(BY_RUN, builds)
-    ended[EXECUTIONS] = [*builds, *others, *untried]
+    ended[EXECUTIONS] = {**builds, **others, **waiting}
     return {name: ids for name, ids in ended.items() if ids}
 
 
-def _untried(connection: Connection, changes: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Tasks that a change ended before any attempt, where none of before had."""
-    ends = {
-        (row["task_id"], row["number"])
+def _may_end(payload: str) -> bool:
+    return any(said in payload for said in _ENDING)
+
+
+def _ended_waiting(
+    connection: Connection, changes: Sequence[dict[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    """Executions that a change ended before they began, with their tasks."""
+    ends = [
+        row
         for row in changes
-        if row["attempt"] == 0 and row["to_state"] in _ENDED_UNTRIED
-    }
-    ids = sorted({task_id for task_id, _ in ends})
+        if row["to_state"] in _ENDED_WAITING and row.get("from_state") in (None, _QUEUED)
+    ]
+    untried = sorted({row["task_id"] for row in ends if row["attempt"] == 0})
+    first = dict(_first_ends(connection, untried))
+    for row in ends:
+        task_id, number = row["task_id"], row["number"]
+        is_first = row["attempt"] == 0 and first[task_id] == number
+        yield task_id if is_first else f"{task_id}.{number}", task_id
+
+
+def _first_ends(connection: Connection, task_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
     table = task_transitions.c
-    for start in range(0, len(ids), _AT_ONCE):
-        firsts = connection.execute(
+    for start in range(0, len(task_ids), _AT_ONCE):
+        found = connection.execute(
             select(table.task_id, func.min(table.number))
-            .where(table.task_id.in_(ids[start : start + _AT_ONCE]))
-            .where(table.to_state.in_(_ENDED_UNTRIED))
+            .where(table.task_id.in_(task_ids[start : start + _AT_ONCE]))
+            .where(table.to_state.in_(_ENDED_WAITING))
             .group_by(table.task_id)
         )
-        yield from (task_id for task_id, number in firsts if (task_id, number) in ends)
+        yield from (tuple(row) for row in found)

@@ -43,7 +43,8 @@ CONTROL_NOTES: dict[str, TableNote] = {
     "md_job_execution": TableNote(
         Family.CONTROL,
         "Every attempt of every task as an execution of its job: STARTED, COMPLETED or FAILED. A"
-        " task that ended before its first attempt is one execution under its own id.",
+        " task that was refused or canceled while it waited is one more each time: the first before"
+        " any attempt under its own id, each other with the number of its change.",
         (
             Invariant(
                 "An attempt without a row in `run_history` or `task_results` is STARTED and has no"

@@ -182,9 +182,21 @@ def _named_values(
     return " UNION ALL ".join(selects)
 
 
+_REFUSED = "x.to_state IN ('blocked', 'canceled')"
+_BEFORE = (
+    "EXISTS (SELECT 1 FROM task_transitions e WHERE e.task_id = x.task_id"
+    " AND e.number < x.number AND e.to_state IN ('blocked', 'canceled'))"
+)
+
+
 def _executions(json: JsonSql) -> str:
-    """Attempts, and tasks that ended before their first one."""
+    """Attempts, and what ended a task while it waited for one: under its own id where that is
+    the first thing that became of it, else with the number of the change."""
     del json
+    said = (
+        f"x.at, 'FAILED', coalesce(x.code, upper(x.to_state)), t.org_id, {_DATASET}, t.task_id,"
+        " 0, NULL FROM task_transitions x JOIN tasks t ON t.task_id = x.task_id"
+    )
     return (
         f"SELECT a.run_id AS execution_id, {_JOB}, a.started_at AS start_time,"
         f" coalesce(h.end_time, r.ended_at) AS end_time, {_STATUS} AS status,"
@@ -194,12 +206,11 @@ def _executions(json: JsonSql) -> str:
         " LEFT JOIN run_history h ON h.run_id = a.run_id"
         " LEFT JOIN task_results r ON r.run_id = a.run_id"
         " LEFT JOIN run_openings o ON o.run_id = a.run_id"
-        f" UNION ALL SELECT t.task_id, {_JOB}, t.created_at, x.at, 'FAILED',"
-        f" coalesce(x.code, upper(x.to_state)), t.org_id, {_DATASET}, t.task_id, 0, NULL"
-        " FROM task_transitions x JOIN tasks t ON t.task_id = x.task_id"
-        " WHERE x.attempt = 0 AND x.to_state IN ('blocked', 'canceled')"
-        " AND NOT EXISTS (SELECT 1 FROM task_transitions e WHERE e.task_id = x.task_id"
-        " AND e.number < x.number AND e.to_state IN ('blocked', 'canceled'))"
+        f" UNION ALL SELECT t.task_id, {_JOB}, t.created_at, {said}"
+        f" WHERE x.attempt = 0 AND {_REFUSED} AND NOT {_BEFORE}"
+        f" UNION ALL SELECT x.task_id || '.' || x.number, {_JOB}, q.at, {said}"
+        " JOIN task_transitions q ON q.task_id = x.task_id AND q.number = x.number - 1"
+        f" WHERE x.from_state = 'queued' AND {_REFUSED} AND (x.attempt > 0 OR {_BEFORE})"
     )
 
 

@@ -72,7 +72,7 @@ def waiting_runs(connection: Connection, org_id: str, settled: int, view: str) -
         for topic in ENDING_TOPICS
         for payload in _payloads(connection, org_id, topic, settled)
     ]
-    return ended_by(connection, told).get(view, [])
+    return list(ended_by(connection, told).get(view, ()))
 
 
 def _payloads(connection: Connection, org_id: str, topic: str, settled: int) -> list[str]:
