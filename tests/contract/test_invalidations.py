@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.plane import open_state, wire
 from lakeguard.settings import load_settings
 from lakeguard_sdk.definition import DatasetDefinition, JobDefinition
@@ -31,8 +32,10 @@ from tests.worlds.partitioned_numbers import (
     publish,
     unchanged,
 )
+from tests.worlds.triggered_jobs import counted_statements
 
 pytestmark = pytest.mark.usefixtures("each_state")
+WRITING = ("BEGIN IMMEDIATE", "INSERT", "UPDATE")
 JANUARY = Reach(partitions=("month=2026-01",))
 THREE = (dataset(BRONZE), dataset(SILVER, BRONZE), dataset(GOLD, SILVER))
 BUILDS = tuple(
@@ -225,6 +228,25 @@ def test_what_has_no_version_or_is_retired_holds_nobody_up(tmp_path: Path) -> No
     for name in (BRONZE, SILVER):
         publish(client, name, {"2026-01": [2]})
     assert now(client, row).end is End.DONE
+
+
+def test_a_turn_that_changes_nothing_writes_nothing_and_asks_no_more_for_more_runs(
+    tmp_path: Path,
+) -> None:
+    client = built(tmp_path, jobs=BUILDS)
+    client.operations.invalidate(BRONZE, JANUARY, Reason.CORRECTION)
+    client.operations.reconcile()
+    assert isinstance(client.operations, EmbeddedOperations)
+    database = client.operations.heart.database
+    asked = []
+    for _ in range(2):
+        unchanged(client, SILVER)
+        unchanged(client, GOLD)
+        with counted_statements(database) as sent:
+            assert client.operations.reconcile() == 0
+        assert not [said for said in sent if said.startswith(WRITING) or "advisory" in said]
+        asked.append(len(sent))
+    assert asked[0] == asked[1]
 
 
 def test_it_can_be_withdrawn_with_a_reason_and_once(tmp_path: Path) -> None:

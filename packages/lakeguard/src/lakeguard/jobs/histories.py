@@ -12,11 +12,11 @@ from typing import NamedTuple
 from sqlalchemy import Connection, RowMapping, select
 
 from lakeguard.jobs.catching_up import Look, Node
-from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.versions import latest_pointers
 from lakeguard.promotion.partitioning import partition_columns
 from lakeguard.registry.statements import current_datasets
 from lakeguard.state.tables import (
+    documents,
     md_tgt_ctrl,
     partition_versions,
     run_history,
@@ -28,7 +28,7 @@ from lakeguard_sdk.definition import DatasetDefinition, TargetDefinition
 from lakeguard_sdk.load import NEW_ROWS_ONLY
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reach import Reach, window_over
-from lakeguard_sdk.run import Window
+from lakeguard_sdk.run import RunPlan, Window
 from lakeguard_sdk.words import LoadType, RunStatus, TaskKind, TaskState
 
 
@@ -83,7 +83,7 @@ def read_histories(connection: Connection, org_id: str, since: datetime) -> Hist
 def _looks(
     connection: Connection, org_id: str, since: datetime, replacing: Collection[str]
 ) -> dict[str, list[Look]]:
-    inputs = _inputs(connection, org_id, since)
+    inputs, pins = _inputs(connection, org_id, since), _pins(connection, org_id, since)
     partitions = _partitions(connection, org_id, since)
     opened, ended = run_openings.c, run_history.c
     rows = connection.execute(
@@ -106,9 +106,7 @@ def _looks(
     )
     found: dict[str, list[Look]] = defaultdict(list)
     for row in rows.all():
-        read = inputs.get(row.run_id, {})
-        if row.version is None:
-            read = _pinned(connection, org_id, row.run_id)
+        read = (pins if row.version is None else inputs).get(row.run_id, {})
         brought = partitions.get(row.run_id) if row.dataset_id in replacing else None
         found[row.dataset_id].append(_look(row._mapping, read, brought or frozenset()))
     return found
@@ -129,10 +127,28 @@ def _look(row: RowMapping, inputs: Mapping[str, int], partitions: frozenset[str]
     )
 
 
-def _pinned(connection: Connection, org_id: str, run_id: str) -> dict[str, int]:
-    """What a run would have read that made no version."""
-    plan = opening_of(connection, org_id, run_id).plan
-    return {pin.input.dataset_id: pin.input.version for pin in plan.pins}
+def _pins(connection: Connection, org_id: str, since: datetime) -> dict[str, dict[str, int]]:
+    """By run that made no version, what it would have read."""
+    opened, ended = run_openings.c, run_history.c
+    rows = connection.execute(
+        select(opened.run_id, documents.c.body)
+        .join(run_history, ended.run_id == opened.run_id)
+        .join(
+            documents,
+            (documents.c.org_id == opened.org_id) & (documents.c.content_hash == opened.plan_hash),
+        )
+        .where(
+            opened.org_id == org_id,
+            opened.opened_at > since,
+            ended.status == RunStatus.SUCCESS.value,
+            ended.version.is_(None),
+        )
+    )
+    plans = ((row.run_id, RunPlan.from_json(row.body)) for row in rows)
+    return {
+        run_id: {pin.input.dataset_id: pin.input.version for pin in plan.pins}
+        for run_id, plan in plans
+    }
 
 
 def _building(connection: Connection, org_id: str) -> frozenset[str]:

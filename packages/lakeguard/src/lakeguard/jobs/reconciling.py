@@ -6,7 +6,7 @@ same facts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
@@ -35,6 +35,7 @@ from lakeguard_sdk.words import TaskKind
 
 ACTOR = "invalidation"
 _KEY = "invalidation"
+_MOST_AT_ONCE = 500
 _OVER = (Standing.CAUGHT_UP, Standing.NOT_AFFECTED)
 
 
@@ -51,20 +52,33 @@ class Open:
     def done(self) -> bool:
         return all(one.made.standing in _OVER for one in self.followed.values())
 
+    @property
+    def news(self) -> list[Progress]:
+        """Who has caught up since; at the end also whom it never concerned."""
+        told = _OVER if self.done else (Standing.CAUGHT_UP,)
+        made = (item.made for key, item in self.followed.items() if key not in self.known)
+        return [one for one in made if one.standing in told]
+
 
 def reconcile(heart: Heart) -> int:
     """How many jobs were launched. The same facts again launch nothing."""
-    with heart.database.read() as connection:
-        if not open_invalidations(connection, heart.org_id):
+    with heart.database.read() as connection:  # mostly nothing is new, and nobody waits for it
+        if not any(_planned(connection, heart)):
             return 0
     with heart.database.write() as connection:
         hold(connection, f"invalidations:{heart.org_id}")
-        histories, found = standing(connection, heart.org_id)
-        for one in found:
+        moved, wishes = _planned(connection, heart)
+        for one in moved:
             _record(connection, heart, one)
-        wishes = _wishes(connection, heart, histories, [one for one in found if not one.done])
         launched = launch(connection, heart, wishes)
     return sum(one.new for one in launched)
+
+
+def _planned(connection: Connection, heart: Heart) -> tuple[list[Open], list[Wish]]:
+    """Of which invalidations something is to be recorded, and who is to be launched."""
+    histories, found = standing(connection, heart.org_id)
+    wishes = _wishes(connection, heart, histories, [one for one in found if not one.done])
+    return [one for one in found if one.done or one.news], wishes
 
 
 def standing(
@@ -92,15 +106,8 @@ def _open(one: Invalidation, histories: Histories, known: dict[str, Progress]) -
 
 
 def _record(connection: Connection, heart: Heart, one: Open) -> None:
-    """Who has caught up since; at the end also whom it never concerned."""
-    new = [
-        item.made
-        for key, item in one.followed.items()
-        if key not in one.known
-        and (item.made.standing is Standing.CAUGHT_UP or (one.done and item.made.standing in _OVER))
-    ]
     key = one.invalidation.invalidation_id
-    record_progress(connection, heart.org_id, key, new, heart.clock())
+    record_progress(connection, heart.org_id, key, one.news, heart.clock())
     if one.done:
         record_end(
             connection, heart.org_id, key, End.DONE, at=heart.clock(), actor=ACTOR, reason=None
@@ -137,11 +144,16 @@ def _wishes(
     if not ready:
         return []
     jobs = jobs_by_dataset(connection, heart.org_id, histories)
-    launched, busy = _launched(connection, heart.org_id)
+    keys = {
+        key: [task_key(one.invalidation.invalidation_id, key) for one, _ in ready[key]]
+        for key in ready
+        if key in jobs
+    }
+    launched = _launched(connection, heart.org_id, keys)
+    busy = _busy(connection, heart.org_id, list(keys))
     wishes = []
-    for key in (key for key in ready if key in jobs and key not in busy):
-        keys = (task_key(one.invalidation.invalidation_id, key) for one, _ in ready[key])
-        new = next((name for name in keys if name not in launched), None)
+    for key in (key for key in keys if key not in busy):
+        new = next((name for name in keys[key] if name not in launched), None)
         if new is not None:
             wishes.append(_wish(jobs[key], key, new, histories, ready[key]))
     return wishes
@@ -175,12 +187,30 @@ def task_key(invalidation_id: str, dataset_id: str) -> str:
     return f"{_KEY}:{invalidation_id}:{dataset_id}"
 
 
-def _launched(connection: Connection, org_id: str) -> tuple[set[str], set[str]]:
-    """Keys that were launched before, and datasets whose build for one of them is not over."""
-    rows = connection.execute(
-        select(tasks.c.dataset_id, tasks.c.dedupe_key, not_over().label("open")).where(
-            tasks.c.org_id == org_id, tasks.c.dedupe_key.startswith(f"{_KEY}:")
+def _launched(connection: Connection, org_id: str, keys: Mapping[str, list[str]]) -> set[str]:
+    """Of these keys, by dataset, those that were launched before."""
+    pairs = [(dataset_id, key) for dataset_id, some in keys.items() for key in some]
+    found: set[str] = set()
+    for start in range(0, len(pairs), _MOST_AT_ONCE):
+        some = pairs[start : start + _MOST_AT_ONCE]
+        query = select(tasks.c.dedupe_key).where(
+            tasks.c.org_id == org_id,
+            tasks.c.dataset_id.in_({dataset_id for dataset_id, _ in some}),
+            tasks.c.dedupe_key.in_([key for _, key in some]),
         )
-    ).all()
-    busy = {row.dataset_id for row in rows if row.open}
-    return {row.dedupe_key for row in rows}, busy
+        found |= set(connection.scalars(query))
+    return found
+
+
+def _busy(connection: Connection, org_id: str, dataset_ids: list[str]) -> set[str]:
+    """Of these datasets, those whose build for an invalidation is not over."""
+    found: set[str] = set()
+    for start in range(0, len(dataset_ids), _MOST_AT_ONCE):
+        query = select(tasks.c.dataset_id).where(
+            tasks.c.org_id == org_id,
+            tasks.c.dataset_id.in_(dataset_ids[start : start + _MOST_AT_ONCE]),
+            tasks.c.dedupe_key.startswith(f"{_KEY}:"),
+            not_over(),
+        )
+        found |= set(connection.scalars(query))
+    return found
