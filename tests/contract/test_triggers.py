@@ -169,7 +169,7 @@ def test_a_lake_without_folders_is_told_and_stops_no_other_loop(plane: Plane) ->
     plane.heart = plane.far_away("s3://bucket/lake")
     done = tick(plane.heart, plane.watch)
     assert done.triggered == 1
-    assert done.problems == ("files: no storage is installed for s3:// locations",)
+    assert done.problems == ("files: ValueError: no storage is installed for s3:// locations",)
     plane.heart = there
 
 

@@ -104,5 +104,6 @@ def test_what_is_set_is_read_back(controls: JobControls) -> None:
 def test_no_text_breaks_the_reading(config: dict[str, str], kind: str) -> None:
     """What is wrong is told by its key, and counts as not said."""
     reading = read_controls(JobDefinition(job="load", type=kind, config=config))
-    assert {mistake.key for mistake in reading.mistakes} <= {*config, "call", "url", "dataset"}
+    places = {*config, "call", "url", "dataset", "type"}
+    assert {mistake.key for mistake in reading.mistakes} <= places
     assert controls_of(JobDefinition(job="load", type=kind, config=config)) == reading.controls

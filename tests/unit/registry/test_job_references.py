@@ -75,3 +75,24 @@ def test_its_own_setting_switches_a_job(said: str, active: bool) -> None:
 def test_other_systems_may_say_that_there_is_no_schedule() -> None:
     reading = read_controls(python_job("x", **{"frequency#Type": "ON_DEMAND"}))
     assert (reading.controls.cron, reading.mistakes) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("type_", "config", "said"),
+    [
+        ("pyhton", {"call": "jobs:main"}, "and it has call; did you mean python?"),
+        ("biuld", {"schedule": "0 2 * * *"}, "and it has schedule; did you mean build?"),
+        ("glue", {"after": "first", "url": "https://x.example"}, "and it has after, url"),
+    ],
+)
+def test_a_job_of_a_type_that_nothing_here_runs_starts_nothing(
+    type_: str, config: dict[str, str], said: str
+) -> None:
+    (mistake,) = read_controls(JobDefinition(job="x", type=type_, config=config)).mistakes
+    told = f"nothing here runs jobs of type {type_}, {said}"
+    assert (mistake.key, mistake.problem) == ("type", told)
+
+
+def test_a_job_of_another_system_is_kept_for_the_catalogue() -> None:
+    config = {"frequency#Type": "daily", "trigger#EventBridge": "nightly", "team#cost": "7"}
+    assert read_controls(JobDefinition(job="x", type="glue", config=config)).mistakes == ()

@@ -13,6 +13,7 @@ from typing import Any
 from lakeguard.registry import job_values as values
 from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.job import CatchUp, CronTrigger, JobControls, Overlap, UpdateTrigger
+from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import QUEUED_KINDS, TaskKind
 
 MARK = "#"
@@ -125,7 +126,7 @@ def _said(config: Mapping[str, str]) -> tuple[dict[str, Any], list[Mistake]]:
 def _contradictions(definition: JobDefinition, said: Mapping[str, Any]) -> list[Mistake]:
     """Settings that do not go with each other, or with the job's type."""
     config, kind = definition.config, definition.type
-    mistakes = [
+    mistakes = _of_strange_type(definition) or [
         Mistake(key, f"jobs of type {kind} have none; it is for {' and '.join(types)}")
         for key, types in _OF_TYPE.items()
         if key in config and kind not in types
@@ -144,6 +145,16 @@ def _contradictions(definition: JobDefinition, said: Mapping[str, Any]) -> list[
     if kind == TaskKind.BUILD and definition.dataset is None and set(TRIGGERS) & set(config):
         mistakes.append(Mistake("dataset", "", missing=True))
     return mistakes
+
+
+def _of_strange_type(definition: JobDefinition) -> list[Mistake]:
+    """Other systems' jobs are welcome in the catalogue; nothing here starts or calls them."""
+    asked = [key for key in (*TRIGGERS, *_OF_TYPE) if key in definition.config]
+    if definition.type in QUEUED_KINDS or not asked:
+        return []
+    near = did_you_mean(definition.type, [kind.value for kind in QUEUED_KINDS])
+    said = f"nothing here runs jobs of type {definition.type}, and it has {', '.join(asked)}{near}"
+    return [Mistake("type", said)]
 
 
 def _cron(said: Mapping[str, Any]) -> CronTrigger | None:

@@ -38,7 +38,7 @@ def job_errors(job: JobDefinition, locate: Locate) -> Iterator[DefinitionError]:
             hint = unknown_hint(key)
             yield UnknownKey(locate(job, at), key=key[:80], hint=hint, at=list(at))
     for mistake in read_controls(job).mistakes:
-        at = ("dataset",) if mistake.key == "dataset" else ("config", mistake.key)
+        at = (mistake.key,) if mistake.key in ("dataset", "type") else ("config", mistake.key)
         place = locate(job, at)
         if mistake.missing:
             yield MissingKey(place, key=mistake.key, at=list(at))

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from lakeguard.jobs.current import CurrentJob, current_jobs
 from lakeguard.jobs.graphs import active_graph
+from lakeguard.registry.job_controls import TRIGGERS as TRIGGER_KEYS
 from lakeguard.state.tables import dag_activations, job_switches, registry_applies
 from lakeguard_sdk.job import JobControls
 
@@ -27,6 +28,8 @@ class Roster:
     """By id: those that are active, switched on, and in the active graph."""
     undeployed: tuple[str, ...]
     """By name: what would be started by itself if the active graph knew it."""
+    strange: tuple[str, ...] = ()
+    """By name: what is to be started here, and is of a type that nothing here runs."""
 
     @property
     def applied(self) -> int:
@@ -51,7 +54,8 @@ def read_roster(connection: Connection, org_id: str, before: Roster | None = Non
     jobs = current_jobs(connection, org_id)
     graph = active_graph(connection, org_id)
     known = set() if graph is None else set(graph.graph.jobs)
-    willing = {key: job for key, job in jobs.items() if job.active and job.enabled}
+    asked = {key: job for key, job in jobs.items() if job.active and job.enabled}
+    willing = {key: job for key, job in asked.items() if job.controls.kind is not None}
     missing = [job.name for job in willing.values() if job.name not in known]
     return Roster(
         mark=mark,
@@ -64,11 +68,19 @@ def read_roster(connection: Connection, org_id: str, before: Roster | None = Non
         )
         if missing
         else (),
+        strange=tuple(
+            job.name for key, job in asked.items() if key not in willing and _is_ours(job)
+        ),
     )
 
 
 def is_triggered(controls: JobControls) -> bool:
     return any(getattr(controls, what) for what in TRIGGERS)
+
+
+def _is_ours(job: CurrentJob) -> bool:
+    """Its triggers are written in words of ours, so that nobody else minds them."""
+    return any(key in job.definition.config for key in TRIGGER_KEYS)
 
 
 def _mark(connection: Connection, org_id: str) -> Mark:

@@ -5,6 +5,7 @@ definitions ──► schedules ──► updates ──► files ──► afte
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,9 +16,12 @@ from lakeguard.triggers.following import launch_following
 from lakeguard.triggers.roster import Roster, read_roster
 from lakeguard.triggers.schedules import follow_definitions, launch_due
 from lakeguard.triggers.updates import launch_updated
+from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.job import Launch, Ticked
+from lakeguard_sdk.state_errors import StateUnavailable
 from lakeguard_sdk.words import TaskState
 
+_log = logging.getLogger(__name__)
 Loop = tuple[str, Callable[[], Ticked]]
 """A loop's name, for what is told of it, and its turn."""
 
@@ -30,6 +34,8 @@ class Watch:
     followed: Roster | None = None
     """The jobs whose definitions the schedules follow."""
     looking: Looking = field(default_factory=Looking)
+    failing: dict[str, str] = field(default_factory=dict)
+    """By loop: how it failed last time, so that it is logged once."""
 
 
 def tick(heart: Heart, watch: Watch, others: Sequence[Loop] = ()) -> Ticked:
@@ -37,12 +43,21 @@ def tick(heart: Heart, watch: Watch, others: Sequence[Loop] = ()) -> Ticked:
 
     StateUnavailable, and nothing else, where the State cannot be asked at all.
     """
-    with heart.database.read() as connection:
-        roster = watch.roster = read_roster(connection, heart.org_id, watch.roster)
-    turns = [_guarded(name, turn) for name, turn in (*_loops(heart, watch, roster), *others)]
-    if roster.undeployed:
-        turns.append(Ticked(problems=(_undeployed(roster.undeployed),)))
-    return _together(turns)
+    read = _definitions(heart, watch)
+    loops = () if watch.roster is None else _loops(heart, watch, watch.roster)
+    turns = [_guarded(watch, name, turn) for name, turn in (*loops, *others)]
+    return _together([read, *turns, Ticked(problems=tuple(_left_alone(watch.roster)))])
+
+
+def _definitions(heart: Heart, watch: Watch) -> Ticked:
+    """Where they cannot be read, the last that could be stay."""
+
+    def read() -> Ticked:
+        with heart.database.read() as connection:
+            watch.roster = read_roster(connection, heart.org_id, watch.roster)
+        return Ticked()
+
+    return _guarded(watch, "definitions", read, but=StateUnavailable)
 
 
 def _loops(heart: Heart, watch: Watch, roster: Roster) -> Iterator[Loop]:
@@ -69,12 +84,29 @@ def _triggered(launches: Sequence[Launch]) -> Ticked:
     return Ticked(triggered=len(new) - refused, refused=refused)
 
 
-def _guarded(name: str, turn: Callable[[], Ticked]) -> Ticked:
+def _guarded(
+    watch: Watch, name: str, turn: Callable[[], Ticked], but: type[Exception] | tuple[()] = ()
+) -> Ticked:
     try:
-        return turn()
+        done = turn()
+    except but:
+        raise
     except Exception as error:  # noqa: BLE001 - whatever it is, the other loops have their turn
-        said = str(error).strip().partition("\n")[0] or type(error).__name__
+        said = _said(error)
+        if not isinstance(error, LakeGuardError) and watch.failing.get(name) != said:
+            _log.error("the loop %s failed", name, exc_info=error)
+        watch.failing[name] = said
         return Ticked(problems=(f"{name}: {said}",))
+    watch.failing.pop(name, None)
+    return done
+
+
+def _said(error: Exception) -> str:
+    """One line; what nobody foresaw has its type before it, for its words may say nothing."""
+    kind, line = type(error).__name__, str(error).strip().partition("\n")[0]
+    if isinstance(error, LakeGuardError):
+        return line or kind
+    return f"{kind}: {line}" if line else kind
 
 
 def _together(turns: Sequence[Ticked]) -> Ticked:
@@ -86,6 +118,15 @@ def _together(turns: Sequence[Ticked]) -> Ticked:
     return Ticked(problems=tuple(said for turn in turns for said in turn.problems), **fields)
 
 
-def _undeployed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-    return f"not in the active graph, so nothing starts them: {shown}. Next: lakeguard deploy"
+def _left_alone(roster: Roster | None) -> Iterator[str]:
+    """Jobs that are to start by themselves, and do not."""
+    if roster is not None and roster.undeployed:
+        names = _some(roster.undeployed)
+        yield f"not in the active graph, so nothing starts them: {names}. Next: lakeguard deploy"
+    if roster is not None and roster.strange:
+        names = _some(roster.strange)
+        yield f"of a type that nothing here runs: {names}. Next: lakeguard validate"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
