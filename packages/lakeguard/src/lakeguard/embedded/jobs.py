@@ -11,7 +11,7 @@ from lakeguard.dispatch.listing import list_tasks, list_transitions, show_task
 from lakeguard.embedded.acting import acting
 from lakeguard.embedded.loops import other_loops
 from lakeguard.events.book import EventMessenger
-from lakeguard.jobs.deploying import cancel_superseded, deploy, plan_deployment
+from lakeguard.jobs.deploying import deploy, plan_deployment
 from lakeguard.jobs.graphs import list_graphs
 from lakeguard.jobs.listing import list_jobs, require_job, show_job
 from lakeguard.jobs.retrying import retry
@@ -125,12 +125,4 @@ class EmbeddedJobs:
         return receive(self.heart, body, shape)
 
     def tick(self) -> Ticked:
-        return tick(
-            self.heart,
-            self.watch,
-            (("graphs", self._superseded), *other_loops(self.heart, self.herald)),
-        )
-
-    def _superseded(self) -> Ticked:
-        """Work of graphs that were left, where whoever left them died on the way."""
-        return Ticked(reaped=len(cancel_superseded(self.heart)))
+        return tick(self.heart, self.watch, tuple(other_loops(self.heart, self.herald)))

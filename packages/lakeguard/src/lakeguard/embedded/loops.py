@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 
 from lakeguard.dispatch.retrying import queue_due_retries
 from lakeguard.events.book import EventMessenger, tell_due
+from lakeguard.jobs.deploying import cancel_superseded
 from lakeguard.jobs.reconciling import reconcile
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.reaping import end_dead
@@ -23,7 +24,9 @@ TELLING_SECONDS = 10.0
 
 
 def other_loops(heart: Heart, herald: EventMessenger | None) -> Iterator[Loop]:
-    """In the order of a turn: what ended is tried again before its dependents are looked at."""
+    """All of them, in the order of a turn: what ended is tried again before its dependents are
+    looked at."""
+    yield "graphs", lambda: Ticked(reaped=len(cancel_superseded(heart)))
     yield "ends", lambda: _ended(heart)
     yield "retries", lambda: _retried(heart)
     yield "invalidations", lambda: Ticked(invalidated=reconcile(heart))
