@@ -67,6 +67,8 @@ SETTINGS: dict[str, str] = {
     "spark": '[env.dev.spark]\n"spark.sql.ansi.enabled" = "false"\n',
     "alerts": '[env.dev]\n[[env.dev.alerts.channel]]\ntype = "log"\n',
     "events": '[env.dev]\n[[env.dev.events.channel]]\ntype = "log"\n',
+    "dispatch": "[env.dev.dispatch]\nattempts = 1\nlease_seconds = 30\nheartbeat_seconds = 5\n",
+    "inbox": '[env.dev.inbox]\nsecret = "env:NOBODY"\n',
     "maintenance": "[env.dev.maintenance]\nretention_days = 0\ncompact_after = 1\n",
 }
 VARIABLES: dict[str, str] = {
