@@ -47,7 +47,9 @@ def keep(
     until = at + lease
     longer = [task.task_id for task in alive if _until(task) < until and not _is_outside(task)]
     connection.execute(
-        update(tasks).where(tasks.c.task_id.in_(longer)).values(lease_expires_at=until)
+        update(tasks)
+        .where(tasks.c.org_id == org_id, tasks.c.task_id.in_(longer))
+        .values(lease_expires_at=until)
     )
     return {
         str(task.run_id): ((until if task.task_id in longer else _until(task)) - at).total_seconds()
@@ -71,7 +73,7 @@ def hand_over(connection: Connection, org_id: str, ticket: RunTicket, at: dateti
     outside = WorkerIdentity(name=name, host=OUTSIDE, pid=0, process_mark="")
     connection.execute(
         update(tasks)
-        .where(tasks.c.task_id == task.task_id)
+        .where(tasks.c.org_id == org_id, tasks.c.task_id == task.task_id)
         .values(
             lease_expires_at=begun.started_at + timedelta(seconds=controls.timeout_seconds),
             worker=outside.to_json(),

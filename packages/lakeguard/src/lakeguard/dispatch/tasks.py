@@ -188,7 +188,9 @@ def extend(
     if lease_over(task, at):
         raise Fenced(run=ticket.run_id, reason="its lease is over")
     connection.execute(
-        update(tasks).where(tasks.c.task_id == ticket.task_id).values(lease_expires_at=at + lease)
+        update(tasks)
+        .where(tasks.c.org_id == org_id, tasks.c.task_id == ticket.task_id)
+        .values(lease_expires_at=at + lease)
     )
     return lease.total_seconds()
 
@@ -243,16 +245,20 @@ def get_task(connection: Connection, org_id: str, task_id: str) -> Task:
 
 def task_of_run(connection: Connection, org_id: str, run_id: str) -> Task:
     found = connection.scalar(
-        select(task_attempts.c.task_id).where(task_attempts.c.run_id == run_id)
+        select(task_attempts.c.task_id).where(
+            task_attempts.c.org_id == org_id, task_attempts.c.run_id == run_id
+        )
     )
     if found is None:
         raise UnknownRun(run=run_id)
     return get_task(connection, org_id, str(found))
 
 
-def started_at(connection: Connection, run_id: str) -> datetime:
+def started_at(connection: Connection, org_id: str, run_id: str) -> datetime:
     found: datetime | None = connection.scalar(
-        select(task_attempts.c.started_at).where(task_attempts.c.run_id == run_id)
+        select(task_attempts.c.started_at).where(
+            task_attempts.c.org_id == org_id, task_attempts.c.run_id == run_id
+        )
     )
     if found is None:
         raise UnknownRun(run=run_id)

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection, select
 
+from lakeguard.dispatch.open_tasks import not_over
 from lakeguard.gate.subject import Travelled
 from lakeguard.jobs.current import CurrentJob
 from lakeguard.jobs.datasets import Standing, standings
@@ -27,7 +28,7 @@ from lakeguard.state.tables import (
 from lakeguard_sdk.definition import PolicyDefinition, TargetDefinition
 from lakeguard_sdk.job import Overlap
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import CheckKind, Outcome, PolicyType, RunStatus, TaskKind, TaskState
+from lakeguard_sdk.words import CheckKind, Outcome, PolicyType, RunStatus, TaskKind
 
 _TIMELY = (PolicyType.CHANGE_FREEZE, PolicyType.SLA)
 _MOST_AT_ONCE = 500
@@ -74,7 +75,7 @@ def read_facts(
         at=at,
         graph=active_graph(connection, org_id),
         datasets=found,
-        runs=_last_runs(connection, found.values()),
+        runs=_last_runs(connection, org_id, found.values()),
         off=dict(_off(connection, org_id, [found[name] for name in built if name in found])),
         policies=policies,
         travelled=_travelled(connection, org_id, policies, found),
@@ -98,7 +99,9 @@ def _travelled(
     return travelled_to(connection, org_id, found, wanted) if wanted else {}
 
 
-def _last_runs(connection: Connection, found: Iterable[Standing]) -> dict[str, LastRun]:
+def _last_runs(
+    connection: Connection, org_id: str, found: Iterable[Standing]
+) -> dict[str, LastRun]:
     of = {each.last_run: each.dataset_id for each in found if each.last_run}
     runs: dict[str, LastRun] = {}
     for some in _pieces(sorted(of)):
@@ -115,7 +118,7 @@ def _last_runs(connection: Connection, found: Iterable[Standing]) -> dict[str, L
                 (decisions.c.run_id == run_history.c.run_id)
                 & (run_history.c.status == RunStatus.BLOCKED.value),
             )
-            .where(run_history.c.run_id.in_(some))
+            .where(run_history.c.org_id == org_id, run_history.c.run_id.in_(some))
         )
         for row in connection.execute(query):
             status = RunStatus(row.status)
@@ -167,14 +170,10 @@ def _targets(connection: Connection, org_id: str) -> dict[str, TargetDefinition]
 
 def _under_way(connection: Connection, org_id: str, jobs: Iterable[CurrentJob]) -> frozenset[str]:
     alone = sorted(job.job_id for job in jobs if job.controls.overlap is Overlap.SKIP)
-    open_ = or_(
-        tasks.c.state.in_([TaskState.QUEUED.value, TaskState.RUNNING.value]),
-        (tasks.c.state == TaskState.FAILED.value) & tasks.c.due_at.is_not(None),
-    )
     found: set[str] = set()
     for some in _pieces(alone):
         query = select(tasks.c.job_id).where(
-            tasks.c.org_id == org_id, tasks.c.job_id.in_(some), open_
+            tasks.c.org_id == org_id, tasks.c.job_id.in_(some), not_over()
         )
         found |= set(connection.scalars(query.distinct()))
     return frozenset(found)

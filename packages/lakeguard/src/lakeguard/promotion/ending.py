@@ -54,7 +54,7 @@ def end_run(
         dataset_id=dataset.dataset_id,
         task_id=task.task_id,
         attempt=task.attempt,
-        started_at=tasks.started_at(connection, task.run_id),
+        started_at=tasks.started_at(connection, heart.org_id, task.run_id),
         triggered_by=task.triggered_by,
     )
     tasks.finish(
