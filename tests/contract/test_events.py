@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from lakeguard.ledger import events as ledger_events
 from lakeguard.state.tables import dataset_pointers, events
+from lakeguard.telling import messenger
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.event_errors import EventNotSent
 from lakeguard_sdk.events import EventKind
@@ -165,6 +166,40 @@ def test_after_so_many_attempts_it_is_given_up(tmp_path: Path, turned_clock: Clo
         assert hook.bodies[-1]["data"]["version"] == 2, "what was given up holds up nobody"
         assert [turn.sent for turn in client.events.send(again=True)] == [1]
         assert hook.bodies[-1]["id"] == hook.bodies[0]["id"]
+
+
+def test_of_many_events_a_turn_reads_the_oldest(
+    tmp_path: Path, turned_clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_events, "PAGE", 1)
+    monkeypatch.setattr(messenger, "MOST_AT_ONCE", 3)
+    client = listened_world(tmp_path, file_listener())
+    for _ in range(2):
+        publish(client)
+        turned_clock.pass_time(1)
+    mine = herald(client)
+    every = [event.event_id for event, _ in mine.waiting(*mine.channels)]
+    assert len(every) == 4
+    assert [event.event_id for event, _ in mine.waiting(*mine.channels, 3)] == every[:3]
+    assert [(turn.sent, turn.waiting) for turn in drained(client)] == [(3, 1)]
+    assert [turn.sent for turn in drained(client)] == [1]
+    assert [line["id"] for line in lines_of(tmp_path / "events.jsonl")] == every
+
+
+def test_what_was_given_up_leaves_room_for_what_came_later(
+    tmp_path: Path, turned_clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_events, "PAGE", 1)
+    monkeypatch.setattr(messenger, "MOST_AT_ONCE", 1)
+    with receiver(400) as hook:
+        client = listened_world(
+            tmp_path, web_listener(hook.url, kinds=["dataset.published"], attempts=1)
+        )
+        for _ in range(2):
+            publish(client)
+            drained(client)
+            turned_clock.pass_time(400)
+        assert [body["data"]["version"] for body in hook.bodies] == [1, 2]
 
 
 def test_every_channel_tells_the_same_bytes(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
+from functools import partial
 
 from sqlalchemy import Connection
 
@@ -38,10 +39,22 @@ class EventBook:
         open_event_channels(connection, org_id, names, at)
 
     def untold(
-        self, connection: Connection, org_id: str, channel: EventChannel, since: datetime
+        self,
+        connection: Connection,
+        org_id: str,
+        channel: EventChannel,
+        since: datetime,
+        most: int | None = None,
     ) -> Waiting[Event]:
-        found = untold_events(connection, org_id, channel.name, since, kinds=channel.kinds)
-        return [(event, last) for event, last in found if _is_for(channel, event)]
+        return untold_events(
+            connection,
+            org_id,
+            channel.name,
+            since,
+            kinds=channel.kinds,
+            is_for=partial(_is_for, channel),
+            most=most,
+        )
 
     def record(self, connection: Connection, org_id: str, news: Event, telling: Telling) -> None:
         record_event_telling(connection, org_id, news.event_id, telling)

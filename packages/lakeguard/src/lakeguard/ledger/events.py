@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine, Row, insert, select
+from sqlalchemy import Connection, Engine, Row, Select, case, insert, select, tuple_
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lakeguard.ledger.tellings import begun, is_told, last_tellings, telling_row
 from lakeguard.state.tables import event_channels, event_deliveries, events
 from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.events import Event, EventKind, EventRow
-from lakeguard_sdk.telling import Telling
+from lakeguard_sdk.telling import Telling, TellingOutcome
 
 REFRESH_SECONDS = 5.0
 """So long a process may not know of a channel that another one opened."""
+PAGE = 1_000
+"""Events that are read at a time."""
 _KEY = "event_id"
 _ORDER = [kind.value for kind in EventKind]
 _listened: WeakKeyDictionary[Engine, dict[str, tuple[bool, float]]] = WeakKeyDictionary()
@@ -80,8 +82,13 @@ def untold_events(
     since: datetime,
     *,
     kinds: Sequence[EventKind] = (),
+    is_for: Callable[[Event], bool] = lambda _: True,
+    most: int | None = None,
 ) -> list[tuple[Event, Telling | None]]:
-    """What the channel has not told, in the order in which it happened; with its last attempt."""
+    """What the channel has not told, in the order in which it happened; with its last attempt.
+
+    Where there are more, it ends soon after the first ``most`` that nothing holds up.
+    """
     first = begun(connection, event_channels, org_id, channel, since)
     if first is None:
         return []
@@ -89,10 +96,39 @@ def untold_events(
     query = select(events).where(events.c.org_id == org_id, events.c.happened_at >= first, ~told)
     if kinds:
         query = query.where(events.c.type.in_([kind.value for kind in kinds]))
-    found = sorted((_event(row) for row in connection.execute(query)), key=_place)
-    ids = [event.event_id for event in found]
-    tried = last_tellings(connection, event_deliveries, _KEY, ids, channel)
-    return [(one, next(iter(tried.get(one.event_id, ())), None)) for one in found]
+    found, held, free = list[tuple[Event, Telling | None]](), set[str](), 0
+    for page in _pages(connection, query):
+        chosen = [event for event in page if is_for(event)]
+        ids = [event.event_id for event in chosen]
+        tried = last_tellings(connection, event_deliveries, _KEY, ids, channel)
+        for one in chosen:
+            last = next(iter(tried.get(one.event_id, ())), None)
+            found.append((one, last))
+            if last is not None and last.outcome is TellingOutcome.FAILED:
+                held.add(one.line)
+            free += last is None and one.line not in held
+        if most is not None and free >= most:
+            break
+    return found
+
+
+def _pages(connection: Connection, query: Select[Any]) -> Iterator[list[Event]]:
+    """Events in their order, so many at a time."""
+    rank = case({name: number for number, name in enumerate(_ORDER)}, value=events.c.type)
+    order = (events.c.happened_at, rank, events.c.event_id)
+    ordered = query.order_by(*order).limit(PAGE)
+    page = [_event(row) for row in connection.execute(ordered)]
+    while page:
+        yield page
+        if len(page) < PAGE:
+            return
+        last = page[-1]
+        after = tuple_(*order[1:]) > tuple_(*_place(last)[1:])
+        later = (events.c.happened_at > last.happened_at) | (
+            (events.c.happened_at == last.happened_at) & after
+        )
+        rest = ordered.where(events.c.happened_at >= last.happened_at, later)
+        page = [_event(row) for row in connection.execute(rest)]
 
 
 def record_event_telling(

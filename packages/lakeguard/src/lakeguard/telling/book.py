@@ -1,8 +1,8 @@
 """What a messenger tells from: news, and what became of it by each channel.
 
-An implementer's checklist: ``untold`` is the oldest first, and only what is for the channel;
-``record`` refuses a second attempt of one number, and a second success; ``message`` is the same
-bytes whenever it is asked for.
+An implementer's checklist: ``untold`` is the oldest first, and only what is for the channel; it may
+leave out what comes after the first ``most`` that no failure holds up; ``record`` refuses a second
+attempt of one number, and a second success; ``message`` is the same bytes whenever it is asked for.
 """
 
 from __future__ import annotations
@@ -51,7 +51,12 @@ class Book(Protocol[Found, Asked]):
         self, connection: Connection, org_id: str, names: Sequence[str], at: datetime
     ) -> None: ...
     def untold(
-        self, connection: Connection, org_id: str, channel: Asked, since: datetime
+        self,
+        connection: Connection,
+        org_id: str,
+        channel: Asked,
+        since: datetime,
+        most: int | None = None,
     ) -> Waiting[Found]: ...
     def record(self, connection: Connection, org_id: str, news: Any, telling: Telling) -> None: ...
     def message(self, news: Any, channel: str) -> Message: ...

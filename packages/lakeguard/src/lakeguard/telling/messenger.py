@@ -23,6 +23,8 @@ BESIDE_SECONDS = 10.0
 """How long a command's news may take in all, whatever the channels do."""
 _UNSEEN = timedelta(hours=1)
 """So long after it came up news may be committed, by a clock that may be another's."""
+MOST_AT_ONCE = 1_000
+"""News that is looked at where nobody asked; what came up later waits for the next turn."""
 ASKED_SECONDS = 60.0
 """And how long where somebody waits for just that."""
 
@@ -81,22 +83,24 @@ class Messenger(Generic[Told, Channel]):
         if not self._turn.acquire(timeout=max(0.0, seconds)):  # another thread is at it
             return []
         try:
-            return [self._turn_of(channel, chosen, deadline) for channel in self.channels]
+            turns = [self._turn_of(channel, chosen, deadline) for channel in self.channels]
+            return [self._counted(*each, asked) for each in zip(self.channels, turns, strict=True)]
         finally:
             self._turn.release()
 
-    def waiting(self, channel: Channel) -> Waiting[Told]:
-        """What the channel has not told, the oldest first; also what it gave up."""
+    def waiting(self, channel: Channel, most: int | None = None) -> Waiting[Told]:
+        """What the channel has not told, the oldest first; also what it gave up. All of it, or
+        about the first ``most`` that could be told."""
         now = self.clock()
         since = max(now - KEPT, self._looked.get(channel.name, now - KEPT))
         with self.database.read() as connection:
-            waiting = self.book.untold(connection, self.org_id, channel, since)
+            waiting = self.book.untold(connection, self.org_id, channel, since, most)
         oldest = min((news.since for news, _ in waiting), default=now)
         self._looked[channel.name] = oldest - _UNSEEN
         return waiting
 
     def _due(self, channel: Channel) -> Waiting[Told]:
-        return due(channel, self.waiting(channel), self.clock())
+        return due(channel, self.waiting(channel, MOST_AT_ONCE), self.clock())
 
     def _turn_of(
         self, channel: Channel, chosen: Callable[[Channel], Waiting[Told]], deadline: float
@@ -114,7 +118,11 @@ class Messenger(Generic[Told, Channel]):
                     turn = _but(turn, problem="another process is using the channel")
         except SettingsError as error:  # no attempt: where the secret is, it may go through
             turn = _but(turn, problem=str(error))
-        return _but(turn, waiting=sum(not given_up(last) for _, last in self.waiting(channel)))
+        return turn
+
+    def _counted(self, channel: Channel, turn: ChannelTurn, asked: bool) -> ChannelTurn:
+        waiting = self.waiting(channel, None if asked else MOST_AT_ONCE)
+        return _but(turn, waiting=sum(not given_up(last) for _, last in waiting))
 
     def _tell(
         self, channel: Channel, carrier: Carrier, waiting: Waiting[Told], deadline: float
