@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from lakeguard_sdk.errors import Fenced, NotRegistered
 from lakeguard_sdk.evidence import Evidence
@@ -26,6 +27,13 @@ class Unopened(PlainRuns):
 
     def open_claimed(self, ticket: RunTicket) -> RunPlan | RunResult:
         raise self.error
+
+
+class Taken(PlainRuns):
+    """Another goes on with whatever is opened."""
+
+    def heartbeat(self, ticket: RunTicket) -> float:
+        raise Fenced(run=ticket.run_id, reason="another goes on with it")
 
 
 def ticket() -> RunTicket:
@@ -66,6 +74,36 @@ def test_the_end_of_its_time_is_a_failure_that_may_pass(tmp_path: Path) -> None:
     assert runs.seq == 0
     runs.allow = lambda evidence: True
     assert spark_worker.run_claimed(ticket(), within=600).version == 1
+
+
+def test_the_lease_is_kept_while_spark_starts(tmp_path: Path, spark: SparkSession) -> None:
+    runs = make(PlainRuns, tmp_path)
+    runs.lease_seconds = 0.4
+    seen: list[int] = []
+
+    def cold_start() -> SparkSession:
+        time.sleep(1.0)
+        seen.append(runs.beats)
+        return spark
+
+    result = SparkWorker(runs.client(), cold_start).run_task("task_7")
+    assert seen[0] >= 2
+    assert result.version == 1
+
+
+def test_a_lease_that_is_lost_while_spark_starts_ends_the_run(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    runs = make(Taken, tmp_path)
+    runs.lease_seconds = 0.4
+
+    def cold_start() -> SparkSession:
+        time.sleep(0.5)
+        return spark
+
+    SparkWorker(runs.client(), cold_start).run_claimed(ticket())
+    assert [failure.code for failure in runs.failures] == ["LG-4003"]
+    assert runs.live == []  # nothing was read
 
 
 def test_a_worker_that_is_stopped_leaves_its_builds_to_others(tmp_path: Path) -> None:

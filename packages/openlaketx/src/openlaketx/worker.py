@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from lakeguard_sdk.words import RunStatus
 from lakeguard_sdk.work_errors import JobTimedOut, WorkerStopped
 from openlaketx.jobs.failures import failure_of
 from openlaketx.jobs.interrupts import StopSign, noticing_interrupts
-from openlaketx.jobs.lease import Limit, keeping_lease
+from openlaketx.jobs.lease import Brake, Limit, keeping_lease
 from openlaketx.run import noting
 
 if TYPE_CHECKING:
@@ -155,32 +156,25 @@ class SparkWorker:
         interrupted: Callable[[], bool],
         limit: Limit | None,
     ) -> RunResult:
-        from openlaketx.engine.runtime import runtime_of
-        from openlaketx.engine.session import lent_session
         from openlaketx.engine.shown_values import keeping_private
         from openlaketx.jobs.compaction import compact_if_needed
         from openlaketx.jobs.delivery import deliver_or_tell
         from openlaketx.jobs.profiling import profile_if_due
         from openlaketx.jobs.run_dataset import run_dataset
 
-        def stop_spark() -> None:
-            runtime.stop_group(session, plan.ticket.run_id)
-
-        spark = self._session()
-        runtime = runtime_of(spark)
-        runs, ticket = self._client.runs, plan.ticket
+        runs, ticket, brake = self._client.runs, plan.ticket, Brake()
+        # The lease is kept from here on: a cold start of Spark may take longer than it lasts.
         with (
             noting(),
             keeping_private(plan.private),
-            lent_session(spark) as session,
-            runtime.job_group(session, ticket.run_id),
-            self._sign.heeded(stop_spark),
             keeping_lease(
-                runs, ticket, plan.lease_seconds, stop_spark, interrupted, limit
+                runs, ticket, plan.lease_seconds, brake.pull, interrupted, limit
             ) as lease,
         ):
             try:
-                result = run_dataset(plan, self._client, session, lease, self._progress, frame)
+                with self._lent(ticket.run_id, brake) as session:
+                    lease.check()
+                    result = run_dataset(plan, self._client, session, lease, self._progress, frame)
             except Exception:
                 lease.check()  # whatever a lost lease or a stop made of it, that is the reason
                 raise
@@ -188,6 +182,22 @@ class SparkWorker:
         compact_if_needed(plan, self._client, self._progress)
         profile_if_due(plan, self._client, self._progress)
         return result
+
+    @contextmanager
+    def _lent(self, run_id: str, brake: Brake) -> Iterator[SparkSession]:
+        """A session for the run alone, whose work the brake and the sign stop."""
+        from openlaketx.engine.runtime import runtime_of
+        from openlaketx.engine.session import lent_session
+
+        spark = self._session()
+        runtime = runtime_of(spark)
+        with (
+            lent_session(spark) as session,
+            runtime.job_group(session, run_id),
+            brake.holding(lambda: runtime.stop_group(session, run_id)),
+            self._sign.heeded(brake.pull),
+        ):
+            yield session
 
     def _fail(self, plan: RunPlan, error: Exception) -> RunResult:
         """The control plane ends the run; a commit that stands after all makes it a success."""

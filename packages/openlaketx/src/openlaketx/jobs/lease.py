@@ -35,6 +35,30 @@ class Lease:
         self._lost = error
 
 
+class Brake:
+    """Stops what Spark does for a run; before Spark is there, and after, there is nothing to do."""
+
+    def __init__(self) -> None:
+        self._changing = threading.RLock()  # a signal may pull in the very thread that holds
+        self._stop: Callable[[], None] | None = None
+
+    def pull(self) -> None:
+        with self._changing:
+            if self._stop is not None:
+                self._stop()
+
+    @contextmanager
+    def holding(self, stop: Callable[[], None]) -> Iterator[None]:
+        """``stop`` is what is pulled in the block, and no pull of it outlasts the block."""
+        with self._changing:
+            self._stop = stop
+        try:
+            yield
+        finally:
+            with self._changing:
+                self._stop = None
+
+
 @dataclass(frozen=True)
 class Limit:
     """The time that an attempt has, and what its end means."""
