@@ -15,7 +15,7 @@ from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, Intent, RunPlan, RunTicket
 from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
 from tests.worlds.hand_work import evidence_of
-from tests.worlds.job_graphs import deployed_world, job
+from tests.worlds.job_graphs import DOUBLES, LOAD, deployed_world, job, revise
 from tests.worlds.lakes import DeltaLake
 from tests.worlds.planes import ELSEWHERE, NUMBERS, Clock
 from tests.worlds.projects import numbers_project
@@ -102,6 +102,16 @@ def test_what_is_submitted_of_a_job_is_held_to_its_settings(
     turned_clock.pass_time(121)
     assert client.dispatch.claim(ELSEWHERE) == ()
     assert len(client.dispatch.claim(ELSEWHERE, labels=frozenset({"gpu"}))) == 1
+
+
+def test_a_worker_is_told_what_it_builds_wherever_the_job_has_moved(
+    tmp_path: Path, turned_clock: Clock
+) -> None:
+    client = deployed_world(tmp_path, jobs=(LOAD,))
+    client.jobs.trigger("load", "test")
+    revise(client, job("load", dataset=DOUBLES))
+    (given,) = client.dispatch.claim(ELSEWHERE)
+    assert (given.job, given.dataset) == ("load", NUMBERS)
 
 
 def test_a_claimed_build_is_opened_and_published(client: Client, turned_clock: Clock) -> None:

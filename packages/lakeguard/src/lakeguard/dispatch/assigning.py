@@ -35,7 +35,6 @@ class Assigned:
     """A job as its latest revision says, and whether it may run."""
 
     name: str
-    dataset: DatasetName | None
     terms: JobTerms
     on: bool
 
@@ -48,7 +47,7 @@ def assigned_jobs(
     off = switched_off(connection, org_id)
     jobs = {row.job_id: _parsed(row.definition) for row in rows}
     return {
-        job_id: Assigned(job.name, job.dataset, job.terms, job.on and job_id not in off)
+        job_id: Assigned(job.name, job.terms, job.on and job_id not in off)
         for job_id, job in jobs.items()
     }
 
@@ -62,7 +61,7 @@ def _parsed(text: str) -> Assigned:
     if STEP_FUNCTION in definition.config:
         details[STEP_FUNCTION] = definition.config[STEP_FUNCTION]
     terms = JobTerms(controls=reading.controls, details=details)
-    return Assigned(definition.job, definition.dataset, terms, reading.active)
+    return Assigned(definition.job, terms, reading.active)
 
 
 def assignments(
@@ -73,10 +72,10 @@ def assignments(
     rules: DispatchSettings,
 ) -> list[Assignment]:
     """In the order of the tasks; each with its ticket."""
-    unnamed = {task.dataset_id for task in begun if task.kind is TaskKind.BUILD and not task.job_id}
+    built = {task.dataset_id for task in begun if task.kind is TaskKind.BUILD}
     names: dict[str, str] = {}
-    if unnamed:
-        rows = connection.execute(queue.names_of_datasets(org_id, unnamed))
+    if built:
+        rows = connection.execute(queue.names_of_datasets(org_id, built))
         names = {row.dataset_id: row.dataset_name for row in rows}
     return [_assignment(task, jobs.get(task.job_id or ""), names, rules) for task in begun]
 
@@ -86,8 +85,6 @@ def _assignment(
 ) -> Assignment:
     controls = JobControls() if job is None else job.terms.controls
     dataset = DatasetName(names[task.dataset_id]) if task.dataset_id in names else None
-    if job is not None and task.kind is TaskKind.BUILD:
-        dataset = job.dataset
     parameters = _parameters(task, job)
     return Assignment(
         ticket=ticket_of(task),
