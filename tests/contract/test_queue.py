@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from sqlalchemy import event
 
 from lakeguard.dispatch.tasks import ticket_of
 from lakeguard.state.database import Database
+from lakeguard_sdk.dispatch import TaskAnswer
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, WorkerIdentity
 from lakeguard_sdk.task_errors import NotCancelable, NotRetryable, TaskCanceled, UnknownTask
 from lakeguard_sdk.words import TaskKind, TaskState
+from lakeguard_sdk.work_errors import ReportOverdue
 from tests.worlds.databases import KINDS, discard, fresh_database
 from tests.worlds.planes import ELSEWHERE
 from tests.worlds.queues import BUSY, DONE, WRONG, Queue, job, make_queue
@@ -144,6 +147,24 @@ def test_a_job_that_was_switched_off_meanwhile_begins_nothing(queue: Queue) -> N
     last = queue.transitions(task_id)[-1]
     assert (last.to_state, last.code, last.attempt) == (TaskState.BLOCKED, "LG-3321", 0)
     assert "sweep" in (last.message or "")
+
+
+def test_reports_beyond_one_set_are_committed_set_by_set(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So whoever reports many waits for nobody while he holds those that he has reported."""
+    queue.put("sweep", 5)
+    tickets = [each.ticket for each in reversed(queue.claim(limit=5))]
+    monkeypatch.setattr("lakeguard.embedded.dispatch._AT_ONCE", 2)
+    commits: list[object] = []
+    count, engine = lambda connection: commits.append(connection), queue.heart.database.engine
+    event.listen(engine, "commit", count)
+    answers = queue.dispatch.report_all([(ticket, DONE) for ticket in tickets])
+    event.remove(engine, "commit", count)
+    assert len(commits) == 3
+    assert [each.run_id for each in answers if isinstance(each, TaskAnswer)] == [
+        ticket.run_id for ticket in tickets
+    ]
 
 
 def test_a_failure_that_may_pass_is_tried_again_later_each_time(queue: Queue) -> None:

@@ -27,10 +27,11 @@ class JobTerms(Noun):
 def keep_terms(
     connection: Connection, org_id: str, terms: Mapping[str, JobTerms], at: datetime
 ) -> dict[str, str]:
-    """The hash of each, by the same keys; one query where all of them are known."""
+    """The hash of each, by the same keys; one query where all of them are known. Nobody who adds
+    some waits in a circle with others who do."""
     hashes = {key: each.content_hash() for key, each in terms.items()}
     known = set(_bodies(connection, org_id, set(hashes.values())))
-    for key, digest in hashes.items():
+    for digest, key in sorted((digest, key) for key, digest in hashes.items()):
         if digest not in known:
             known.add(put_document(connection, org_id, terms[key].to_data(), at))
     return hashes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import Connection
 
@@ -52,13 +53,19 @@ class EmbeddedDispatch:
 
     def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
         heart = self.heart
-        if not tickets:
-            return {}
-        return heart.database.transact(
-            lambda connection: keep(
-                connection, heart.org_id, tickets, heart.clock(), heart.dispatch.lease
+        kept: dict[str, float] = {}
+        for start in range(0, len(tickets), _AT_ONCE):
+            part = tickets[start : start + _AT_ONCE]
+            kept |= heart.database.transact(
+                partial(
+                    keep,
+                    org_id=heart.org_id,
+                    tickets=part,
+                    at=heart.clock(),
+                    lease=heart.dispatch.lease,
+                )
             )
-        )
+        return kept
 
     def hand_over(self, ticket: RunTicket) -> None:
         heart = self.heart
@@ -85,16 +92,21 @@ class EmbeddedDispatch:
     def _reported(
         self, reports: Sequence[tuple[RunTicket, TaskReport]]
     ) -> list[TaskAnswer | LakeGuardError]:
+        """In sets, each with a transaction of its own: what is reported twice is taken once."""
+        answers: list[TaskAnswer | LakeGuardError] = []
+        for start in range(0, len(reports), _AT_ONCE):
+            answers += self._set_reported(reports[start : start + _AT_ONCE])
+        reached("report.recorded")
+        return answers
+
+    def _set_reported(
+        self, reports: Sequence[tuple[RunTicket, TaskReport]]
+    ) -> list[TaskAnswer | LakeGuardError]:
         heart = self.heart
 
         def work(connection: Connection) -> list[TaskAnswer | LakeGuardError]:
-            answers: list[TaskAnswer | LakeGuardError] = []
-            for start in range(0, len(reports), _AT_ONCE):
-                part = reports[start : start + _AT_ONCE]
-                answers += report_all(connection, heart.org_id, part, heart.dispatch, heart.clock())
+            answers = report_all(connection, heart.org_id, reports, heart.dispatch, heart.clock())
             reached("report.written")
             return answers
 
-        answers = heart.database.transact(work)
-        reached("report.recorded")
-        return answers
+        return heart.database.transact(work)
