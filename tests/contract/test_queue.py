@@ -15,7 +15,6 @@ from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, WorkerIdentity
 from lakeguard_sdk.task_errors import NotCancelable, NotRetryable, TaskCanceled, UnknownTask
 from lakeguard_sdk.words import TaskKind, TaskState
-from lakeguard_sdk.work_errors import ReportOverdue
 from tests.worlds.databases import KINDS, discard, fresh_database
 from tests.worlds.planes import ELSEWHERE
 from tests.worlds.queues import BUSY, DONE, WRONG, Queue, job, make_queue
