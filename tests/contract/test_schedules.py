@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import event, update
 
 from lakeguard.state.tables import job_schedules
 from lakeguard.triggers.schedules import follow_definitions
@@ -195,3 +197,21 @@ def test_a_turn_of_many_jobs_sends_no_more_than_one_of_few(plane: Plane) -> None
     with counted_statements(plane.heart.database) as sent:
         plane.tick()
     assert len(sent) <= 8, sent
+
+
+def test_garbage_is_collected_while_the_state_is_waited_for(plane: Plane) -> None:
+    plane.apply(job("one", schedule="daily"))
+    plane.tick()
+    seen: dict[str, bool] = {}
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+        seen[" ".join(statement.split()[:2])] = gc.isenabled()
+
+    engine = plane.at("2026-01-02T00:00Z").heart.database.engine
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        assert plane.tick().scheduled == 1
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+    assert seen["UPDATE job_schedules"]
+    assert not seen["INSERT INTO"], "tasks are made without it"

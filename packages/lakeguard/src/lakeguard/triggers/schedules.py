@@ -58,15 +58,15 @@ def launch_due(heart: Heart, roster: Roster) -> Turn:
 
     def work(connection: Connection) -> Turn:
         rows = connection.execute(statements.take_due(heart.org_id, at)).all()
-        wishes, moves, told = _owed(heart.org_id, rows, roster, at)
-        launches = launch(connection, heart, wishes)
+        with _collecting_later():
+            wishes, moves, told = _owed(heart.org_id, rows, roster, at)
+            launches = launch(connection, heart, wishes)
         reached("trigger.launched")
         statements.move_schedules(connection, moves)
         reached("trigger.moved")
         return Turn(launches, told, strange=len(moves) < len(rows))
 
-    with _collecting_later():
-        found = heart.database.transact(work)
+    found = heart.database.transact(work)
     reached("trigger.committed")
     return found
 
