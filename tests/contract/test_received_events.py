@@ -18,7 +18,7 @@ from lakeguard_sdk.dispatch import Assignment
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.trigger_errors import EventDiffers, NoEvent, SecretEvent
 from tests.worlds.databases import KINDS
-from tests.worlds.triggered_jobs import Plane, body, job, make_plane
+from tests.worlds.triggered_jobs import Plane, body, counted_statements, job, make_plane
 
 PAID = json.dumps({"source": ["shop"], "detail": {"state": ["paid"]}})
 CLOUD: dict[str, Any] = {
@@ -75,6 +75,17 @@ def test_the_same_event_twice_starts_one_job(plane: Plane) -> None:
     (again,) = receive(plane.heart, spaced)
     assert again == first.model_copy(update={"new": False}), "and none for jobs that are new since"
     assert len(plane.tasks()) == kept(plane) == 1
+
+
+def test_who_knows_the_jobs_reads_none_of_them_for_an_event(plane: Plane) -> None:
+    plane.apply(job("paid", on_event='{"source": ["shop"]}'))
+    receive(plane.heart, body(id="e-0"), watch=plane.watch)
+    with counted_statements(plane.heart.database) as sent:
+        receive(plane.heart, body(source="elsewhere"), watch=plane.watch)
+    assert not [statement for statement in sent if "md_jobs" in statement]
+    plane.apply(job("more", on_event='{"source": ["elsewhere"]}'))
+    launched = receive(plane.heart, body(id="e-2", source="elsewhere"), watch=plane.watch)
+    assert [each.job for each in launched] == ["more"], "a new job is known at once"
 
 
 def test_an_event_sent_by_many_at_once_starts_one_job(plane: Plane) -> None:

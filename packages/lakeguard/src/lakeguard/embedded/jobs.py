@@ -122,7 +122,7 @@ class EmbeddedJobs:
         return self.task(task_id)
 
     def receive(self, body: bytes, *, shape: str | None = None) -> Sequence[Launch]:
-        return receive(self.heart, body, shape)
+        return receive(self.heart, body, shape, self.watch)
 
     def tick(self) -> Ticked:
         return tick(self.heart, self.watch, tuple(other_loops(self.heart, self.herald)))

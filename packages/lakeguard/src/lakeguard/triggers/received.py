@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Connection
 
 from lakeguard.jobs.current import CurrentJob
@@ -14,27 +16,31 @@ from lakeguard.state.tables import received_events
 from lakeguard.triggers import statements
 from lakeguard.triggers.roster import Roster, read_roster
 from lakeguard.triggers.shapes import Event, read_event
+from lakeguard.triggers.ticking import Watch
 from lakeguard_sdk.canonical import data_hash
 from lakeguard_sdk.event_patterns import matches
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.job import Launch
-from lakeguard_sdk.secret_values import holds_secret
+from lakeguard_sdk.secret_values import holds_secret, is_written_out
 from lakeguard_sdk.trigger_errors import EventDiffers, SecretEvent
 from lakeguard_sdk.words import TaskState
 
 ACTOR = "trigger:event"
 
 
-def receive(heart: Heart, body: bytes, shape: str | None = None) -> list[Launch]:
+def receive(
+    heart: Heart, body: bytes, shape: str | None = None, watch: Watch | None = None
+) -> list[Launch]:
     """What the event launched. The same event again launches nothing, also for jobs that are new
     since; under the same name with other content it is refused."""
-    event = read_event(body, shape)
-    if holds_secret(event.text):
+    event, watch = read_event(body, shape), watch or Watch()
+    if holds_secret(event.text) or _names_secret(event.content):
         raise SecretEvent()
 
     def work(connection: Connection) -> list[Launch]:
+        watch.roster = roster = read_roster(connection, heart.org_id, watch.roster)
+        jobs = _waiting(roster, event)
         hold(connection, f"triggers:{heart.org_id}:events")
-        jobs = _waiting(read_roster(connection, heart.org_id), event)
         if not _store(connection, heart, event):
             return _known(connection, heart.org_id, jobs, event)
         launches = launch(connection, heart, [_wish(job, event) for job in jobs])
@@ -44,6 +50,18 @@ def receive(heart: Heart, body: bytes, shape: str | None = None) -> list[Launch]
     launches = heart.database.transact(work)
     reached("trigger.committed")
     return launches
+
+
+def _names_secret(value: Any, path: str = "") -> bool:
+    """Whether a text stands where a key, or one around it, speaks of a secret."""
+    match value:
+        case dict():
+            return any(_names_secret(inner, f"{path}.{key}") for key, inner in value.items())
+        case list():
+            return any(_names_secret(inner, path) for inner in value)
+        case str():
+            return is_written_out(path, value)
+    return False
 
 
 def _waiting(roster: Roster, event: Event) -> list[CurrentJob]:
