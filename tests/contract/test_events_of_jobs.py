@@ -12,7 +12,7 @@ from lakeguard_sdk.dispatch import TaskReport
 from lakeguard_sdk.events import EventKind
 from lakeguard_sdk.invalidation import Reason
 from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.run import Failure
+from lakeguard_sdk.run import Failure, Window
 from tests.worlds.channels import lines_of
 from tests.worlds.hand_work import run_by_hand
 from tests.worlds.job_projects import DONE, JOB, claim_one, job_project, python_job, trigger
@@ -99,7 +99,8 @@ def test_graphs_and_invalidations_are_told(tmp_path: Path) -> None:
     client.registry.apply(client.registry.plan(definitions.model_copy(update={"jobs": jobs})))
     deployed = client.jobs.deploy("more")
     run_by_hand(client, [1])
-    made = client.operations.invalidate(NUMBERS, Reach(), Reason.MANUAL, "a correction")
+    part = Reach(window=Window(column="n", start="1", end="9"))
+    made = client.operations.invalidate(NUMBERS, part, Reason.MANUAL, "a correction")
     client.operations.withdraw_invalidation(made.invalidation_id, "it was none")
     events = told(client, tmp_path)
     kinds = (EventKind.GRAPH_DEPLOYED, EventKind.INVALIDATION_OPENED, EventKind.INVALIDATION_DONE)
