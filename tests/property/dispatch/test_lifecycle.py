@@ -58,21 +58,27 @@ faults = st.sampled_from([Fault.NONE, Fault.NONE, Fault.NONE, Fault.THROWN_AWAY,
 class Lifecycle(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
-        self.folder = Path(tempfile.mkdtemp())
-        migrated_file(self.folder / "state.db")
-        self.database = Database(f"sqlite:///{self.folder}/state.db")
+        self.database = self.opened()
         self.queue = make_queue(
             self.database, *(job(name, concurrency=limit) for name, limit in LIMITS.items())
         )
         self.model = Model()
         self.answers: dict[RunTicket, tuple[TaskReport, TaskAnswer]] = {}
 
+    def opened(self) -> Database:
+        self.folder = Path(tempfile.mkdtemp())
+        migrated_file(self.folder / "state.db")
+        return Database(f"sqlite:///{self.folder}/state.db")
+
+    def closed(self) -> None:
+        self.database.close()
+        shutil.rmtree(self.folder)
+
     def teardown(self) -> None:
         """In the end every change follows from the one before it."""
         if hasattr(self, "queue"):
             findings = list(history_findings(self.database, self.queue.heart.org_id))
-            self.database.close()
-            shutil.rmtree(self.folder)
+            self.closed()
             assert not findings
 
     @rule(
@@ -215,7 +221,8 @@ class Lifecycle(RuleBasedStateMachine):
             return
         with self.database.read() as connection:
             columns = (tasks.c.task_id, tasks.c.state, tasks.c.attempt, tasks.c.changes)
-            found = {row.task_id: tuple(row) for row in connection.execute(select(*columns))}
+            ours = select(*columns).where(tasks.c.org_id == self.queue.heart.org_id)
+            found = {row.task_id: tuple(row) for row in connection.execute(ours)}
         expected = {
             task.task_id: (task.task_id, task.state.value, task.attempt, task.changes)
             for task in self.model.tasks.values()
@@ -277,4 +284,21 @@ def test_tasks_live_as_the_model_says() -> None:
     run_state_machine_as_test(
         Lifecycle,
         settings=settings(max_examples=15, stateful_step_count=25, deadline=None, print_blob=True),
+    )
+
+
+def test_tasks_live_as_the_model_says_on_a_server(schema: Database) -> None:
+    """One State for all examples: each has an organisation of its own."""
+    schema.migrate()
+
+    class OnServer(Lifecycle):
+        def opened(self) -> Database:
+            return schema
+
+        def closed(self) -> None:
+            pass
+
+    run_state_machine_as_test(
+        OnServer,
+        settings=settings(max_examples=12, stateful_step_count=25, deadline=None, print_blob=True),
     )
