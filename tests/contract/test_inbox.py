@@ -185,6 +185,9 @@ ODD_BODIES = {
     "unknown fields": b'{"success": true, "org_id": "others"}',
     "a state": b'{"success": true, "state": "completed", "attempt": 9}',
     "an output's name": b'{"success": true, "outputs": {"../x": {}}}',
+    "a text for a truth": b'{"success": "yes", "outputs": {"swept": {}}}',
+    "a number for a truth": b'{"success": 1, "outputs": {"swept": {}}}',
+    "a text for a count": b'{"success": true, "outputs": {"swept": {"rows": "7"}}}',
     "a negative count": b'{"success": true, "outputs": {"swept": {"rows": -1}}}',
 }  # fmt: skip
 

@@ -67,7 +67,7 @@ class Routes:
 
     def _report(self, request: Request) -> Answer:
         ticket = _ticket(request)
-        report = TaskReport.from_json(_checked_json(request))
+        report = TaskReport.model_validate_json(_checked_json(request), strict=True)
         answer = self.client.dispatch.report(ticket, report)
         return Answer(HTTPStatus.OK, answer.to_json().encode())
 
