@@ -60,3 +60,15 @@ def test_what_cannot_be_ended_is_told_at_each_turn(tmp_path: Path, turned_clock:
     log.write_bytes(whole)
     done = client.jobs.tick()
     assert (done.reaped, done.problems) == (1, ())
+    assert client.jobs.transitions(task_id)[-1].actor == "dispatcher"
+
+
+@pytest.mark.usefixtures("each_state")
+def test_what_a_turn_ends_is_the_dispatchers_deed(tmp_path: Path, turned_clock: Clock) -> None:
+    client = numbers_project(tmp_path)
+    task_id = client.operations.submit(NUMBERS, "test")
+    client.runs.open_run(task_id, ELSEWHERE)
+    turned_clock.pass_time(3600)
+    assert client.jobs.tick().reaped == 1
+    last = client.jobs.transitions(task_id)[-1]
+    assert (last.to_state, last.actor) == (TaskState.FAILED, "dispatcher")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlalchemy import func, select
 
@@ -37,7 +38,7 @@ def other_loops(heart: Heart, herald: EventMessenger | None) -> Iterator[Loop]:
 
 def _ended(heart: Heart) -> Ticked:
     """Attempts that nobody goes on with."""
-    found = end_dead(heart)
+    found = end_dead(replace(heart, actor=ACTOR))
     dead = sum(task.state is TaskState.DEAD for task in found.reported)
     if found.runs:
         with heart.database.read() as connection:
