@@ -15,6 +15,7 @@ from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, WorkerIdentity
 from lakeguard_sdk.task_errors import NotCancelable, NotRetryable, TaskCanceled, UnknownTask
 from lakeguard_sdk.words import TaskKind, TaskState
+from lakeguard_sdk.work_errors import ReportOverdue
 from tests.worlds.databases import KINDS, discard, fresh_database
 from tests.worlds.planes import ELSEWHERE
 from tests.worlds.queues import BUSY, DONE, WRONG, Queue, job, make_queue
@@ -312,6 +313,10 @@ def test_who_goes_on_outside_has_the_time_of_the_job(state: Database) -> None:
     queue.clock.pass_time(101)
     assert queue.dispatch.keep([ticket]) == {}
     assert queue.reap() == [task_id]
+    last = queue.transitions(task_id)[-1]
+    assert (last.to_state, last.code) == (FAILED, ReportOverdue.code)
+    assert "did not report within the timeout" in (last.message or "")
+    assert queue.task(task_id).due_at is not None, "it is tried again"
 
 
 def test_other_organisations_see_nothing(queue: Queue, state: Database) -> None:

@@ -81,7 +81,8 @@ LakeGuardError
 │   ├── SparkEnded         LG-5013
 │   ├── JobFailed          LG-5651, JobUnusable LG-5653, CallRefused LG-5656
 │   ├── JobAsksAgain       LG-5652, retryable; so are JobCrashed LG-5654, JobTimedOut LG-5655,
-│   │                      CallFailed LG-5657 and WorkerStopped LG-5658
+│   │                      CallFailed LG-5657, WorkerStopped LG-5658 and
+│   │                      ReportOverdue LG-5659
 │   ├── VersionUnreadable  LG-5020
 │   ├── AlertNotSent       LG-5201, EventNotSent LG-5202
 │   └── NotRebuildable     LG-5021

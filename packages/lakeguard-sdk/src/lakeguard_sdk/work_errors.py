@@ -73,6 +73,15 @@ class CallFailed(EngineError):
     next_command = "lakeguard tasks show TASK"
 
 
+class ReportOverdue(EngineError):
+    """The address took the job and sent no report before the job's time was over."""
+
+    code = "LG-5659"
+    retryable = True
+    what = "run {run} was handed over and did not report within the timeout of its job"
+    next_command = "give the job a longer timeout; then: lakeguard tasks retry TASK"
+
+
 class WorkerStopped(EngineError):
     """The worker was told to stop before the attempt had ended; another goes on with the task."""
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, select
 
 from lakeguard.dispatch.attempt_ends import REPORTED_KINDS, given_up, record_ends
 from lakeguard.dispatch.changes import Change, change
+from lakeguard.dispatch.leases import is_outside
 from lakeguard.dispatch.retrying import ended_as
 from lakeguard.dispatch.task import Task, task_from
 from lakeguard.dispatch.tasks import lease_over
@@ -19,6 +20,7 @@ from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import is_gone
 from lakeguard_sdk.run import Failure
 from lakeguard_sdk.words import RunStatus, TaskState
+from lakeguard_sdk.work_errors import ReportOverdue
 
 _MOST_AT_ONCE = 500
 
@@ -40,9 +42,17 @@ def end_lapsed(
         some = tasks.c.task_id.in_(seen[start : start + _MOST_AT_ONCE])
         held = _reported(org_id).where(some).with_for_update(skip_locked=True)
         for task, reason in _lapsed(connection, held, at):
-            error = Fenced(run=task.run_id, reason=reason)
-            ended.append((task, Failure(code=error.code, message=str(error))))
+            ended.append((task, _failure(task, reason)))
     return _end(connection, ended, actor, at, rules)
+
+
+def _failure(task: Task, reason: str) -> Failure:
+    """Who was handed an attempt has no lease to keep, but the time of the job."""
+    if is_outside(task):
+        overdue = ReportOverdue(run=task.run_id)
+        return Failure(code=overdue.code, message=str(overdue), retryable=overdue.retryable)
+    fenced = Fenced(run=task.run_id, reason=reason)
+    return Failure(code=fenced.code, message=str(fenced))
 
 
 def find_lapsed(connection: Connection, org_id: str, at: datetime) -> list[str]:

@@ -45,7 +45,7 @@ def keep(
     found = [task_from(row) for row in connection.execute(held)]
     alive = [task for task in found if ticket_of(task) in known and not lease_over(task, at)]
     until = at + lease
-    longer = [task.task_id for task in alive if _until(task) < until and not _is_outside(task)]
+    longer = [task.task_id for task in alive if _until(task) < until and not is_outside(task)]
     connection.execute(
         update(tasks)
         .where(tasks.c.org_id == org_id, tasks.c.task_id.in_(longer))
@@ -81,7 +81,8 @@ def hand_over(connection: Connection, org_id: str, ticket: RunTicket, at: dateti
     )
 
 
-def _is_outside(task: Task) -> bool:
+def is_outside(task: Task) -> bool:
+    """Whether the attempt was handed over."""
     return task.worker is not None and task.worker.host == OUTSIDE
 
 
