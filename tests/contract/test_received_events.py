@@ -195,6 +195,27 @@ def test_an_event_with_a_secret_is_refused_and_kept_nowhere(plane: Plane) -> Non
     assert kept(plane) == 0
 
 
+@pytest.mark.parametrize(
+    "detail",
+    [
+        {"password": "hunter2hunter2"},
+        {"login": {"api_key": "correct-horse-battery-9"}},
+        {"logins": [{"token": "short"}]},
+        {"secret": {"value": "short"}},
+        {"tokens": ["short"]},
+    ],
+)
+def test_an_event_that_names_a_secret_is_refused(plane: Plane, detail: dict[str, Any]) -> None:
+    with pytest.raises(SecretEvent):
+        receive(plane.heart, body(detail=detail))
+    assert kept(plane) == 0
+
+
+def test_a_name_of_a_secret_is_none(plane: Plane) -> None:
+    receive(plane.heart, body(detail={"password": "env:SHOP_PASSWORD", "token": "", "tokens": 7}))
+    assert kept(plane) == 1
+
+
 def test_another_organisation_hears_nothing(plane: Plane) -> None:
     other = plane.elsewhere("other")
     other.apply(job("paid", on_event=PAID))

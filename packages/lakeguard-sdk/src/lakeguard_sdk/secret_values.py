@@ -73,6 +73,11 @@ def is_sensitive_key(key: str) -> bool:
     return _SENSITIVE_KEY.search(key) is not None
 
 
+def is_written_out(key: str, text: str) -> bool:
+    """Whether the text is the secret that its key speaks of, and not the name of one."""
+    return bool(text) and is_sensitive_key(key) and not is_reference(text)
+
+
 def is_reference(text: str) -> bool:
     """Whether the text names a secret, as ``env:NAME``, ``file:PATH`` or ``secret://…``."""
     return _REFERENCE.match(text) is not None

@@ -16,7 +16,7 @@ from lakeguard_sdk.canonical import content_hash
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.job import Launch
 from lakeguard_sdk.job_errors import LaunchInvalid
-from lakeguard_sdk.secret_values import is_reference, is_sensitive_key, looks_secret
+from lakeguard_sdk.secret_values import is_reference, is_written_out, looks_secret
 
 LONGEST_KEY = 200
 _LONGEST_VALUE = 10_000
@@ -71,7 +71,7 @@ def _check(job: CurrentJob, values: Mapping[str, str], key: str | None) -> None:
             problem = "write --set NAME=VALUE"
         elif len(value) > _LONGEST_VALUE:
             problem = f"{name} is longer than {_LONGEST_VALUE:,} characters"
-        elif not is_reference(value) and (is_sensitive_key(name) or looks_secret(value)):
+        elif is_written_out(name, value) or (looks_secret(value) and not is_reference(value)):
             problem = f"{name[:80]} looks like a secret; write env:NAME or file:PATH"
     if problem:
         raise LaunchInvalid(job=job.name, problem=problem)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Connection
 
 from lakeguard.jobs.current import CurrentJob
@@ -19,7 +21,7 @@ from lakeguard_sdk.canonical import data_hash
 from lakeguard_sdk.event_patterns import matches
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.job import Launch
-from lakeguard_sdk.secret_values import holds_secret
+from lakeguard_sdk.secret_values import holds_secret, is_written_out
 from lakeguard_sdk.trigger_errors import EventDiffers, SecretEvent
 from lakeguard_sdk.words import TaskState
 
@@ -32,7 +34,7 @@ def receive(
     """What the event launched. The same event again launches nothing, also for jobs that are new
     since; under the same name with other content it is refused."""
     event, watch = read_event(body, shape), watch or Watch()
-    if holds_secret(event.text):
+    if holds_secret(event.text) or _names_secret(event.content):
         raise SecretEvent()
 
     def work(connection: Connection) -> list[Launch]:
@@ -48,6 +50,18 @@ def receive(
     launches = heart.database.transact(work)
     reached("trigger.committed")
     return launches
+
+
+def _names_secret(value: Any, path: str = "") -> bool:
+    """Whether a text stands where a key, or one around it, speaks of a secret."""
+    match value:
+        case dict():
+            return any(_names_secret(inner, f"{path}.{key}") for key, inner in value.items())
+        case list():
+            return any(_names_secret(inner, path) for inner in value)
+        case str():
+            return is_written_out(path, value)
+    return False
 
 
 def _waiting(roster: Roster, event: Event) -> list[CurrentJob]:
