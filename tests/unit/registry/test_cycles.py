@@ -42,6 +42,18 @@ def test_each_cycle_is_told_once_at_the_parent_that_closes_it(tmp_path: Path) ->
     assert {first.code, second.code} == {"LG-2010"}
 
 
+def test_a_cycle_of_jobs_is_found_in_the_files_alone(tmp_path: Path) -> None:
+    files = {
+        f"definitions/jobs/{name}.yaml": (
+            f"job: {name}\ntype: python\nconfig: {{call: 'a.b:c', after: {before}}}\n"
+        )
+        for name, before in (("a", "b"), ("b", "c"), ("c", "a"))
+    }
+    (only,) = mistakes(tmp_path, {**SHOP, **files})
+    assert (only.code, str(only.place)) == ("LG-2038", "definitions/jobs/a.yaml:3:32")
+    assert "a → b → c → a" in str(only)
+
+
 @given(GRAPHS)
 def test_parents_come_first_unless_a_cycle_forbids_it(
     graph: dict[DatasetName, list[DatasetName]],

@@ -13,6 +13,7 @@ from lakeguard.registry.documents import read_document
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.folder import DefinitionFile, definition_files
 from lakeguard.registry.invariants import cycle_errors
+from lakeguard.registry.job_invariants import after_errors
 from lakeguard.registry.jobs import read_job
 from lakeguard.registry.kind_invariants import definition_errors
 from lakeguard.registry.kinds import LAYER_FOLDERS, gathered, name_of
@@ -34,6 +35,7 @@ from lakeguard_sdk.definition import (
     Definitions,
     FromPython,
     FromSql,
+    JobDefinition,
 )
 from lakeguard_sdk.definition_errors import Place, SecretValue, WrongValue
 from lakeguard_sdk.secret_values import holds_secret
@@ -155,7 +157,8 @@ class _Loader:
         file of code."""
         datasets = [item for item in self.definitions if isinstance(item, DatasetDefinition)]
         cycles = cycle_errors({dataset.dataset: dataset for dataset in datasets})
-        for error in (*cycles, *own_place_errors(datasets)):
+        jobs = {item.job: item for item in self.definitions if isinstance(item, JobDefinition)}
+        for error in (*cycles, *after_errors(jobs, {}), *own_place_errors(datasets)):
             self.findings.add(sharpened(error, self.folder))
         spelled: dict[str, str] = {}
         for dataset in datasets:
