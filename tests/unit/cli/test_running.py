@@ -8,12 +8,14 @@ import pytest
 
 from lakeguard.cli.progress import working
 from lakeguard.cli.running import LONGEST_PAUSE, run_to_end
+from lakeguard_sdk.dispatch import TaskRow
 from lakeguard_sdk.run import Failure, RunResult, Window
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
 from tests.unit.cli import nouns
 
 BUSY = nouns.result(RunStatus.FAILED, error=Failure(code="LG-4001", message="busy", retryable=True))
 BROKEN = nouns.result(RunStatus.FAILED, error=Failure(code="LG-5004", message="broken"))
+TAKEN = nouns.result(RunStatus.FAILED, error=Failure(code="LG-4003", message="its lease is over"))
 BLOCKED = nouns.result(RunStatus.BLOCKED, decision=nouns.decision(nouns.MEAN))
 DONE = nouns.result(version=1)
 
@@ -26,7 +28,7 @@ class Tasks:
         self.attempts = attempts
         self.pauses: list[float] = []
         self.notes: list[str] = []
-        self.operations = self
+        self.operations = self.jobs = self
 
     def submit(self, name: str, triggered_by: str, window: Window | None = None) -> str:
         self.window = window
@@ -38,6 +40,19 @@ class Tasks:
 
     def requeue(self, task_id: str) -> bool:
         return self.attempts > 0
+
+    def task(self, task_id: str) -> TaskRow:
+        return TaskRow(
+            task_id=task_id,
+            kind=TaskKind.BUILD,
+            dedupe_key="x",
+            state=TaskState.QUEUED,
+            attempt=1,
+            max_attempts=3,
+            triggered_by="tests",
+            created_at=nouns.NOW,
+            priority=0,
+        )
 
     def run(self) -> RunResult:
         return run_to_end(
@@ -68,6 +83,14 @@ def test_what_will_not_pass_by_itself_is_not_tried_again() -> None:
         tasks = Tasks([result])
         assert tasks.run() is result
         assert tasks.pauses == []
+
+
+def test_a_run_that_others_ended_names_the_task_that_goes_on() -> None:
+    tasks = Tasks([TAKEN])
+    assert tasks.run() is TAKEN
+    assert tasks.notes == [
+        "silver.flights: its task task_1 is queued now; to follow it: lakeguard tasks show task_1"
+    ]
 
 
 def test_pauses_stay_short() -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from lakeguard_sdk.client import Client, Worker
+from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.quarantine import KeptChoice, KeptRows, KeptState
 from lakeguard_sdk.run import RunResult, Window
@@ -27,17 +28,22 @@ def run_to_end(
     note: Callable[[str], None] = lambda _: None,
 ) -> RunResult:
     """Submits a task, or takes the one that was, and runs it; a retryable failure is tried again
-    while attempts are left."""
+    while attempts are left. Of a run that others ended, the task is told: they may go on."""
     task_id = task_id or client.operations.submit(name, triggered_by, window=window)
     pause = FIRST_PAUSE
     while True:
         result = worker.run_task(task_id)
         if not _worth_another(result) or not client.operations.requeue(task_id):
-            return result
+            break
         code = result.error.code if result.error else ""
         note(f"{name}: {code}, trying again in {pause:g} s")
         sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE)
+    if result.error is not None and result.error.code == Fenced.code:
+        state = client.jobs.task(task_id).state
+        show = f"lakeguard tasks show {task_id}"
+        note(f"{name}: its task {task_id} is {state} now; to follow it: {show}")
+    return result
 
 
 def _worth_another(result: RunResult) -> bool:
