@@ -75,7 +75,7 @@ def is_sensitive_key(key: str) -> bool:
 
 def is_written_out(key: str, text: str) -> bool:
     """Whether the text is the secret that its key speaks of, and not the name of one."""
-    return bool(text) and is_sensitive_key(key) and not is_reference(text)
+    return is_sensitive_key(key) and not is_reference(text)
 
 
 def is_reference(text: str) -> bool:

@@ -60,7 +60,7 @@ def _names_secret(value: Any, path: str = "") -> bool:
         case list():
             return any(_names_secret(inner, path) for inner in value)
         case str():
-            return is_written_out(path, value)
+            return value != "" and is_written_out(path, value)
     return False
 
 
