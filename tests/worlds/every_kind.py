@@ -46,7 +46,7 @@ title: Load customers
 dataset: bronze.customers
 owner: sales
 description: Every night
-type: ingestion
+type: build
 details: {cores: 4}
 config:
   trigger#EventBridge: nightly

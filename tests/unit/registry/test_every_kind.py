@@ -87,7 +87,7 @@ def test_steps_come_in_the_order_of_what_needs_what(
         "+ target raw_zone  delta, zones/raw, zone raw, 1 source",
         "+ dataset bronze.customers  3 columns, 0 rules",
         "+ policy no_pii  PII on gold: forbid tag:pii, BLOCK",
-        "+ job load_customers  ingestion of bronze.customers",
+        "+ job load_customers  build of bronze.customers",
     ]
 
 
