@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
@@ -37,7 +38,7 @@ class MemoryTables:
         if location not in self.logs:
             self.logs[location] = []
             author = CommitAuthor(dataset_id=dataset_id, kind=CommitKind.CREATE)
-            created = (f"t-{location}", partition_by)
+            created = (_table_id(location), partition_by)
             self._append(location, -1, author, seq=0, changes=True, created=created)
             reached("table.created")
         first = self.logs[location][0]
@@ -55,7 +56,7 @@ class MemoryTables:
         """Somebody makes a table, empty and unpartitioned."""
         self.logs[location] = []
         self.schemas[location] = schema
-        self._append(location, -1, None, changes=True, created=(f"t-{location}", ()))
+        self._append(location, -1, None, changes=True, created=(_table_id(location), ()))
 
     def examine(self, location: str, version: int | None = None) -> AdoptableTable:
         head = self.head_version(location) if version is None else version
@@ -244,3 +245,8 @@ class MemoryTables:
 
 def _file(path: str) -> StagedFile:
     return StagedFile(path=path, size=1, rows=1, modified_ms=1, stats='{"numRecords": 1}')
+
+
+def _table_id(location: str) -> str:
+    """As short as a real one, however long the way to its folder."""
+    return f"t-{hashlib.sha256(location.encode()).hexdigest()[:32]}"
