@@ -32,7 +32,7 @@ def with_every_state(database: Database) -> Queue:
     queue.cancel(given[4].ticket.task_id, "not needed")
     queue.clock.pass_time(31)
     dying = queue.queue_retries()
-    for each in queue.claim(limit=len(dying)):
+    for each in queue.claim(limit=10):
         if each.ticket.task_id == dying[0]:
             queue.report(each.ticket, BUSY)
     queue.put("sweep", due_in=500)

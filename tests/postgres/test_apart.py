@@ -49,9 +49,7 @@ def test_a_database_that_holds_a_state_is_refused_before_anything_is_written(
     try:
         for host in ("127.0.0.1", "localhost"):
             url = f"postgresql://{host}:{server.port}/postgres"
-            with pytest.raises(
-                DeliveryFailed, match=f"holds a State, in schema {state_schema.schema}"
-            ):
+            with pytest.raises(DeliveryFailed, match="holds a State, in schema "):
                 delivery.deliver(database=delivery.live.table(url=url))
     finally:
         server.sql(f"REVOKE CREATE ON DATABASE postgres FROM {USER}")
