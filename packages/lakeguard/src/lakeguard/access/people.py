@@ -6,8 +6,8 @@ import hashlib
 from datetime import datetime
 
 from sqlalchemy import Connection, select
-from sqlalchemy.dialects import postgresql, sqlite
 
+from lakeguard.state.bulk import insert_into
 from lakeguard.state.tables import users
 from lakeguard_sdk.people_errors import BadUserName
 
@@ -27,8 +27,7 @@ def known_user(connection: Connection, org_id: str, name: str, at: datetime) -> 
         "role": OPERATOR,
         "created_at": at,
     }
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    connection.execute(dialect.insert(users).values(**row).on_conflict_do_nothing())
+    connection.execute(insert_into(connection, users).values(**row).on_conflict_do_nothing())
     return user_id
 
 

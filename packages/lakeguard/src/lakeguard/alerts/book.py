@@ -10,9 +10,11 @@ from sqlalchemy import Connection
 
 from lakeguard.alerts.choosing import is_for
 from lakeguard.alerts.message import message_of
-from lakeguard.ledger.alerts import known_channels, open_channels, record_telling, untold
+from lakeguard.ledger.alerts import open_channels, record_telling, untold
+from lakeguard.ledger.tellings import known_channels
 from lakeguard.settings import AlertChannel
 from lakeguard.state.database import Database
+from lakeguard.state.tables import alert_channels
 from lakeguard.telling.book import Waiting
 from lakeguard.telling.message import Message
 from lakeguard.telling.messenger import Messenger
@@ -27,7 +29,7 @@ class AlertBook:
     noun: str = "alert"
 
     def known(self, connection: Connection, org_id: str) -> frozenset[str]:
-        return known_channels(connection, org_id)
+        return known_channels(connection, alert_channels, org_id)
 
     def open(self, connection: Connection, org_id: str, names: Sequence[str], at: datetime) -> None:
         open_channels(connection, org_id, names, at)

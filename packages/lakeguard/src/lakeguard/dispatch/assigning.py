@@ -11,7 +11,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from lakeguard.dispatch import queue
-from lakeguard.dispatch.task import Task
+from lakeguard.dispatch.task import Task, launched_settings
 from lakeguard.dispatch.tasks import ticket_of
 from lakeguard.dispatch.terms import JobTerms
 from lakeguard.ledger.switches import switched_off
@@ -24,8 +24,6 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.secret_values import is_reference
 from lakeguard_sdk.words import TaskKind
 
-DATE = "date"
-"""The parameter that says which day a task is for."""
 BY_HAND: Final = "manual"
 """The kind of a cause: a person launched the task, and set what the launch set."""
 
@@ -103,12 +101,8 @@ def _assignment(
 
 def _parameters(task: Task, job: Assigned | None) -> dict[str, str]:
     """What the launch set wins over the details of the job."""
-    kept = json.loads(task.parameters)
-    found: dict[str, str] = {} if job is None else dict(job.terms.details)
-    if "day" in kept:
-        found[DATE] = kept["day"]
-    found.update(kept.get("set", {}))
-    return found
+    details = {} if job is None else job.terms.details
+    return {**details, **launched_settings(task)}
 
 
 def _secrets(task: Task, parameters: Mapping[str, str]) -> dict[str, str]:

@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, select
 
-from lakeguard.dispatch.task import Task, task_from
-from lakeguard.state.engines import is_reading
+from lakeguard.dispatch.task import Task, find_task
 from lakeguard.state.tables import md_jobs, task_transitions, tasks
 from lakeguard.state.views import dataset_registry
 from lakeguard_sdk.dispatch import TaskRow, Transition
@@ -58,14 +57,11 @@ def list_transitions(connection: Connection, org_id: str, task_id: str) -> list[
 
 
 def require_task(connection: Connection, org_id: str, task_id: str) -> Task:
-    """The task; in a writing transaction nobody else changes it until that ends."""
-    query = select(tasks).where(tasks.c.org_id == org_id, tasks.c.task_id == task_id)
-    if not is_reading(connection):
-        query = query.with_for_update()
-    row = connection.execute(query).first()
-    if row is None:
+    """As ``find_task``; whoever names one that is not there is told so."""
+    task = find_task(connection, org_id, task_id)
+    if task is None:
         raise UnknownTask(task=task_id)
-    return task_from(row)
+    return task
 
 
 def _shown(org_id: str) -> Select[Any]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from sqlalchemy import Row
+from sqlalchemy import Connection, Row, select
 
+from lakeguard.state.engines import is_reading
+from lakeguard.state.tables import tasks
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.run import WorkerIdentity
 from lakeguard_sdk.words import TaskKind, TaskState
+
+DATE = "date"
+"""The parameter that says which day a task is for."""
 
 
 class Task(Noun):
@@ -38,6 +44,22 @@ class Task(Noun):
     changes: int
     ended_at: Instant | None = None
     """When it was completed; None for what is not."""
+
+
+def find_task(connection: Connection, org_id: str, task_id: str) -> Task | None:
+    """The task; in a writing transaction nobody else changes it until that ends."""
+    query = select(tasks).where(tasks.c.org_id == org_id, tasks.c.task_id == task_id)
+    if not is_reading(connection):
+        query = query.with_for_update()
+    row = connection.execute(query).first()
+    return None if row is None else task_from(row)
+
+
+def launched_settings(task: Task) -> dict[str, str]:
+    """What the launch of a task set, and the day that it is for."""
+    kept = json.loads(task.parameters)
+    day = {DATE: kept["day"]} if "day" in kept else {}
+    return {**day, **kept.get("set", {})}
 
 
 def task_from(row: Row[Any]) -> Task:

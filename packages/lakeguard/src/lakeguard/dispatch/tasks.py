@@ -11,10 +11,9 @@ from sqlalchemy import Connection, select, update
 from lakeguard.dispatch.changes import Change, Holding, change
 from lakeguard.dispatch.retrying import ended_as
 from lakeguard.dispatch.submitting import NewTask, submit_all
-from lakeguard.dispatch.task import Task, task_from
+from lakeguard.dispatch.task import Task, find_task, task_from
 from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard.state import facts
-from lakeguard.state.engines import is_reading
 from lakeguard.state.tables import task_attempts, tasks
 from lakeguard_sdk.errors import Fenced, UnknownRun
 from lakeguard_sdk.ids import new_id
@@ -233,14 +232,11 @@ def running_tasks(connection: Connection, org_id: str) -> Sequence[Task]:
 
 
 def get_task(connection: Connection, org_id: str, task_id: str) -> Task:
-    """The task; in a writing transaction nobody else changes it until that ends."""
-    query = select(tasks).where(tasks.c.org_id == org_id, tasks.c.task_id == task_id)
-    if not is_reading(connection):
-        query = query.with_for_update()
-    row = connection.execute(query).first()
-    if row is None:
+    """As ``find_task``; the task has to be there."""
+    task = find_task(connection, org_id, task_id)
+    if task is None:
         raise UnknownRun(run=task_id)
-    return task_from(row)
+    return task
 
 
 def task_of_run(connection: Connection, org_id: str, run_id: str) -> Task:

@@ -12,13 +12,14 @@ from sqlalchemy import Connection
 
 from lakeguard.events.message import message_of
 from lakeguard.ledger.events import (
-    known_event_channels,
     open_event_channels,
     record_event_telling,
     untold_events,
 )
+from lakeguard.ledger.tellings import known_channels
 from lakeguard.settings import EventChannel
 from lakeguard.state.database import Database
+from lakeguard.state.tables import event_channels
 from lakeguard.telling.book import Waiting
 from lakeguard.telling.message import Message
 from lakeguard.telling.messenger import Messenger
@@ -33,7 +34,7 @@ class EventBook:
     noun: str = "event"
 
     def known(self, connection: Connection, org_id: str) -> frozenset[str]:
-        return known_event_channels(connection, org_id)
+        return known_channels(connection, event_channels, org_id)
 
     def open(self, connection: Connection, org_id: str, names: Sequence[str], at: datetime) -> None:
         open_event_channels(connection, org_id, names, at)

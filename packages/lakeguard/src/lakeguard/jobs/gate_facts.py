@@ -16,16 +16,15 @@ from lakeguard.jobs.datasets import Standing, standings
 from lakeguard.jobs.graphs import StoredGraph, active_graph
 from lakeguard.jobs.travelled import travelled_to
 from lakeguard.promotion.bundle import target_problems
-from lakeguard.registry.store import current_policies
+from lakeguard.registry.store import current_policies, current_targets
 from lakeguard.state.tables import (
     decisions,
-    md_tgt_ctrl,
     run_history,
     run_openings,
     source_systems,
     tasks,
 )
-from lakeguard_sdk.definition import PolicyDefinition, TargetDefinition
+from lakeguard_sdk.definition import PolicyDefinition
 from lakeguard_sdk.job import Overlap
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.words import CheckKind, Outcome, PolicyType, RunStatus, TaskKind
@@ -141,7 +140,7 @@ def _off(
 ) -> Iterator[tuple[DatasetName, str]]:
     """The first part of each dataset that is missing or disabled."""
     sources = _sources(connection, org_id) if any(each.made.source for each in found) else {}
-    targets = _targets(connection, org_id) if any(each.made.target for each in found) else {}
+    targets = current_targets(connection, org_id) if any(each.made.target for each in found) else {}
     for each in found:
         source, target = each.made.source, each.made.target
         problems = []
@@ -158,14 +157,6 @@ def _sources(connection: Connection, org_id: str) -> dict[str, bool]:
     view = source_systems.c
     query = select(view.source_name, view.active).where(view.org_id == org_id)
     return {row.source_name: row.active for row in connection.execute(query)}
-
-
-def _targets(connection: Connection, org_id: str) -> dict[str, TargetDefinition]:
-    texts = connection.scalars(
-        select(md_tgt_ctrl.c.definition).where(md_tgt_ctrl.c.org_id == org_id)
-    )
-    found = map(TargetDefinition.from_json, texts)
-    return {target.target: target for target in found}
 
 
 def _under_way(connection: Connection, org_id: str, jobs: Iterable[CurrentJob]) -> frozenset[str]:

@@ -15,16 +15,16 @@ from lakeguard.jobs.catching_up import Look, Node
 from lakeguard.ledger.versions import latest_pointers
 from lakeguard.promotion.partitioning import partition_columns
 from lakeguard.registry.statements import current_datasets
+from lakeguard.registry.store import current_targets
 from lakeguard.state.tables import (
     documents,
-    md_tgt_ctrl,
     partition_versions,
     run_history,
     run_openings,
     tasks,
     version_inputs,
 )
-from lakeguard_sdk.definition import DatasetDefinition, TargetDefinition
+from lakeguard_sdk.definition import DatasetDefinition
 from lakeguard_sdk.load import NEW_ROWS_ONLY
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reach import Reach, window_over
@@ -57,7 +57,7 @@ def read_histories(connection: Connection, org_id: str, since: datetime) -> Hist
     rows = connection.execute(current_datasets(org_id)).all()
     definitions = {row.dataset_id: _definition(row.definition) for row in rows}
     ids = {definition.dataset: key for key, definition in definitions.items()}
-    targets = _targets(connection, org_id)
+    targets = current_targets(connection, org_id)
     shown = latest_pointers(connection, org_id)
     building = _building(connection, org_id)
     replacing = {key for key, one in definitions.items() if one.load.type is LoadType.PARTITION}
@@ -190,12 +190,6 @@ def _partitions(connection: Connection, org_id: str, since: datetime) -> dict[st
     for row in rows:
         found[row.run_id].add(row.partition_key)
     return {run_id: frozenset(keys) for run_id, keys in found.items()}
-
-
-def _targets(connection: Connection, org_id: str) -> dict[str, TargetDefinition]:
-    query = select(md_tgt_ctrl.c.definition).where(md_tgt_ctrl.c.org_id == org_id)
-    targets = map(TargetDefinition.from_json, connection.scalars(query))
-    return {target.target: target for target in targets}
 
 
 @lru_cache(maxsize=20_000)

@@ -81,11 +81,6 @@ def open_channels(connection: Connection, org_id: str, names: Iterable[str], at:
         facts.record_once(connection, alert_channels, row, at)
 
 
-def known_channels(connection: Connection, org_id: str) -> frozenset[str]:
-    query = select(alert_channels.c.channel).where(alert_channels.c.org_id == org_id)
-    return frozenset(connection.scalars(query))
-
-
 def untold(
     connection: Connection,
     org_id: str,

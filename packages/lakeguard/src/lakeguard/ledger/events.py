@@ -10,9 +10,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine, Row, Select, case, insert, select, tuple_
-from sqlalchemy.dialects import postgresql, sqlite
 
 from lakeguard.ledger.tellings import begun, is_told, last_tellings, telling_row
+from lakeguard.state.bulk import insert_into
 from lakeguard.state.tables import event_channels, event_deliveries, events
 from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.events import Event, EventKind, EventRow
@@ -40,8 +40,7 @@ def tell_events(
     rows = [_row(event) for event in happened()]
     if not rows:
         return
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    connection.execute(dialect.insert(events).on_conflict_do_nothing(), rows)
+    connection.execute(insert_into(connection, events).on_conflict_do_nothing(), rows)
 
 
 def is_listened(connection: Connection, org_id: str) -> bool:
@@ -63,16 +62,10 @@ def open_event_channels(
 
     This process listens at once, also where another transaction does not see the channels yet.
     """
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     rows = [{"org_id": org_id, "channel": name, "opened_at": at} for name in names]
-    connection.execute(dialect.insert(event_channels).on_conflict_do_nothing(), rows)
+    connection.execute(insert_into(connection, event_channels).on_conflict_do_nothing(), rows)
     known = _listened.setdefault(connection.engine, {})
     known[org_id] = (True, time.monotonic() + REFRESH_SECONDS)
-
-
-def known_event_channels(connection: Connection, org_id: str) -> frozenset[str]:
-    query = select(event_channels.c.channel).where(event_channels.c.org_id == org_id)
-    return frozenset(connection.scalars(query))
 
 
 def untold_events(

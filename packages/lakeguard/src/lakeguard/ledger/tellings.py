@@ -15,6 +15,12 @@ _AT_ONCE = 5_000
 """Ids in one IN list."""
 
 
+def known_channels(connection: Connection, channels: Table, org_id: str) -> frozenset[str]:
+    """Those that were ever opened."""
+    query = select(channels.c.channel).where(channels.c.org_id == org_id)
+    return frozenset(connection.scalars(query))
+
+
 def begun(
     connection: Connection, channels: Table, org_id: str, channel: str, since: datetime
 ) -> datetime | None:

@@ -6,14 +6,11 @@ then the details of the dataset, of its target, of its source.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 from sqlalchemy import Connection
 
-from lakeguard.dispatch.assigning import DATE
-from lakeguard.dispatch.task import Task
 from lakeguard.ledger.switches import switched_off
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart
@@ -66,13 +63,6 @@ def resolve_bundle(
         values.update(details)
         origins.update(dict.fromkeys(details, origin))
     return Bundle(values=values, origins=origins, job=job, target=target)
-
-
-def launched_settings(task: Task) -> dict[str, str]:
-    """What the launch of a task set, and the day that it is for."""
-    kept = json.loads(task.parameters)
-    day = {DATE: kept["day"]} if "day" in kept else {}
-    return {**day, **kept.get("set", {})}
 
 
 def find_bundle(

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.claiming import begin_by_hand
-from lakeguard.dispatch.tasks import Task
+from lakeguard.dispatch.task import Task, launched_settings
 from lakeguard.gate.aside import aside_rules
 from lakeguard.gate.policies import judge_metadata
 from lakeguard.ledger.documents import put_document
@@ -17,7 +17,7 @@ from lakeguard.ledger.openings import opened_revision, opening_of, record_openin
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.builds import base_position, plan_build, read_inputs
-from lakeguard.promotion.bundle import Bundle, find_bundle, launched_settings
+from lakeguard.promotion.bundle import Bundle, find_bundle
 from lakeguard.promotion.deciding import Case, refuse
 from lakeguard.promotion.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.heart import Heart, PinnedRules

@@ -187,6 +187,11 @@ def current_target(org_id: str, name: str) -> Select[Any]:
     return select(view.definition).where(view.org_id == org_id, view.target_name == name)
 
 
+def current_targets(org_id: str) -> Select[Any]:
+    """The latest revisions of all targets."""
+    return select(md_tgt_ctrl.c.definition).where(md_tgt_ctrl.c.org_id == org_id)
+
+
 def job_of_dataset(org_id: str, dataset: str) -> Select[Any]:
     """The latest revision of the job that builds a dataset, an active one first."""
     view = md_jobs.c

@@ -118,6 +118,12 @@ def current_target(connection: Connection, org_id: str, name: str) -> TargetDefi
     return None if text is None else TargetDefinition.from_json(text)
 
 
+def current_targets(connection: Connection, org_id: str) -> dict[str, TargetDefinition]:
+    """All of them, by name."""
+    found = map(TargetDefinition.from_json, connection.scalars(statements.current_targets(org_id)))
+    return {target.target: target for target in found}
+
+
 def job_of_dataset(
     connection: Connection, org_id: str, dataset: DatasetName
 ) -> JobDefinition | None:

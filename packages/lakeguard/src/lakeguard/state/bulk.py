@@ -38,6 +38,13 @@ _MOST_ON_SQLITE = 1_000
 """In one statement that answers: SQLite takes no more than 32,766 values."""
 
 
+def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """An INSERT that can say what becomes of rows that are there already."""
+    if connection.dialect.name == "postgresql":
+        return postgresql.insert(table)
+    return sqlite.insert(table)
+
+
 def insert_all(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
     """All rows have the columns of the first."""
     if not rows:

@@ -14,9 +14,8 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from sqlalchemy import Connection, Table, insert
-from sqlalchemy.dialects import postgresql, sqlite
 
-from lakeguard.state.bulk import insert_all
+from lakeguard.state.bulk import insert_all, insert_into
 from lakeguard.state.metadata import MUTABLE_COLUMNS
 from lakeguard.state.relay_tables import outbox
 from lakeguard_sdk.canonical import format_instant
@@ -42,8 +41,7 @@ def record_once(connection: Connection, table: Table, row: Row, at: datetime) ->
 
     Whether it was added.
     """
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    new = dialect.insert(table).values(**row).on_conflict_do_nothing()
+    new = insert_into(connection, table).values(**row).on_conflict_do_nothing()
     if connection.execute(new.returning(*table.primary_key)).first() is None:
         return False
     tell(connection, table, [row], at)

@@ -15,9 +15,8 @@ from sqlalchemy import (
     func,
     select,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
-from lakeguard.state.bulk import update_all
+from lakeguard.state.bulk import insert_into, update_all
 from lakeguard.state.tables import (
     dataset_registry,
     job_schedules,
@@ -68,8 +67,7 @@ def set_schedules(connection: Connection, rows: Sequence[dict[str, Any]]) -> Non
     Of two dispatchers that see a change, the first one's time stays; who read the definitions
     before that changes nothing.
     """
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    new = dialect.insert(job_schedules)
+    new = insert_into(connection, job_schedules)
     changed = new.on_conflict_do_update(
         index_elements=["org_id", "job_id"],
         set_={
@@ -129,8 +127,7 @@ def cursors_in(
 def set_cursors(connection: Connection, org_id: str, moves: dict[tuple[str, str], str]) -> None:
     if not moves:
         return
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    new = dialect.insert(trigger_cursors)
+    new = insert_into(connection, trigger_cursors)
     rows = [
         {"org_id": org_id, "job_id": job_id, "watched": watched, "position": position}
         for (job_id, watched), position in moves.items()
