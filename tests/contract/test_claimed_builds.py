@@ -148,6 +148,7 @@ def test_a_build_that_failed_is_tried_again_by_itself(client: Client, turned_clo
     assert (row.state, row.due_at is not None) == (TaskState.FAILED, True)
     turned_clock.pass_time(31)
     assert client.jobs.tick().retried == 1
+    assert client.jobs.transitions(ticket.task_id)[-1].actor == "dispatcher:retries"
     (again,) = client.dispatch.claim(ELSEWHERE)
     assert (again.ticket.task_id, again.ticket.attempt) == (ticket.task_id, 2)
 

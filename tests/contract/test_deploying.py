@@ -222,7 +222,8 @@ def test_a_turn_of_the_dispatcher_ends_what_a_dead_deployment_left(
         assert client.jobs.deploy(to=before).canceled == ()
     assert client.jobs.task(running.task_id).state is TaskState.RUNNING
     assert client.jobs.tick().reaped == 1
-    assert client.jobs.task(running.task_id).state is TaskState.CANCELED
+    last = client.jobs.transitions(running.task_id)[-1]
+    assert (last.to_state, last.actor) == (TaskState.CANCELED, "dispatcher:graphs")
 
 
 def test_without_a_newer_version_no_task_is_looked_at(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_what_cannot_be_ended_is_told_at_each_turn(tmp_path: Path, turned_clock:
     log.write_bytes(whole)
     done = client.jobs.tick()
     assert (done.reaped, done.problems) == (1, ())
-    assert client.jobs.transitions(task_id)[-1].actor == "dispatcher"
+    assert client.jobs.transitions(task_id)[-1].actor == "dispatcher:ends"
 
 
 @pytest.mark.usefixtures("each_state")
@@ -71,4 +71,4 @@ def test_what_a_turn_ends_is_the_dispatchers_deed(tmp_path: Path, turned_clock: 
     turned_clock.pass_time(3600)
     assert client.jobs.tick().reaped == 1
     last = client.jobs.transitions(task_id)[-1]
-    assert (last.to_state, last.actor) == (TaskState.FAILED, "dispatcher")
+    assert (last.to_state, last.actor) == (TaskState.FAILED, "dispatcher:ends")

@@ -19,7 +19,9 @@ from lakeguard.triggers.ticking import Loop
 from lakeguard_sdk.job import Ticked
 from lakeguard_sdk.words import TaskState
 
-ACTOR = "dispatcher"
+GRAPHS = "dispatcher:graphs"
+ENDS = "dispatcher:ends"
+RETRIES = "dispatcher:retries"
 TELLING_SECONDS = 10.0
 """So long a turn waits for those who are told; the rest is told in the next."""
 
@@ -27,7 +29,7 @@ TELLING_SECONDS = 10.0
 def other_loops(heart: Heart, herald: EventMessenger | None) -> Iterator[Loop]:
     """All of them, in the order of a turn: what ended is tried again before its dependents are
     looked at."""
-    yield "graphs", lambda: Ticked(reaped=len(cancel_superseded(heart)))
+    yield "graphs", lambda: Ticked(reaped=len(cancel_superseded(replace(heart, actor=GRAPHS))))
     yield "ends", lambda: _ended(heart)
     yield "retries", lambda: _retried(heart)
     yield "invalidations", lambda: Ticked(invalidated=reconcile(heart))
@@ -38,7 +40,7 @@ def other_loops(heart: Heart, herald: EventMessenger | None) -> Iterator[Loop]:
 
 def _ended(heart: Heart) -> Ticked:
     """Attempts that nobody goes on with."""
-    found = end_dead(replace(heart, actor=ACTOR))
+    found = end_dead(replace(heart, actor=ENDS))
     dead = sum(task.state is TaskState.DEAD for task in found.reported)
     if found.runs:
         with heart.database.read() as connection:
@@ -56,7 +58,7 @@ def _ended(heart: Heart) -> Ticked:
 def _retried(heart: Heart) -> Ticked:
     """Failed tasks whose pause is over."""
     queued = heart.database.transact(
-        lambda connection: queue_due_retries(connection, heart.org_id, ACTOR, heart.clock())
+        lambda connection: queue_due_retries(connection, heart.org_id, RETRIES, heart.clock())
     )
     return Ticked(retried=len(queued))
 
