@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -212,6 +212,26 @@ def test_a_large_body_is_refused_before_it_is_read(heart: Heart, inbox: Inbox) -
         b"Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\n{",
     ):
         assert send_raw(inbox, start + more).startswith(b"HTTP/1.1 413 "), more[:30]
+
+
+def test_a_sender_of_far_too_much_hears_that_it_is_too_much(heart: Heart, inbox: Inbox) -> None:
+    """It writes all that it has before it listens: the door takes it in, and drops it."""
+    ticket = begun(heart)
+    for _ in range(3):
+        reply = send_report(inbox, ticket, b" " * 10_000_000)
+        assert reply.status == 413
+        assert "at most 262,144 bytes" in reply.data["detail"]
+    assert send_report(inbox, ticket, DONE.to_json()).status == 200
+
+
+def test_what_comes_without_end_is_let_go(inbox: Inbox) -> None:
+    head = b"POST /events HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n"
+    with closing(socket.create_connection(("127.0.0.1", inbox.place.port), 30)) as sock:
+        sock.sendall(head)
+        with pytest.raises(OSError, match=r"pipe|reset"):
+            for _ in range(1_000):
+                sock.sendall(b" " * 1024 * 1024)
+    assert ask(inbox, "GET", "/health").status == 200
 
 
 def test_requests_that_are_none(inbox: Inbox) -> None:

@@ -17,7 +17,9 @@ from lakeguard_sdk.errors import SettingsError
 _log = logging.getLogger(__name__)
 _LONGEST_LENGTH = 12
 _LAST_SECONDS = 1.0
-_LAST_READS = 16
+_AT_ONCE = 65_536
+MOST_DROPPED = 64 * 1024 * 1024
+"""Bytes of a body that nobody asked for; whoever sends more may lose the answer."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -31,8 +33,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        deadline = time.monotonic() + self.patience_seconds
-        self.rfile = io.BufferedReader(_TimedBytes(self.connection, deadline))
+        self._deadline = time.monotonic() + self.patience_seconds
+        self.rfile = io.BufferedReader(_TimedBytes(self.connection, self._deadline))
 
     def handle(self) -> None:
         """Whoever hangs up, or never comes to an end, has no answer."""
@@ -87,13 +89,16 @@ class Handler(BaseHTTPRequestHandler):
         return body
 
     def _let_go(self) -> None:
-        """Take in a little of what was not asked for: a connection that is closed on unread bytes
-        may lose the answer on its way."""
+        """Take in what was not asked for, and drop it: many listen only once they have sent all,
+        and a connection that is closed on unread bytes may lose the answer on its way."""
         self.connection.shutdown(socket.SHUT_WR)
         self.connection.settimeout(_LAST_SECONDS)
-        for _ in range(_LAST_READS):
-            if not self.connection.recv(65_536):
+        left = MOST_DROPPED
+        while left > 0 and time.monotonic() < self._deadline:
+            dropped = len(self.connection.recv(_AT_ONCE))
+            if not dropped:
                 return
+            left -= dropped
 
     def _send(self, answer: Answer) -> None:
         self.close_connection = True
