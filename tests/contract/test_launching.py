@@ -16,11 +16,8 @@ from lakeguard.jobs.current import current_jobs
 from lakeguard.jobs.gate_facts import read_facts
 from lakeguard.jobs.launching import Cause, CauseKind, Wish, launch
 from lakeguard.jobs.wishes import Wish as SameWish
-from lakeguard.lake.delta import DeltaTables
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.opening import open_run
-from lakeguard.registry.planning import make_plan
-from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.state.database import Database
 from lakeguard.state.tables import md_jobs, outbox, tasks
 from lakeguard_sdk.definition import ColumnDefinition, Definitions, FromSql, PolicyDefinition
@@ -30,8 +27,16 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import PolicyType, TaskKind, TaskState
-from tests.worlds.job_graphs import DOUBLE, LOAD, REPORT, doubles, job, numbers, world
-from tests.worlds.planes import Clock
+from tests.worlds.job_graphs import (
+    DOUBLE,
+    LOAD,
+    REPORT,
+    deployed_heart,
+    doubles,
+    job,
+    numbers,
+    world,
+)
 
 MANY = 300
 PII_FREEZE = PolicyDefinition(
@@ -47,26 +52,6 @@ def cron(job_id: str, key: str = "cron:1") -> Wish:
     return Wish(job_id=job_id, key=key, cause=Cause(kind=CauseKind.CRON), actor="trigger:cron")
 
 
-def heart_of(
-    database: Database, folder: Path, definitions: Definitions, org_id: str = "default"
-) -> Heart:
-    """Applied and deployed."""
-    database.migrate()
-    heart = Heart(
-        database=database,
-        tables=DeltaTables(),
-        org_id=org_id,
-        lake=str(folder),
-        clock=Clock(),
-        actor="tester",
-    )
-    with database.write() as connection:
-        plan = make_plan(definitions, read_state(connection, org_id))
-        apply_plan(connection, plan, org_id, "tester", heart.clock())
-    EmbeddedJobs(heart).deploy("tests")
-    return heart
-
-
 def heard(database: Database) -> list[str]:
     """Every statement from now on."""
     said: list[str] = []
@@ -80,7 +65,7 @@ def heard(database: Database) -> list[str]:
 
 @pytest.fixture
 def heart(database: Database, tmp_path: Path) -> Heart:
-    return heart_of(database, tmp_path, world(jobs=(SIZED, DOUBLE, REPORT)))
+    return deployed_heart(database, tmp_path, world(jobs=(SIZED, DOUBLE, REPORT)))
 
 
 def launched(heart: Heart, *wishes: Wish) -> list[Launch]:
@@ -143,7 +128,7 @@ def test_many_wishes_take_a_handful_of_statements(database: Database, tmp_path: 
     jobs = tuple(
         job(f"job_{index}", type="python", config={"call": "a.b:c"}) for index in range(MANY)
     )
-    heart = heart_of(database, tmp_path, Definitions(jobs=jobs))
+    heart = deployed_heart(database, tmp_path, Definitions(jobs=jobs))
     wishes = [cron(job_id) for job_id in ids(heart).values()]
     said = heard(database)
     done = launched(heart, *wishes)
@@ -177,7 +162,7 @@ def test_tags_that_a_freeze_asks_for_take_a_handful_of_statements(
         jobs=tuple(job(name.replace(".", "_"), dataset=name) for name in names),
         policies=(PII_FREEZE,),
     )
-    heart = heart_of(database, tmp_path, defined)
+    heart = deployed_heart(database, tmp_path, defined)
     with heart.database.read() as connection:
         jobs = current_jobs(connection, heart.org_id).values()
         said = heard(heart.database)
@@ -191,7 +176,7 @@ def test_jobs_that_are_not_to_overlap_start_once_in_a_turn(
     database: Database, tmp_path: Path
 ) -> None:
     alone = job("alone", type="python", config={"call": "a.b:c", "overlap": "skip"})
-    heart = heart_of(database, tmp_path, Definitions(jobs=(alone,)))
+    heart = deployed_heart(database, tmp_path, Definitions(jobs=(alone,)))
     (job_id,) = ids(heart).values()
     first, second, same = launched(heart, cron(job_id), cron(job_id, "cron:2"), cron(job_id))
     assert (first.state, second.state) == (TaskState.QUEUED, TaskState.BLOCKED)
@@ -204,7 +189,7 @@ def test_what_was_started_before_keeps_no_other_start_of_its_job(
 ) -> None:
     """A key that comes again, whose task is over, is nothing that is under way."""
     alone = job("alone", type="python", config={"call": "a.b:c", "overlap": "skip"})
-    heart = heart_of(database, tmp_path, Definitions(jobs=(alone,)))
+    heart = deployed_heart(database, tmp_path, Definitions(jobs=(alone,)))
     (job_id,) = ids(heart).values()
     (first,) = launched(heart, cron(job_id))
     EmbeddedJobs(heart).cancel(first.task_id)
@@ -252,7 +237,7 @@ def test_what_is_kept_back_for_the_caller_is_not_due_yet(heart: Heart) -> None:
 )
 def test_what_a_launch_may_not_set(tmp_path: Path, said: dict[str, Any], problem: str) -> None:
     database = Database(f"sqlite:///{tmp_path}/state.db")
-    jobs = EmbeddedJobs(heart_of(database, tmp_path, world(jobs=(REPORT,))))
+    jobs = EmbeddedJobs(deployed_heart(database, tmp_path, world(jobs=(REPORT,))))
     with pytest.raises(LaunchInvalid, match=problem):
         jobs.trigger("report", "ada", **said)
     assert jobs.tasks() == []
@@ -292,7 +277,7 @@ def test_another_organisation_sees_and_starts_nothing(heart: Heart, tmp_path: Pa
     assert theirs.deploy_plan().added == ()
     assert theirs.deploy().dag_hash != mine.dag_versions()[0].dag_hash
     other = EmbeddedJobs(
-        heart_of(heart.database, tmp_path, world(jobs=(LOAD, DOUBLE, REPORT)), "other")
+        deployed_heart(heart.database, tmp_path, world(jobs=(LOAD, DOUBLE, REPORT)), "other")
     )
     assert other.job("report").enabled
     assert other.job("report").job_id != job_id

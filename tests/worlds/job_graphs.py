@@ -6,6 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from lakeguard.embedded.jobs import EmbeddedJobs
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.planning import make_plan
+from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.state.database import Database
 from lakeguard_sdk import Client
 from lakeguard_sdk.definition import (
     ColumnDefinition,
@@ -21,6 +26,7 @@ from lakeguard_sdk.definition import (
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.words import LoadType, SourceFormat
+from tests.worlds.begun_tasks import make_heart
 from tests.worlds.planes import NUMBERS
 from tests.worlds.projects import make_project
 
@@ -89,6 +95,18 @@ def deployed_world(folder: Path, **said: Any) -> Client:
     client = make_project(folder, world(**said))
     client.jobs.deploy("tests")
     return client
+
+
+def deployed_heart(
+    database: Database, folder: Path, definitions: Definitions, org_id: str = "default"
+) -> Heart:
+    """Applied and deployed, for tests below the ports."""
+    heart = make_heart(database, folder, org_id=org_id)
+    with database.write() as connection:
+        plan = make_plan(definitions, read_state(connection, org_id))
+        apply_plan(connection, plan, org_id, "tester", heart.clock())
+    EmbeddedJobs(heart).deploy("tests")
+    return heart
 
 
 def revise(client: Client, *definitions: Any) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import click
 import pytest
 
-from lakeguard.cli.views.tasks import task_lines, tasks_lines
+from lakeguard.cli.views.tasks import cause_words, task_lines, tasks_lines
 from lakeguard.cli.views.worker import TaskTeller
 from lakeguard.work import Ended, Ending, Told
-from lakeguard_sdk.dispatch import TaskRow, Transition
-from lakeguard_sdk.run import Failure, WorkerIdentity
-from lakeguard_sdk.words import TaskKind, TaskState
+from lakeguard_sdk.dispatch import Cause, TaskRow, Transition
+from lakeguard_sdk.run import Failure, Window, WorkerIdentity
+from lakeguard_sdk.words import CauseKind, TaskKind, TaskState
 from tests.worlds.assignments import attempt_of
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -82,6 +82,48 @@ def test_the_way_of_a_task_is_a_picture() -> None:
         "",
         "Next: lakeguard tasks retry task_1",
     ]
+
+
+def test_why_a_task_was_started_and_with_what() -> None:
+    said = {"region": "north\x1b[31m", "note": "x" * 200}
+    window = Window(column="day", start="2026-01-01", end="2026-01-02")
+    started = row(
+        cause=Cause(kind=CauseKind.MANUAL, details={"by": "cli:ada"}),
+        day=date(2026, 1, 31),
+        parameters=said,
+        window=window,
+        dag_version_id="dag_1",
+    )
+    lines = plain(task_lines(started, [], NOW))
+    assert lines[2:9] == [
+        "  kind       python",
+        "  why        started by hand, by cli:ada",
+        "  day        2026-01-31",
+        "  set        region=north\\x1b[31m",
+        "             note=" + "x" * 94 + "…",
+        "  window     day 2026-01-01 to 2026-01-02",
+        "  key        cron:2026-01-31T06:00:00Z",
+    ]
+    assert "  graph      dag_1" in lines
+
+
+@pytest.mark.parametrize(
+    ("kind", "details", "words"),
+    [
+        ("cron", {"at": "2026-01-31T06:00:00Z"}, "its schedule, due at 2026-01-31T06:00:00Z"),
+        ("update", {"versions": {"silver.a": 4, "silver.b": 2}},
+         "new versions: silver.a v4, silver.b v2"),
+        ("files", {"path": "landing/a.csv", "size": 7, "modified_ns": "1"},
+         "file landing/a.csv of 7 bytes"),
+        ("event", {"source": "shop", "id": "17", "type": "order"}, "event 17 of shop (order)"),
+        ("after", {"tasks": {"load": "task_0"}}, "after load (task_0)"),
+        ("manual", {"by": "cli:ada"}, "started by hand, by cli:ada"),
+        ("invalidation", {"invalidations": ["inv_1"]}, "invalidated: inv_1"),
+    ],
+)  # fmt: skip
+def test_every_cause_has_its_words(kind: str, details: dict[str, object], words: str) -> None:
+    assert cause_words(Cause(kind=CauseKind(kind), details=details)) == words
+    assert cause_words(Cause(kind=CauseKind(kind)))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from pydantic import Field
 from lakeguard_sdk.job import DagVersion, Deployed, JobRow, Launch, Ticked
 from lakeguard_sdk.names import DatasetName, Word
 from lakeguard_sdk.noun import Instant, Noun
-from lakeguard_sdk.run import Failure, RunTicket, WorkerIdentity
-from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
+from lakeguard_sdk.run import Failure, RunTicket, Window, WorkerIdentity
+from lakeguard_sdk.words import CauseKind, RunStatus, TaskKind, TaskState
 
 
 class Assignment(Noun):
@@ -75,8 +75,15 @@ class Transition(Noun):
     message: str | None = None
 
 
+class Cause(Noun):
+    """Why a task was launched; it is kept with the task."""
+
+    kind: CauseKind
+    details: dict[str, Any] = Field(default_factory=dict)
+
+
 class TaskRow(Noun):
-    """A task as it stands now."""
+    """A task as it stands now, and why it was started with what."""
 
     task_id: str
     kind: TaskKind
@@ -94,6 +101,15 @@ class TaskRow(Noun):
     due_at: Instant | None = None
     lease_expires_at: Instant | None = None
     triggered_by: str
+    cause: Cause | None = None
+    """None where no job was launched: somebody ran a dataset."""
+    day: date | None = None
+    """The day that it is for."""
+    parameters: dict[str, str] = Field(default_factory=dict)
+    """What the launch set; what may be a secret is masked."""
+    window: Window | None = None
+    dag_version_id: str | None = None
+    """The version of the graph that it was launched under."""
     last: Transition | None = None
     """The last change of its state, with its reason."""
 
@@ -157,7 +173,9 @@ class Jobs(Protocol):
     def tasks(
         self, *, state: TaskState | None = None, job: str | None = None, limit: int = 50
     ) -> Sequence[TaskRow]: ...
-    def task(self, task_id: str) -> TaskRow: ...
+    def task(self, task_id: str) -> TaskRow:
+        """By its id, or by the id of any of its runs."""
+
     def transitions(self, task_id: str) -> Sequence[Transition]: ...
     def retry(self, task_id: str, reason: str = "") -> TaskRow: ...
     def cancel(self, task_id: str, reason: str = "") -> TaskRow: ...

@@ -92,6 +92,13 @@ def masked(line: str) -> str:
     return _DENSE.sub(lambda match: _MASK if _is_dense(match[0]) else match[0], line)
 
 
+def shown_value(key: str, text: str) -> str:
+    """The value under this key as anybody may see it: the name of a secret, but none itself."""
+    if is_reference(text):
+        return text
+    return _MASK if is_sensitive_key(key) or holds_secret(text) else text
+
+
 def _is_chance(word: str) -> bool:
     """Denser than a name: digits stand all over it, as no person would write them."""
     return len(_NUMBERS.findall(word)) >= 3 and _is_dense(word)

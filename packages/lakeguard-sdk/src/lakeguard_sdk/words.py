@@ -201,6 +201,19 @@ class TaskKind(StrEnum):
     ADOPTION = "adoption"
 
 
+class CauseKind(StrEnum):
+    """What launched a task."""
+
+    CRON = "cron"
+    UPDATE = "update"
+    FILES = "files"
+    EVENT = "event"
+    AFTER = "after"
+    MANUAL = "manual"
+    """A person did, and set what the launch set."""
+    INVALIDATION = "invalidation"
+
+
 QUEUED_KINDS = (TaskKind.BUILD, TaskKind.PYTHON, TaskKind.HTTP)
 """What workers take from the queue; the others are run by who asked for them."""
 

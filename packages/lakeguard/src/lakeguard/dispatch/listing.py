@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, select
 
 from lakeguard.dispatch.task import Task, find_task
+from lakeguard.dispatch.tasks import task_id_of_run
 from lakeguard.state.tables import md_jobs, task_transitions, tasks
 from lakeguard.state.views import dataset_registry
-from lakeguard_sdk.dispatch import TaskRow, Transition
+from lakeguard_sdk.dispatch import Cause, TaskRow, Transition
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import WorkerIdentity
+from lakeguard_sdk.secret_values import shown_value
 from lakeguard_sdk.task_errors import UnknownTask
 from lakeguard_sdk.words import TaskState
 
@@ -37,16 +40,18 @@ def list_tasks(
     return [_row(found) for found in connection.execute(newest)]
 
 
-def show_task(connection: Connection, org_id: str, task_id: str) -> TaskRow:
+def show_task(connection: Connection, org_id: str, said: str) -> TaskRow:
+    """By its id, or by the id of a run that was an attempt of it."""
+    task_id = said if not said.startswith("run_") else task_id_of_run(connection, org_id, said)
     found = connection.execute(_shown(org_id).where(tasks.c.task_id == task_id)).first()
     if found is None:
-        raise UnknownTask(task=task_id)
+        raise UnknownTask(task=said)
     return _row(found)
 
 
-def list_transitions(connection: Connection, org_id: str, task_id: str) -> list[Transition]:
+def list_transitions(connection: Connection, org_id: str, said: str) -> list[Transition]:
     """From the first; none of a task that ended before they were kept."""
-    show_task(connection, org_id, task_id)
+    task_id = show_task(connection, org_id, said).task_id
     columns = [task_transitions.c[name] for name in _LAST]
     found = connection.execute(
         select(*columns)
@@ -94,6 +99,7 @@ def _shown(org_id: str) -> Select[Any]:
 
 def _row(row: Row[Any]) -> TaskRow:
     last = {name: getattr(row, f"last_{name}") for name in _LAST}
+    kept = json.loads(row.parameters)
     return TaskRow(
         task_id=row.task_id,
         kind=row.kind,
@@ -111,8 +117,26 @@ def _row(row: Row[Any]) -> TaskRow:
         due_at=row.due_at,
         lease_expires_at=row.lease_expires_at if row.state == TaskState.RUNNING else None,
         triggered_by=row.triggered_by,
+        cause=None if row.cause is None else _shown_cause(row.cause),
+        day=kept.get("day"),
+        parameters=_shown_values(kept.get("set", {})),
+        window=kept.get("window"),
+        dag_version_id=row.dag_version_id,
         last=None if row.last_number is None else Transition(**last),
     )
+
+
+def _shown_cause(text: str) -> Cause:
+    cause = Cause.from_json(text)
+    return cause.model_copy(update={"details": _shown_values(cause.details)})
+
+
+def _shown_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """An event and the name of a file are written by anybody: a secret in them is not shown."""
+    return {
+        name: shown_value(name, value) if isinstance(value, str) else value
+        for name, value in values.items()
+    }
 
 
 def _words(labels: str | None) -> Sequence[str]:

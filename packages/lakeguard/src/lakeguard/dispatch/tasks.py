@@ -33,6 +33,7 @@ __all__ = [
     "running_tasks",
     "started_at",
     "submit",
+    "task_id_of_run",
     "task_of_run",
 ]
 
@@ -240,6 +241,10 @@ def get_task(connection: Connection, org_id: str, task_id: str) -> Task:
 
 
 def task_of_run(connection: Connection, org_id: str, run_id: str) -> Task:
+    return get_task(connection, org_id, task_id_of_run(connection, org_id, run_id))
+
+
+def task_id_of_run(connection: Connection, org_id: str, run_id: str) -> str:
     found = connection.scalar(
         select(task_attempts.c.task_id).where(
             task_attempts.c.org_id == org_id, task_attempts.c.run_id == run_id
@@ -247,7 +252,7 @@ def task_of_run(connection: Connection, org_id: str, run_id: str) -> Task:
     )
     if found is None:
         raise UnknownRun(run=run_id)
-    return get_task(connection, org_id, str(found))
+    return str(found)
 
 
 def started_at(connection: Connection, org_id: str, run_id: str) -> datetime:

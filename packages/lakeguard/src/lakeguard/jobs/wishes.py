@@ -4,31 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
-from enum import StrEnum
-from typing import Any
 
-from pydantic import Field
-
-from lakeguard.dispatch.assigning import BY_HAND
-from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.dispatch import Cause
 from lakeguard_sdk.run import Window
+from lakeguard_sdk.words import CauseKind
 
-
-class CauseKind(StrEnum):
-    CRON = "cron"
-    UPDATE = "update"
-    FILES = "files"
-    EVENT = "event"
-    AFTER = "after"
-    MANUAL = BY_HAND
-    INVALIDATION = "invalidation"
-
-
-class Cause(Noun):
-    """Why a task was launched; it is kept with the task."""
-
-    kind: CauseKind
-    details: dict[str, Any] = Field(default_factory=dict)
+__all__ = ["Cause", "CauseKind", "Wish"]
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,10 @@ def listing(call: Call, state: str | None, job: str | None, limit: int) -> None:
 @click.argument("task")
 @shared_options
 def show(call: Call, task: str) -> None:
-    """Show TASK and every change of its state."""
+    """Show TASK: why it was started, with what, and every change of its state.
+
+    TASK is its id, or the id of one of its runs.
+    """
     jobs = client_of(call).jobs
     row, transitions = jobs.task(task), jobs.transitions(task)
     data = {"task": row.to_data(), "transitions": [each.to_data() for each in transitions]}

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import Tone, age, columns, indented, moment, strong, table, toned
-from lakeguard_sdk.dispatch import TaskRow, Transition
-from lakeguard_sdk.words import TaskState
+from lakeguard_sdk.dispatch import Cause, TaskRow, Transition
+from lakeguard_sdk.words import CauseKind, TaskState
 
 _MARKS = {
     TaskState.QUEUED: ("○ queued", Tone.QUIET),
@@ -21,7 +21,7 @@ _MARKS = {
 }
 _RETRIED = (TaskState.FAILED, TaskState.BLOCKED, TaskState.CANCELED, TaskState.DEAD)
 _CANCELED = (TaskState.QUEUED, TaskState.RUNNING)
-_LONGEST_REASON = 100
+_LONGEST = 100
 
 
 def tasks_lines(rows: Sequence[TaskRow], now: datetime) -> list[str]:
@@ -49,8 +49,13 @@ def task_lines(row: TaskRow, transitions: Sequence[Transition], now: datetime) -
     """What the task is, its way from state to state as a picture, and what can be done."""
     facts = [
         ["kind", row.kind.value],
+        ["why", "-" if row.cause is None else inert(cause_words(row.cause))],
+        ["day", "-" if row.day is None else row.day.isoformat()],
+        *_values(row),
+        ["window", _window(row)],
         ["key", inert(row.dedupe_key)],
         ["by", inert(row.triggered_by)],
+        ["graph", row.dag_version_id or "-"],
         ["attempts", f"{row.attempt} of {row.max_attempts}"],
         ["priority", f"{row.priority}"],
         ["labels", inert(", ".join(row.labels)) or "-"],
@@ -71,6 +76,40 @@ def state_mark(state: TaskState) -> str:
 def name_of(row: TaskRow) -> str:
     """Its job, else the dataset that it is about."""
     return inert(row.job or row.dataset or "-")
+
+
+def cause_words(cause: Cause) -> str:
+    """Why a task was launched, in a few words; what is not kept with it is left out."""
+    said = cause.details
+    match cause.kind:
+        case CauseKind.CRON:
+            return f"its schedule, due at {said.get('at', '?')}"
+        case CauseKind.UPDATE:
+            versions = said.get("versions", {}).items()
+            return f"new versions: {', '.join(f'{name} v{number}' for name, number in versions)}"
+        case CauseKind.FILES:
+            return f"file {said.get('path', '?')} of {said.get('size', '?')} bytes"
+        case CauseKind.EVENT:
+            kind = f" ({said['type']})" if said.get("type") else ""
+            return f"event {said.get('id', '?')} of {said.get('source', '?')}{kind}"
+        case CauseKind.AFTER:
+            ended = said.get("tasks", {}).items()
+            return f"after {', '.join(f'{job} ({task})' for job, task in ended)}"
+        case CauseKind.MANUAL:
+            return f"started by hand, by {said.get('by', '?')}"
+        case CauseKind.INVALIDATION:
+            return f"invalidated: {', '.join(said.get('invalidations', ()))}"
+
+
+def _values(row: TaskRow) -> list[list[str]]:
+    """One line for each that the launch set."""
+    said = [inert(_short(f"{name}={value}")) for name, value in row.parameters.items()]
+    return [["set" if number == 0 else "", text] for number, text in enumerate(said)]
+
+
+def _window(row: TaskRow) -> str:
+    window = row.window
+    return "-" if window is None else inert(f"{window.column} {window.start} to {window.end}")
 
 
 def _way(transitions: Sequence[Transition]) -> list[str]:
@@ -116,5 +155,8 @@ def _worker(row: TaskRow) -> str:
 
 def _reason(last: Transition | None) -> str:
     said = "" if last is None else " ".join(filter(None, (last.code, last.message)))
-    short = said if len(said) <= _LONGEST_REASON else said[: _LONGEST_REASON - 1] + "…"
-    return inert(short) or toned("-", Tone.QUIET)
+    return inert(_short(said)) or toned("-", Tone.QUIET)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
