@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
-from lakeguard.state.bulk import FEW, insert_all, insert_new, update_numbered
+from lakeguard.state.bulk import FEW, insert_all, insert_new, update_all, update_numbered
 from lakeguard.state.database import Database
 from lakeguard.state.tables import outbox, tasks
 
@@ -78,6 +78,51 @@ def test_numbers_are_given_in_the_order_of_the_rows(migrated: Database, count: i
     with migrated.read() as connection:
         found = connection.scalars(select(outbox.c.payload).order_by(outbox.c.outbox_id))
         assert list(found) == [row["payload"] for row in rows]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_rows_that_are_all_the_same_are_as_many(migrated: Database, count: int) -> None:
+    row = {"org_id": "o", "topic": ODD, "payload": "{}", "created_at": AT}
+    with migrated.write() as connection:
+        insert_all(connection, outbox, [dict(row) for _ in range(count)])
+    with migrated.read() as connection:
+        found = connection.execute(select(*(outbox.c[name] for name in row))).mappings()
+        assert [dict(each) for each in found] == [row] * count
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("count", COUNTS)
+def test_every_kind_of_value_may_be_one_for_all(
+    migrated: Database, count: int, shared: bool
+) -> None:
+    """Numbers, times, texts and nothing, as values of all rows and as values of each."""
+    values = {"attempt": 7, "due_at": AT, "worker": ODD, "job_id": None, "priority": -(2**31)}
+
+    def said(number: int) -> dict[str, Any]:
+        own = {} if shared else {"attempt": number, "due_at": AT + timedelta(hours=number)}
+        return task(number, **values | own)
+
+    with migrated.write() as connection:
+        insert_all(connection, tasks, [said(number) for number in range(count)])
+    found = stored(migrated)
+    assert [
+        {name: found[f"task_{number}"][name] for name in values} for number in range(count)
+    ] == [{name: said(number)[name] for name in values} for number in range(count)]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_rows_are_found_by_keys_that_they_share(migrated: Database, count: int) -> None:
+    with migrated.write() as connection:
+        insert_all(connection, tasks, [task(number) for number in range(count)])
+        insert_all(connection, tasks, [task(-1, org_id="other", task_id="task_x")])
+        rows = [
+            {"org_id": "o", "dedupe_key": f"{ODD}{number}", "due_at": AT, "state": "failed"}
+            for number in range(count)
+        ]
+        update_all(connection, tasks, rows, ("org_id", "dedupe_key"))
+    found = stored(migrated)
+    assert found.pop("task_x")["state"] == "queued"
+    assert {(row["state"], row["due_at"]) for row in found.values()} == {("failed", AT)}
 
 
 @pytest.mark.parametrize("count", COUNTS)

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import event, update
 
 from lakeguard.state.tables import job_schedules
+from lakeguard.triggers import statements
 from lakeguard.triggers.schedules import follow_definitions
 from lakeguard.triggers.ticking import Watch, tick
 from tests.worlds.databases import KINDS
@@ -197,6 +198,42 @@ def test_a_turn_of_many_jobs_sends_no_more_than_one_of_few(plane: Plane) -> None
     with counted_statements(plane.heart.database) as sent:
         plane.tick()
     assert len(sent) <= 8, sent
+
+
+def test_many_that_are_due_are_launched_by_some_at_a_time(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statements, "AT_ONCE", 3)
+    monkeypatch.setattr(statements, "MOST_IN_A_TURN", 10)
+    plane.apply(*(job(f"job_{number:02}", schedule="0 * * * *") for number in range(20)))
+    plane.at("2026-01-01T00:30Z").tick()
+    plane.at("2026-01-01T01:00Z")
+    turns = [plane.tick() for _ in range(3)]
+    assert [turn.scheduled for turn in turns] == [12, 8, 0], "a turn ends with whole transactions"
+    found = plane.tasks("job_id", "dedupe_key")
+    assert len(found) == len(set(found)) == 20
+
+
+def test_what_fails_for_some_is_launched_for_the_others(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statements, "AT_ONCE", 5)
+    plane.apply(*(job(f"job_{number:02}", schedule="0 * * * *") for number in range(20)))
+    plane.at("2026-01-01T00:30Z").tick()
+    move, moved = statements.move_schedules, list[int]()
+
+    def once_in_vain(connection: Any, rows: list[Any]) -> None:
+        moved.append(len(rows))
+        if len(moved) == 2:
+            raise OSError("no more room")
+        move(connection, rows)
+
+    monkeypatch.setattr(statements, "move_schedules", once_in_vain)
+    plane.at("2026-01-01T01:00Z")
+    turn = tick(plane.heart, plane.watch)
+    assert turn.problems == ("schedules: OSError: no more room",)
+    plane.tick()
+    assert len(plane.tasks()) == 20
 
 
 def test_garbage_is_collected_while_the_state_is_waited_for(plane: Plane) -> None:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.state.facts import payload
+from lakeguard.state.facts import payloads
 from lakeguard_sdk.canonical import format_instant
 
 
@@ -22,12 +22,33 @@ TIMES = st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1), timezones=ZONES
 VALUES = st.none() | st.booleans() | st.integers() | st.text() | TIMES | st.sampled_from(Word)
 
 
-@given(st.dictionaries(st.sampled_from("abcdefgh"), VALUES))
-def test_a_payload_is_the_json_of_a_row(row: dict[str, object]) -> None:
-    columns = sorted("abcdefgh")
-    plain = {
+COLUMNS = sorted("abcdefgh")
+
+
+def plain(row: dict[str, object]) -> str:
+    said = {
         name: format_instant(value) if isinstance(value, datetime) else value
-        for name in columns
+        for name in COLUMNS
         if (value := row.get(name)) is not None
     }
-    assert payload(row, columns) == json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+
+@given(st.dictionaries(st.sampled_from(COLUMNS), VALUES))
+def test_a_payload_is_the_json_of_a_row(row: dict[str, object]) -> None:
+    assert payloads([row], COLUMNS) == [plain(row)]
+
+
+@given(st.data(), st.sets(st.sampled_from(COLUMNS)), st.lists(VALUES, min_size=1, max_size=2))
+def test_rows_that_share_values_are_told_as_if_alone(
+    data: st.DataObject, names: set[str], few: list[object]
+) -> None:
+    """Of one or two values for all columns, many rows have the same."""
+    row = st.fixed_dictionaries({name: st.sampled_from(few) for name in names})
+    rows = data.draw(st.lists(row, max_size=6))
+    assert payloads(rows, COLUMNS) == [plain(row) for row in rows]
+
+
+def test_values_that_only_compare_as_equal_are_told_as_they_are() -> None:
+    rows = [{"a": True, "b": 1}, {"a": 1, "b": True}]
+    assert payloads(rows, ["a", "b"]) == ['{"a":true,"b":1}', '{"a":1,"b":true}']

@@ -41,16 +41,22 @@ def overlap_lock(org_id: str) -> str:
     return f"overlap:{org_id}"
 
 
-def launch(connection: Connection, heart: Heart, wishes: Sequence[Wish]) -> list[Launch]:
+def launch(
+    connection: Connection,
+    heart: Heart,
+    wishes: Sequence[Wish],
+    known: Mapping[str, CurrentJob] | None = None,
+) -> list[Launch]:
     """What became of each wish, in their order. The same wish again is not new.
 
-    A job that nothing here runs has no task: its refusal is told, and not kept.
+    A job that nothing here runs has no task: its refusal is told, and not kept. Whoever has read
+    all jobs in this transaction gives them as ``known``.
     """
     if not wishes:
         return []
     org_id = heart.org_id
     hold_shared(connection, graph_lock(org_id))
-    jobs = current_jobs(connection, org_id, {wish.job_id for wish in wishes})
+    jobs = _wished(connection, org_id, {wish.job_id for wish in wishes}, known)
     if any(map(_is_alone, jobs.values())):
         hold(connection, overlap_lock(org_id))
     at = heart.clock()
@@ -68,15 +74,26 @@ def launch(connection: Connection, heart: Heart, wishes: Sequence[Wish]) -> list
         for task, new in zip(wanted, added, strict=True)
         if new is None
     ]
-    known = _known(connection, org_id, again)
+    before = _known(connection, org_id, again)
     answers = {
-        index: _answer(jobs[wishes[index].job_id], task, new, known)
+        index: _answer(jobs[wishes[index].job_id], task, new, before)
         for index, task, new in zip(runnable, wanted, added, strict=True)
     }
     return [
         answers.get(index) or _untold(wish, jobs.get(wish.job_id), refused[index])
         for index, wish in enumerate(wishes)
     ]
+
+
+def _wished(
+    connection: Connection,
+    org_id: str,
+    job_ids: Collection[str],
+    known: Mapping[str, CurrentJob] | None,
+) -> Mapping[str, CurrentJob]:
+    if known is None:
+        return current_jobs(connection, org_id, job_ids)
+    return {job_id: known[job_id] for job_id in job_ids if job_id in known}
 
 
 def _can_run(job: CurrentJob | None) -> bool:

@@ -86,7 +86,8 @@ def collect_current(connection: Connection, org_id: str) -> list[Shipment]:
 
 
 def link_payload(org_id: str, link: Link) -> str:
-    return facts.payload({**link._asdict(), "org_id": org_id}, chain_table().columns)
+    row = {**link._asdict(), "org_id": org_id}
+    return facts.payloads([row], chain_table().columns)[0]
 
 
 def _sender(files: LedgerFiles, shipment: Shipment, batch: int) -> Callable[[], None]:

@@ -1,12 +1,15 @@
 """Many rows by one statement.
 
 To PostgreSQL they go as one value: neither the driver nor the server then works through a text
-that grows with them. Rows keep their order.
+that grows with them. What all of them share goes beside it, once. Rows keep their order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from operator import is_, itemgetter
 from typing import Any
 
 from pydantic_core import to_json
@@ -16,7 +19,6 @@ from sqlalchemy import (
     Connection,
     String,
     Table,
-    TableValuedAlias,
     bindparam,
     cast,
     column,
@@ -52,9 +54,10 @@ def insert_all(connection: Connection, table: Table, rows: Sequence[Row]) -> Non
     if connection.dialect.name != "postgresql" or len(rows) < FEW:
         connection.execute(insert(table), list(rows))
         return
-    new = _given(table, tuple(rows[0]))
-    statement = insert(table).from_select(list(rows[0]), select(*new.c), include_defaults=False)
-    connection.execute(statement, {"rows": _as_json(table, rows)})
+    new = _given(table, rows)
+    chosen = select(*new.columns.values())
+    statement = insert(table).from_select(list(new.columns), chosen, include_defaults=False)
+    connection.execute(statement, new.values)
 
 
 def insert_new(
@@ -64,14 +67,15 @@ def insert_new(
     if not rows:
         return set()
     if connection.dialect.name == "postgresql":
-        new = _given(table, tuple(rows[0]))
+        new = _given(table, rows)
+        chosen = select(*new.columns.values())
         statement = (
             postgresql.insert(table)
-            .from_select(list(rows[0]), select(*new.c), include_defaults=False)
+            .from_select(list(new.columns), chosen, include_defaults=False)
             .on_conflict_do_nothing(index_elements=list(unique))
             .returning(table.c[answer])
         )
-        return set(connection.scalars(statement, {"rows": _as_json(table, rows)}))
+        return set(connection.scalars(statement, new.values))
     alone = sqlite.insert(table).on_conflict_do_nothing(index_elements=list(unique))
     added: set[Any] = set()
     for start in range(0, len(rows), _MOST_ON_SQLITE):
@@ -88,13 +92,13 @@ def update_numbered(
         return 0
     values = [name for name in rows[0] if name != key]
     if connection.dialect.name == "postgresql" and len(rows) >= FEW:
-        new = _given(table, tuple(rows[0]))
+        new = _given(table, rows)
         statement = (
             update(table)
-            .where(table.c[key] == new.c[key], table.c[number] == new.c[number] - 1)
-            .values({name: new.c[name] for name in values})
+            .where(table.c[key] == new.columns[key], table.c[number] == new.columns[number] - 1)
+            .values({name: new.columns[name] for name in values})
         )
-        return connection.execute(statement, {"rows": _as_json(table, rows)}).rowcount
+        return connection.execute(statement, new.values).rowcount
     one = (
         update(table)
         .where(table.c[key] == bindparam("of"), table.c[number] == bindparam("was"))
@@ -115,13 +119,13 @@ def update_all(
         return
     values = [name for name in rows[0] if name not in keys]
     if connection.dialect.name == "postgresql" and len(rows) >= FEW:
-        new = _given(table, tuple(rows[0]))
-        connection.execute(
+        new = _given(table, rows)
+        statement = (
             update(table)
-            .where(*(table.c[key] == new.c[key] for key in keys))
-            .values({name: new.c[name] for name in values}),
-            {"rows": _as_json(table, rows)},
+            .where(*(table.c[key] == new.columns[key] for key in keys))
+            .values({name: new.columns[name] for name in values})
         )
+        connection.execute(statement, new.values)
         return
     one = (
         update(table)
@@ -135,12 +139,46 @@ def update_all(
     connection.execute(one, given)
 
 
-def _given(table: Table, columns: Sequence[str]) -> TableValuedAlias:
-    """The rows as a table, each value of the type that its column has."""
+@dataclass(frozen=True)
+class _Given:
+    """Rows as a statement reads them."""
+
+    columns: dict[str, ColumnElement[Any]]
+    """By name, each of the type that its column has."""
+    values: dict[str, Any]
+
+
+def _given(table: Table, rows: Sequence[Row]) -> _Given:
+    shared = shared_values(rows, tuple(rows[0]))
+    if len(shared) == len(rows[0]):
+        shared.popitem()  # as many rows as there are must come from somewhere
+    differing = [name for name in rows[0] if name not in shared]
     like: ColumnElement[Any] = literal_column(f'NULL::"{table.name}"')
-    rows = cast(bindparam("rows", type_=String), JSON)
-    named = [column(name, table.c[name].type) for name in columns]
-    return func.json_populate_recordset(like, rows).table_valued(*named, name="new")
+    given = cast(bindparam("rows", type_=String), JSON)
+    named = [column(name, table.c[name].type) for name in differing]
+    new = func.json_populate_recordset(like, given).table_valued(*named, name="new")
+    return _Given(
+        {name: _shared(table, name) if name in shared else new.c[name] for name in rows[0]},
+        {f"every_{name}": value for name, value in shared.items()}
+        | {"rows": _as_json(table, [{name: row[name] for name in differing} for row in rows])},
+    )
+
+
+def shared_values(rows: Sequence[Row], names: Sequence[str]) -> dict[str, Any]:
+    """By name, what all rows have there; None where they have no such column. It must be one
+    object: to see that costs little, and no two values that only compare as equal count as one.
+    """
+    found = {name: rows[0].get(name) for name in names}
+    known = [name for name in names if name in rows[0]]
+    for name in known:
+        if not all(map(is_, map(itemgetter(name), rows), repeat(found[name]))):
+            del found[name]
+    return found
+
+
+def _shared(table: Table, name: str) -> ColumnElement[Any]:
+    kind = table.c[name].type
+    return cast(bindparam(f"every_{name}", type_=kind), kind)
 
 
 def _as_json(table: Table, rows: Sequence[Row]) -> str:

@@ -64,6 +64,12 @@ class Database:
         text = shown.render_as_string(hide_password=True)
         return text if self.engine.dialect.name == "sqlite" else f"{text} ({self.schema})"
 
+    @property
+    def writers(self) -> int:
+        """How many of one process may usefully write side by side: one prepares while the server
+        works for the other."""
+        return 2 if self.engine.dialect.name == "postgresql" else 1
+
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """All of it becomes visible at once, or nothing.

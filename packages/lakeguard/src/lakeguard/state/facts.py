@@ -7,15 +7,16 @@ nothing about rows that are told already.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import groupby
 from json.encoder import encode_basestring
 from typing import Any
 
 from sqlalchemy import Connection, Table, insert
 
-from lakeguard.state.bulk import insert_all, insert_into
+from lakeguard.state.bulk import insert_all, insert_into, shared_values
 from lakeguard.state.metadata import MUTABLE_COLUMNS
 from lakeguard.state.relay_tables import outbox
 from lakeguard_sdk.canonical import format_instant
@@ -48,20 +49,15 @@ def record_once(connection: Connection, table: Table, row: Row, at: datetime) ->
     return True
 
 
-def tell(connection: Connection, table: Table, rows: Iterable[Row], at: datetime) -> None:
+def tell(connection: Connection, table: Table, rows: Sequence[Row], at: datetime) -> None:
     """Queue rows for those who hear of them."""
-    told = told_columns(table)
+    topic = str(table.name)
     insert_all(
         connection,
         outbox,
         [
-            {
-                "org_id": row["org_id"],
-                "topic": table.name,
-                "payload": payload(row, told),
-                "created_at": at,
-            }
-            for row in rows
+            {"org_id": row["org_id"], "topic": topic, "payload": said, "created_at": at}
+            for row, said in zip(rows, payloads(rows, told_columns(table)), strict=True)
         ],
     )
 
@@ -72,9 +68,30 @@ def told_columns(table: Table) -> tuple[str, ...]:
     return tuple(sorted(c.name for c in table.columns if c.name not in mutable))
 
 
-def payload(row: Row, columns: Sequence[str]) -> str:
-    said = [f'"{name}":{_text(value)}' for name in columns if (value := row.get(name)) is not None]
+def payloads(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
+    """Of each row; what all rows share is put into words once."""
+    if not rows:
+        return []
+    shared, plan = shared_values(rows, columns), list[tuple[str, str]]()
+    for alike, names in groupby(columns, shared.__contains__):
+        if alike:
+            said = [_member(name, shared[name]) for name in names if shared[name] is not None]
+            plan += [("", ",".join(said))] if said else []
+        else:
+            plan += [(name, "") for name in names]
+    return [_object(row, plan) for row in rows]
+
+
+def _object(row: Row, plan: Sequence[tuple[str, str]]) -> str:
+    """The members of a plan are said already, or to be said of the row."""
+    said = [
+        known or _member(name, row[name]) for name, known in plan if known or row[name] is not None
+    ]
     return f"{{{','.join(said)}}}"
+
+
+def _member(name: str, value: Any) -> str:
+    return f'"{name}":{_text(value)}'
 
 
 def _text(value: Any) -> str:

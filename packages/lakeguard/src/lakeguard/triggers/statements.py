@@ -27,8 +27,10 @@ from lakeguard.state.tables import (
 )
 
 AnyRow = Row[Any]
-MOST_AT_ONCE = 20_000
+MOST_IN_A_TURN = 20_000
 """Schedules that one turn moves on; what is due beyond them waits for the next."""
+AT_ONCE = 2_500
+"""Schedules that one transaction moves on."""
 _CHUNK = 500
 
 
@@ -37,17 +39,22 @@ def schedules(org_id: str) -> Select[Any]:
     return select(job_schedules).where(job_schedules.c.org_id == org_id)
 
 
-def due(org_id: str, at: datetime, *, limit: int) -> Select[Any]:
-    """Schedules whose next time has come, the longest due first."""
+def count_due(org_id: str, at: datetime) -> Select[Any]:
+    """Schedules whose next time has come, as many as one turn may take."""
+    return select(func.count()).select_from(_due(org_id, at, MOST_IN_A_TURN).subquery())
+
+
+def take_due(org_id: str, at: datetime) -> Select[Any]:
+    """Those that are due the longest; nobody else takes them until the transaction ends, and none
+    waits for them."""
+    return _due(org_id, at, AT_ONCE).with_for_update(skip_locked=True)
+
+
+def _due(org_id: str, at: datetime, limit: int) -> Select[Any]:
     table = job_schedules.c
     query = select(table.job_id, table.definition_hash, table.next_at)
     chosen = query.where(table.org_id == org_id, table.next_at <= at)
     return chosen.order_by(table.next_at, table.job_id).limit(limit)
-
-
-def take_due(org_id: str, at: datetime) -> Select[Any]:
-    """As ``due``; nobody else takes them until the transaction ends, and none waits for them."""
-    return due(org_id, at, limit=MOST_AT_ONCE).with_for_update(skip_locked=True)
 
 
 def revised_at(connection: Connection, org_id: str) -> dict[str, datetime]:
