@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 
 from bench.dispatch.claims import claim_figures
-from bench.dispatch.ours import OURS
+from bench.dispatch.held import held_figures
+from bench.dispatch.ours import OURS, SINGLY
 from bench.dispatch.racing import Queue, race
 from bench.dispatch.schedules import schedule_figures
 from bench.dispatch.with_pgqueuer import PGQUEUER
@@ -14,7 +15,7 @@ from bench.figures import Figure
 from tests.worlds.databases import Server
 
 NAME = "dispatch"
-QUEUES = (OURS, PROCRASTINATE, PGQUEUER)
+QUEUES = (OURS, SINGLY, PROCRASTINATE, PGQUEUER)
 WORKERS = (1, 8)
 TASKS = 4_000
 ROUNDS = 3
@@ -30,7 +31,7 @@ def run() -> list[Figure]:
             "SELECT current_setting('fsync'), current_setting('synchronous_commit')"
         )
         print(f"{NAME}: fsync {safe}, synchronous_commit {waits}", flush=True)
-        figures = race_figures(server)
+        figures = [*race_figures(server), *held_figures(server)]
         return [*figures, *claim_figures(server), *schedule_figures(server)]
     finally:
         server.remove()

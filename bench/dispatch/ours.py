@@ -5,6 +5,7 @@ The outbox is written with every task; who brings it to the lake is measured els
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from bench.dispatch import guarantees
@@ -77,14 +78,22 @@ def fill(address: Address, tasks: int) -> None:
     heart.database.close()
 
 
-def drain(address: Address, gate: Gate) -> None:
+def drain(address: Address, gate: Gate, batch: int = BATCH) -> None:
     dispatch = EmbeddedDispatch(heart_of(address, "race"))
-    worker = this_process("bench")
     dispatch.keep(())  # connected
     gate.pass_through()
-    while claimed := dispatch.claim(worker, limit=BATCH):
+    work_off(dispatch, batch)
+
+
+def work_off(dispatch: EmbeddedDispatch, batch: int = BATCH) -> None:
+    worker = this_process("bench")
+    while claimed := dispatch.claim(worker, limit=batch):
         answers = dispatch.report_all([(each.ticket, _DONE) for each in claimed])
         assert all(isinstance(answer, TaskAnswer) for answer in answers), answers[0]
+
+
+def drain_singly(address: Address, gate: Gate) -> None:
+    drain(address, gate, batch=1)
 
 
 OURS = Queue(
@@ -97,4 +106,7 @@ OURS = Queue(
         SELECT count(*), max(ended_at) FROM race.task_results
         WHERE status = 'SUCCESS' AND ended_at >= '{begun}'
     """,
+)
+SINGLY = replace(
+    OURS, name="lakeguard one by one", use="processes, a task each", drain=drain_singly
 )

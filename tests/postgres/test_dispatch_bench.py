@@ -8,6 +8,7 @@ import pytest
 
 from bench.dispatch.benchmark import LEAST, QUEUES, race_figures
 from bench.dispatch.claims import claim_figures
+from bench.dispatch.held import held_figures
 from bench.dispatch.schedules import schedule_figures
 from tests.worlds.databases import Server
 
@@ -33,11 +34,17 @@ def test_every_queue_completes_all_its_tasks(durable: Server) -> None:
     ]
     ours, *others = figures
     assert (ours.bar, ours.least) == (LEAST, True)
-    assert [figure.bar for figure in others] == [None, None]
+    assert [figure.bar for figure in others] == [None, None, None]
     for figure in figures:
         assert figure.value > 0
         for term in ("fencing", "history", "again", "audit", "retries"):
             assert f"{term}: " in figure.note
+
+
+def test_a_session_that_holds_tasks_keeps_nobody_from_others(durable: Server) -> None:
+    (ratio,) = held_figures(durable, workers=1, tasks=4, rounds=1)
+    assert ratio.value > 0
+    assert (ratio.bar, ratio.least) == (0.6, True)
 
 
 def test_claims_and_schedules(durable: Server) -> None:
