@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event, func, select
+from sqlalchemy import event, func, insert, select
 
 from lakeguard.embedded.jobs import EmbeddedJobs
 from lakeguard.jobs.deploying import cancel_superseded
-from lakeguard.state.tables import dag_activations
+from lakeguard.state.tables import dag_activations, dag_versions
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.dispatch import TaskAnswer, TaskReport
 from lakeguard_sdk.errors import Fenced, SecretReason
@@ -246,9 +246,26 @@ def test_a_version_is_found_by_the_beginning_of_its_hash(tmp_path: Path) -> None
     short = first.dag_hash.removeprefix("sha256:")[:8]
     assert client.jobs.deploy_plan(short).removed == ("job late", "arrow job report → late")
     assert client.jobs.deploy(to=short).dag_version_id == first.dag_version_id
-    for unknown in ("dag_none", short[:7], after[:10]):
-        with pytest.raises(UnknownGraph):
+    with pytest.raises(UnknownGraph, match=r"is dag_none$"):
+        client.jobs.deploy(to="dag_none")
+    for unknown in (short[:7], f"sha256:{short[:7]}", after[:10], ""):
+        with pytest.raises(UnknownGraph, match="whole id, or 8 characters of a hash") as refused:
             client.jobs.deploy(to=unknown)
+        assert f"{first.dag_version_id} ({first.dag_hash[7:19]})" in str(refused.value)
+
+
+def test_a_beginning_that_two_versions_share_names_both(tmp_path: Path) -> None:
+    client = deployed_world(tmp_path)
+    (version,) = client.jobs.dag_versions()
+    other = {"dag_version_id": "dag_twin", "content_hash": version.dag_hash[:-4] + "twin"}
+    with state_of(tmp_path).write() as connection:
+        (row,) = connection.execute(select(dag_versions)).all()
+        connection.execute(insert(dag_versions).values({**row._mapping, **other}))
+    with pytest.raises(UnknownGraph) as refused:
+        client.jobs.deploy(to=version.dag_hash[:20])
+    assert {version.dag_version_id, "dag_twin"} <= set(str(refused.value).split())
+    assert client.jobs.deploy_plan(version.dag_hash).dag_version_id == version.dag_version_id
+    assert client.jobs.deploy_plan("dag_twin").dag_version_id == "dag_twin"
 
 
 def test_a_reason_with_a_secret_deploys_nothing(tmp_path: Path) -> None:

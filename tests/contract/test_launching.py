@@ -22,7 +22,7 @@ from lakeguard.state.database import Database
 from lakeguard.state.tables import md_jobs, outbox, tasks
 from lakeguard_sdk.definition import ColumnDefinition, Definitions, FromSql, PolicyDefinition
 from lakeguard_sdk.job import Launch
-from lakeguard_sdk.job_errors import LaunchInvalid, UnknownJob
+from lakeguard_sdk.job_errors import KeySpent, LaunchInvalid, NothingToDeploy, UnknownJob
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan
@@ -218,6 +218,48 @@ def test_a_day_and_values_are_a_key_and_nothing_is_none(heart: Heart) -> None:
     assert not jobs.trigger("report", "eve", key="mine").new
 
 
+def test_a_key_stands_for_what_was_said_first(heart: Heart) -> None:
+    jobs = EmbeddedJobs(heart)
+    day, said = date(2026, 1, 31), {"a": "1", "b": "x"}
+    first = jobs.trigger("report", "ada", key="mine", day=day, set_to=said)
+    same = jobs.trigger("report", "eve", key="mine", day=day, set_to={"b": "x", "a": "1"})
+    assert (same.new, same.task_id) == (False, first.task_id)
+    jobs.cancel(first.task_id)
+    assert not jobs.trigger("report", "ada", key="mine", day=day, set_to=said).new
+    others: list[tuple[dict[str, Any], str]] = [
+        ({"day": day, "set_to": {"a": "2", "b": "x"}}, "--set a was 1 and is 2"),
+        ({"day": day, "set_to": {"a": "1"}}, "--set b was x and is not set"),
+        ({"set_to": said}, "--date was 2026-01-31 and is not set"),
+        ({"day": day, "set_to": {**said, "c": ""}}, "--set c was not set and is empty"),
+    ]
+    for other, difference in others:
+        with pytest.raises(KeySpent, match=difference) as refused:
+            jobs.trigger("report", "ada", key="mine", **other)
+        assert f"job report was started by mine as {first.task_id}" in str(refused.value)
+        assert refused.value.next_step.startswith(f"lakeguard tasks show {first.task_id}")
+    assert len(jobs.tasks()) == 1
+
+
+def test_a_key_of_the_job_that_built_the_dataset_before_is_not_taken_for_ones_own(
+    database: Database, tmp_path: Path
+) -> None:
+    jobs = EmbeddedJobs(deployed_heart(database, tmp_path, world(jobs=(LOAD,))))
+    first = jobs.trigger("load", "ada", key="mine")
+    moved = job("load", type="python", config={"call": "a.b:c"})
+    other = job("other", dataset=LOAD.dataset)
+    jobs = EmbeddedJobs(deployed_heart(database, tmp_path, world(jobs=(moved, other))))
+    with pytest.raises(KeySpent, match=f"{first.task_id}.*the job was load and is other"):
+        jobs.trigger("other", "ada", key="mine")
+
+
+def test_a_value_of_any_length_is_told_in_short(heart: Heart) -> None:
+    jobs = EmbeddedJobs(heart)
+    jobs.trigger("report", "ada", key="mine", set_to={"a": "x" * 9_000})
+    with pytest.raises(KeySpent) as refused:
+        jobs.trigger("report", "ada", key="mine", set_to={"a": "y" * 9_000})
+    assert len(str(refused.value)) < 300
+
+
 def test_what_is_kept_back_for_the_caller_is_not_due_yet(heart: Heart) -> None:
     jobs = EmbeddedJobs(heart)
     task = jobs.task(jobs.trigger("report", "ada", here=True).task_id)
@@ -274,8 +316,9 @@ def test_another_organisation_sees_and_starts_nothing(heart: Heart, tmp_path: Pa
     job_id = mine.job("report").job_id
     (refused,) = launched(theirs.heart, cron(job_id))
     assert (refused.state, refused.task_id) == (TaskState.BLOCKED, "")
-    assert theirs.deploy_plan().added == ()
-    assert theirs.deploy().dag_hash != mine.dag_versions()[0].dag_hash
+    for deploy in (theirs.deploy_plan, theirs.deploy):
+        with pytest.raises(NothingToDeploy):
+            deploy()
     other = EmbeddedJobs(
         deployed_heart(heart.database, tmp_path, world(jobs=(LOAD, DOUBLE, REPORT)), "other")
     )
@@ -283,5 +326,5 @@ def test_another_organisation_sees_and_starts_nothing(heart: Heart, tmp_path: Pa
     assert other.job("report").job_id != job_id
     assert other.trigger("report", "eve", key="one").new
     assert len(other.tasks()) == len(mine.tasks()) == 1
-    assert len(other.dag_versions()) == 2
+    assert len(other.dag_versions()) == 1
     assert len(mine.dag_versions()) == 1

@@ -97,6 +97,12 @@ def test_failed_with_a_code_whose_way_out_needs_more_than_the_dataset() -> None:
     assert told[-1] == "Next: lakeguard why silver.flights"
 
 
+def test_a_run_that_others_ended_leads_to_its_task() -> None:
+    error = Failure(code="LG-4003", message="its lease is over")
+    ended = nouns.result(RunStatus.FAILED, error=error)
+    assert lines(ended, 2)[-1] == f"Next: lakeguard tasks show {ended.run_id}"
+
+
 def test_failed_without_a_known_code() -> None:
     error = Failure(code="LG-9999", message="?")
     told = lines(nouns.result(RunStatus.FAILED, error=error), 2)

@@ -22,7 +22,7 @@ LakeGuardError
 │   ├── BadPlace           LG-1613
 │   ├── PlaceTaken         LG-1614
 │   ├── UnknownJob         LG-1621, UnknownGraph LG-1622, LaunchInvalid LG-1623
-│   ├── NoEvent            LG-1641, SecretEvent LG-1642
+│   ├── NothingToDeploy    LG-1624, NoEvent LG-1641, SecretEvent LG-1642
 │   ├── NoSuchReach        LG-1661, UnknownInvalidation LG-1662
 │   ├── InvalidationOver   LG-1663, WhyNeeded LG-1664, NeverBuiltAgain LG-1665
 │   ├── BadUserName        LG-1681
@@ -52,7 +52,7 @@ LakeGuardError
 │   ├── OutputThere        LG-3313
 │   ├── TaskCanceled       LG-3301
 │   ├── LaunchRefused      LG-3320, one code per gate up to LG-3330; GraphLeft LG-3331
-│   ├── EventDiffers       LG-3341
+│   ├── KeySpent           LG-3332, EventDiffers LG-3341
 │   ├── NotApart           LG-3381
 │   └── NotReplayable      LG-3201, ReadsAllAnew LG-3202
 ├── MoveError              a move did not happen
@@ -300,7 +300,7 @@ class Fenced(MoveError):
 
     code = "LG-4003"
     what = "run {run} was ended before it could finish: {reason}"
-    next_command = "lakeguard runs"
+    next_command = "lakeguard tasks show {run}"
 
 
 class CommitMismatch(MoveError):

@@ -35,6 +35,14 @@ class LaunchInvalid(UsageError):
     next_command = "lakeguard jobs show {job}"
 
 
+class NothingToDeploy(UsageError):
+    """Apply definitions first: the graph is made of the datasets and jobs that are registered."""
+
+    code = "LG-1624"
+    what = "there is nothing to deploy: no dataset and no job is applied"
+    next_command = "lakeguard apply, then: lakeguard deploy"
+
+
 class LaunchRefused(Refused):
     """A gate said no before the launch; the refusal is recorded with the task."""
 
@@ -114,6 +122,14 @@ class NotRunnable(LaunchRefused):
 
     code = "LG-3330"
     next_command = "lakeguard jobs show JOB"
+
+
+class KeySpent(Refused):
+    """One key is one start: the first stays as it was, and another needs another key."""
+
+    code = "LG-3332"
+    what = "job {job} was started by {key} as {task}, and otherwise: {difference}"
+    next_command = "lakeguard tasks show {task}, or start it with another --key"
 
 
 class GraphLeft(Refused):

@@ -66,7 +66,9 @@ def ways_out_of(
         program = isinstance(dataset.build, FromFrame) and run.replay is None
         again = _again(run)
         command = (
-            way_to_build(dataset) if program else next_for_failure(failure, run.dataset, again)
+            way_to_build(dataset)
+            if program
+            else next_for_failure(failure, run.dataset, run.run_id, again)
         )
         yield WayOut(command=command, when="To go on")
         return
@@ -150,21 +152,23 @@ def _applied(dataset: DatasetDefinition, run: RunRow) -> str:
     return f"lakeguard apply && {_again(run) or way_to_build(dataset)}"
 
 
-def next_for_failure(failure: Failure | None, dataset: DatasetName, again: str = "") -> str:
-    """The next command that the error's own class names, as far as the dataset fills it in.
+def next_for_failure(
+    failure: Failure | None, dataset: DatasetName, run_id: str, again: str = ""
+) -> str:
+    """The next command that the error's own class names, as far as dataset and run fill it in.
 
     ``again`` is what was typed, where that was no plain run: a run would do something else.
     """
     if failure is not None:
         for kind in error_classes():
             if kind.code == failure.code:
-                command = _filled(kind.next_command, dataset)
+                command = _filled(kind.next_command, dataset, run_id)
                 return command.replace(f"lakeguard run {dataset}", again) if again else command
     return f"lakeguard runs {dataset}"
 
 
-def _filled(command: str, dataset: DatasetName) -> str:
+def _filled(command: str, dataset: DatasetName, run_id: str) -> str:
     try:
-        return command.format(dataset=dataset)
+        return command.format(dataset=dataset, run=run_id)
     except (KeyError, IndexError):
         return f"lakeguard why {dataset}"

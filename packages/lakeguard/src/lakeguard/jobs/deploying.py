@@ -27,7 +27,7 @@ from lakeguard.state.tables import tasks
 from lakeguard_sdk.errors import SecretReason
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.job import Deployed
-from lakeguard_sdk.job_errors import GraphLeft
+from lakeguard_sdk.job_errors import GraphLeft, NothingToDeploy
 from lakeguard_sdk.secret_values import holds_secret
 from lakeguard_sdk.task_errors import NotCancelable
 from lakeguard_sdk.words import TaskState
@@ -68,9 +68,12 @@ def deploy(heart: Heart, reason: str = "", to: str | None = None) -> Deployed:
 
 
 def defined_graph(connection: Connection, org_id: str) -> Graph:
-    """The graph of what is registered now."""
+    """The graph of what is registered now; ``NothingToDeploy`` where that is nothing."""
     jobs = current_jobs(connection, org_id).values()
-    return graph_of(parents_of_all(connection, org_id), [job.definition for job in jobs])
+    graph = graph_of(parents_of_all(connection, org_id), [job.definition for job in jobs])
+    if graph == Graph():
+        raise NothingToDeploy()
+    return graph
 
 
 def cancel_superseded(heart: Heart) -> tuple[str, ...]:

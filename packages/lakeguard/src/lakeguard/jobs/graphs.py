@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from lakeguard.jobs.dag import Graph
+from lakeguard.jobs.remembered import Remembered
 from lakeguard.ledger.happenings import tell_activation
 from lakeguard.state import facts
 from lakeguard.state.tables import dag_activations, dag_versions
@@ -17,8 +19,9 @@ from lakeguard_sdk.job import DagVersion
 from lakeguard_sdk.job_errors import UnknownGraph
 
 SHORTEST_HASH = 8
+SHOWN_HASH = 12
 _SHA = "sha256:"
-_MOST_KNOWN = 64
+_MOST_NAMED = 4
 
 
 @dataclass(frozen=True)
@@ -28,17 +31,22 @@ class StoredGraph:
     graph: Graph
 
 
+_remembered = Remembered[StoredGraph](most=64)
+
+
 def active_graph(connection: Connection, org_id: str) -> StoredGraph | None:
     """The one that was activated last; None before the first."""
     dag_version_id = active_graph_id(connection, org_id)
     if dag_version_id is None:
         return None
-    if dag_version_id not in _known:
+
+    def read(missing: set[str]) -> dict[str, StoredGraph]:
         query = select(dag_versions).where(
-            dag_versions.c.org_id == org_id, dag_versions.c.dag_version_id == dag_version_id
+            dag_versions.c.org_id == org_id, dag_versions.c.dag_version_id.in_(missing)
         )
-        _keep(_stored(connection.execute(query).one()))
-    return _known[dag_version_id]
+        return {row.dag_version_id: _stored(row) for row in connection.execute(query)}
+
+    return _remembered.of({dag_version_id}, read)[dag_version_id]
 
 
 def active_graph_id(connection: Connection, org_id: str) -> str | None:
@@ -73,19 +81,34 @@ def keep_graph(connection: Connection, org_id: str, graph: Graph, at: datetime) 
 
 
 def find_graph(connection: Connection, org_id: str, said: str) -> StoredGraph:
-    """By its id, its hash, or the beginning of its hash."""
-    rows = connection.execute(select(dag_versions).where(dag_versions.c.org_id == org_id)).all()
+    """By its id, its hash, or the beginning of its hash where no other begins so."""
+    query = select(dag_versions).where(dag_versions.c.org_id == org_id)
+    rows = connection.execute(query.order_by(dag_versions.c.dag_version_id.desc())).all()
     wanted = said.removeprefix(_SHA)
-    found = [
-        row
-        for row in rows
-        if row.dag_version_id == said
-        or (len(wanted) >= SHORTEST_HASH and row.content_hash.removeprefix(_SHA).startswith(wanted))
-    ]
-    if len(found) != 1:
-        hint = "" if not found else f"; {len(found)} versions begin so"
-        raise UnknownGraph(version=said[:80], hint=hint)
-    return _stored(found[0])
+    found = [row for row in rows if row.dag_version_id == said]
+    if not found and len(wanted) >= SHORTEST_HASH:
+        found = [row for row in rows if _bare_hash(row).startswith(wanted)]
+    if len(found) == 1:
+        return _stored(found[0])
+    if found:
+        hint = f" alone: {_names(found)} begin so"
+    else:
+        near = [row for row in rows if row.dag_version_id.startswith(said)]
+        near += [row for row in rows if _bare_hash(row).startswith(wanted) and row not in near]
+        needed = f"write a whole id, or {SHORTEST_HASH} characters of a hash or more"
+        hint = f"; {needed}, of {_names(near)}" if near else ""
+    raise UnknownGraph(version=said[:80] or "''", hint=hint)
+
+
+def _bare_hash(row: Any) -> str:
+    return str(row.content_hash).removeprefix(_SHA)
+
+
+def _names(rows: Sequence[Any]) -> str:
+    """The newest first, each by its id and what is shown of its hash."""
+    told = [f"{row.dag_version_id} ({_bare_hash(row)[:SHOWN_HASH]})" for row in rows]
+    more = f" and {len(told) - _MOST_NAMED:,} more" if len(told) > _MOST_NAMED else ""
+    return f"{', '.join(told[:_MOST_NAMED])}{more}"
 
 
 def activate(
@@ -128,16 +151,6 @@ def list_graphs(connection: Connection, org_id: str) -> list[DagVersion]:
             )
         )
     return found
-
-
-_known: dict[str, StoredGraph] = {}
-"""By id; a version never changes."""
-
-
-def _keep(graph: StoredGraph) -> None:
-    if len(_known) >= _MOST_KNOWN:
-        _known.clear()
-    _known[graph.dag_version_id] = graph
 
 
 def _stored(row: Any) -> StoredGraph:

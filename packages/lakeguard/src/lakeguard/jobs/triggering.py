@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import date
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, and_, select
 
 from lakeguard.jobs.current import CurrentJob
-from lakeguard.jobs.launching import launch
+from lakeguard.jobs.launching import launch, parameters_text
 from lakeguard.jobs.listing import require_job
 from lakeguard.jobs.wishes import Cause, CauseKind, Wish
 from lakeguard.promotion.heart import Heart
+from lakeguard.state.tables import md_jobs, tasks
 from lakeguard_sdk.canonical import content_hash
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.job import Launch
-from lakeguard_sdk.job_errors import LaunchInvalid
-from lakeguard_sdk.secret_values import is_reference, is_written_out, looks_secret
+from lakeguard_sdk.job_errors import KeySpent, LaunchInvalid
+from lakeguard_sdk.secret_values import is_reference, is_written_out, looks_secret, shown_value
 
 LONGEST_KEY = 200
+_PREFIX = "manual:"
 _LONGEST_VALUE = 10_000
 _MOST_VALUES = 100
+_LONGEST_TOLD = 60
+_MOST_TOLD = 3
 
 
 def trigger(
@@ -47,16 +52,58 @@ def trigger(
         day=day,
         reserved=here,
     )
-    return launch(connection, heart, [wish])[0]
+    (launched,) = launch(connection, heart, [wish])
+    if launched.task_id and not launched.new:
+        _require_same(connection, heart.org_id, job, wish, launched.task_id)
+    return launched
+
+
+def _require_same(
+    connection: Connection, org_id: str, job: CurrentJob, wish: Wish, task_id: str
+) -> None:
+    """The same again gets the first answer; another start under its key is refused."""
+    query = (
+        select(tasks.c.parameters, md_jobs.c.job_name)
+        .outerjoin(md_jobs, and_(md_jobs.c.job_id == tasks.c.job_id, md_jobs.c.org_id == org_id))
+        .where(tasks.c.org_id == org_id, tasks.c.task_id == task_id)
+    )
+    row = connection.execute(query).one()
+    before = {"the job": row.job_name, **_said(row.parameters)}
+    now = {"the job": job.name, **_said(parameters_text(wish))}
+    if before != now:
+        key = wish.key.removeprefix(_PREFIX)
+        raise KeySpent(job=job.name, key=key, task=task_id, difference=_difference(before, now))
+
+
+def _said(parameters: str) -> dict[str, str | None]:
+    kept = json.loads(parameters)
+    return {"--date": kept.get("day")} | {
+        f"--set {name}": value for name, value in kept.get("set", {}).items()
+    }
+
+
+def _difference(before: Mapping[str, str | None], now: Mapping[str, str | None]) -> str:
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    told = [f"{name} was {_word(before, name)} and is {_word(now, name)}" for name in names]
+    more = f" and {len(told) - _MOST_TOLD:,} more" if len(told) > _MOST_TOLD else ""
+    return f"{'; '.join(told[:_MOST_TOLD])}{more}"
+
+
+def _word(said: Mapping[str, str | None], name: str) -> str:
+    value = said.get(name)
+    if value is None:
+        return "not set"
+    shown = shown_value(name, value)
+    return (shown if len(shown) <= _LONGEST_TOLD else f"{shown[:_LONGEST_TOLD]}…") or "empty"
 
 
 def _key(key: str | None, day: date | None, values: Mapping[str, str]) -> str:
     if key is not None:
-        return f"manual:{key}"
+        return f"{_PREFIX}{key}"
     if day is None:
-        return f"manual:{new_id('task')}"
+        return f"{_PREFIX}{new_id('task')}"
     said = content_hash(dict(values)).removeprefix("sha256:")[:16] if values else ""
-    return "-".join(filter(None, [f"manual:{day.isoformat()}", said]))
+    return "-".join(filter(None, [f"{_PREFIX}{day.isoformat()}", said]))
 
 
 def _check(job: CurrentJob, values: Mapping[str, str], key: str | None) -> None:

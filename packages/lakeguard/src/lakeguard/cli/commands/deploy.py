@@ -21,7 +21,8 @@ def command(call: Call, dry_run: bool, to: str | None, reason: str, listing: boo
 
     The same content is the same version, and deploying it again changes nothing. Only jobs of the
     active graph are started. Going back with --to cancels work of newer versions, and results of
-    it that come late are not taken. VERSION is an id, or the beginning of a hash.
+    it that come late are not taken. VERSION is an id, or at least 8
+    characters of a hash.
     """
     if listing:
         versions = client_of(call).jobs.dag_versions()

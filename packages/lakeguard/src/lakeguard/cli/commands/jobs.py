@@ -83,7 +83,8 @@ def trigger(
 ) -> int:
     """Start JOB by hand: a worker takes its task, or this process with --here.
 
-    The same key, or without one the same day and parameters, start it once. Exit 3 where a gate
+    The same key, or without one the same day and parameters, start it once; a key that was used
+    with another day or other parameters is refused. Exit 3 where a gate
     refuses the start; with --here, 1 where it failed and 3 where it was blocked.
     """
     values = _values(job, said)

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import GAP, Tone, moment, number, plural, strong, table, toned
+from lakeguard.jobs.graphs import SHOWN_HASH
 from lakeguard_sdk.job import DagVersion, Deployed
-
-_SHOWN_HASH = 12
 
 
 def deployed_lines(done: Deployed, *, dry_run: bool = False) -> list[str]:
@@ -63,4 +62,4 @@ def versions_lines(versions: Sequence[DagVersion]) -> list[str]:
 
 
 def short_hash(digest: str) -> str:
-    return digest.removeprefix("sha256:")[:_SHOWN_HASH]
+    return digest.removeprefix("sha256:")[:SHOWN_HASH]

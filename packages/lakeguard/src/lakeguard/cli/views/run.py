@@ -81,7 +81,7 @@ def _failed(result: RunResult, published: int | None, again: str) -> list[str]:
     if result.error is not None:
         first, *more = inert_lines(result.error.message)
         lines += indented([f"{inert(result.error.code)}  {first}", *indented(more)])
-    lines.append(f"Next: {next_for_failure(result.error, result.dataset, again)}")
+    lines.append(f"Next: {next_for_failure(result.error, result.dataset, result.run_id, again)}")
     return lines
 
 
