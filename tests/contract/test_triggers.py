@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from lakeguard.embedded.dispatch import EmbeddedDispatch
+from lakeguard.triggers import looking
 from lakeguard.triggers.statements import last_completed
 from lakeguard.triggers.ticking import Watch, tick
 from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.job import Ticked
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.words import TaskState
 from tests.worlds.databases import KINDS
 from tests.worlds.planes import NUMBERS
-from tests.worlds.triggered_jobs import OTHERS, Plane, job, make_plane
+from tests.worlds.triggered_jobs import OTHERS, Plane, counted_statements, job, make_plane
 
 BOTH = f"{NUMBERS}, {OTHERS}"
 
@@ -94,12 +96,12 @@ def test_a_version_while_the_job_was_off_counts_when_it_is_on(plane: Plane) -> N
     assert plane.tick().triggered == 1
 
 
-def land(plane: Plane, name: str, text: str = "x", age: float = 60.0) -> Path:
+def land(plane: Plane, name: str, text: str = "x", modified: float | None = None) -> Path:
     path = Path(plane.heart.lake, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    then = plane.watch.looking.wall() - age
-    os.utime(path, (then, then))
+    if modified is not None:
+        os.utime(path, (modified, modified))
     return path
 
 
@@ -124,17 +126,87 @@ def test_each_file_starts_the_job_once_and_again_when_it_changed(plane: Plane) -
 
 def test_a_file_that_is_still_being_written_is_left_alone(plane: Plane) -> None:
     plane.apply(job("load", on_files="landing/*.csv"))
-    moment = [0.0]
-    plane.watch.looking.steady = lambda: moment[0]
-    land(plane, "landing/a.csv", "half", age=0)
-    assert plane.tick().triggered == 0, "seen for the first time"
-    moment[0] += 5
-    land(plane, "landing/a.csv", "half and more", age=0)
-    assert plane.tick().triggered == 0, "it changed"
-    moment[0] += 0.1
-    assert plane.tick().triggered == 0, "a moment is no pause"
-    moment[0] += 5
+    moment = plane.patient(30)
+    land(plane, "landing/a.csv", "half")
+    assert plane.tick() == Ticked(settling=1), "seen for the first time"
+    moment[0] += 29
+    land(plane, "landing/a.csv", "half and more")
+    assert plane.tick() == Ticked(settling=1), "it changed"
+    moment[0] += 29
+    assert plane.tick() == Ticked(settling=1), "it has not been quiet for long enough"
+    moment[0] += 1
+    assert plane.tick() == Ticked(triggered=1)
+    assert plane.tick() == Ticked()
+
+
+@pytest.mark.parametrize("modified", [0.0, 1e9, 4e9], ids=["never", "long ago", "in the future"])
+def test_no_clock_of_the_day_says_that_a_file_is_whole(plane: Plane, modified: float) -> None:
+    """Whoever writes it may have any: only two looks of one process are compared."""
+    plane.apply(job("load", on_files="landing/*.csv"))
+    moment = plane.patient(30)
+    land(plane, "landing/a.csv", modified=modified)
+    assert plane.tick() == Ticked(settling=1)
+    moment[0] += 30
+    assert plane.tick() == Ticked(triggered=1)
+
+
+def test_a_file_that_grows_under_the_same_time_is_still_being_written(plane: Plane) -> None:
+    plane.apply(job("load", on_files="landing/*.csv"))
+    moment = plane.patient(30)
+    for text in ("a", "ab", "abc"):
+        land(plane, "landing/a.csv", text, modified=1e9)
+        assert plane.tick() == Ticked(settling=1)
+        moment[0] += 30
+    assert plane.tick() == Ticked(triggered=1)
+
+
+def test_the_next_dispatcher_waits_anew_and_launches_nothing_twice(plane: Plane) -> None:
+    plane.apply(job("load", on_files="landing/*.csv"))
+    moment = plane.patient(30)
+    land(plane, "landing/a.csv")
+    plane.tick()
+    moment[0] += 30
+    assert plane.tick() == Ticked(triggered=1)
+    land(plane, "landing/b.csv")
+    assert plane.tick() == Ticked(settling=1)
+    plane.watch = Watch()
+    moment = plane.patient(30)
+    assert plane.tick() == Ticked(settling=1), "the first one is known, the second one is new"
+    moment[0] += 30
+    assert plane.tick() == Ticked(triggered=1)
+    assert plane.tick() == Ticked()
+    assert len(plane.tasks()) == 2
+
+
+def test_of_many_files_only_new_ones_and_some_of_the_rest_are_looked_at(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change of any of the rest is seen after as many turns as it takes to look at all."""
+    monkeypatch.setattr("lakeguard.triggers.looking.AGAIN_AT_ONCE", 2)
+    plane.apply(job("load", on_files="landing/*.csv"))
+    for number in range(10):
+        land(plane, f"landing/{number}.csv")
+    assert plane.tick().triggered == 10
+    plane.tick()
+    looked: list[str] = []
+    look_at = looking._look_at
+    monkeypatch.setattr(looking, "_look_at", lambda *of: looked.append(of[1]) or look_at(*of))
+    land(plane, "landing/new.csv")
     assert plane.tick().triggered == 1
+    assert (len(looked), "landing/new.csv" in looked) == (3, True)
+    land(plane, "landing/7.csv", "changed")
+    with counted_statements(plane.heart.database) as sent:
+        assert sum(plane.tick().triggered for _ in range(6)) == 1
+    assert sum("FROM trigger_cursors" in each.replace('"', "") for each in sent) <= 6
+    assert len(plane.tasks()) == 12
+
+
+def test_a_job_that_comes_later_has_the_files_that_another_had(plane: Plane) -> None:
+    plane.apply(job("load", on_files="landing/*.csv"))
+    land(plane, "landing/a.csv")
+    assert [plane.tick().triggered for _ in range(2)] == [1, 0]
+    plane.apply(job("more", on_files="landing/*"))
+    assert [plane.tick().triggered for _ in range(2)] == [1, 0]
 
 
 def test_a_link_out_of_the_lake_is_not_followed(plane: Plane, tmp_path: Path) -> None:
@@ -145,7 +217,6 @@ def test_a_link_out_of_the_lake_is_not_followed(plane: Plane, tmp_path: Path) ->
     (outside / "b.csv").write_text("x")
     Path(plane.heart.lake, "landing", "b.csv").symlink_to(outside / "b.csv")
     Path(plane.heart.lake, "landing", "folder").symlink_to(outside)
-    plane.watch.looking.wall = lambda: 2e10
     assert plane.tick().triggered == 1
 
 

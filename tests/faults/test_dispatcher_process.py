@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
 import signal
 import subprocess
@@ -77,9 +76,8 @@ def dispatching(folder: Path, *options: str) -> Iterator[Dispatcher]:
 
 
 def project(folder: Path) -> None:
-    client = make_project(folder, Definitions(jobs=(job("load", on_files="landing/*.csv"),)))
-    settings = folder / "lakeguard.toml"
-    settings.write_text(f"{settings.read_text()}\n[env.dev.dispatch]\ntick_seconds = 1\n")
+    jobs = (job("load", on_files="landing/*.csv"),)
+    client = make_project(folder, Definitions(jobs=jobs), tick_seconds=1, quiet_seconds=1)
     client.jobs.deploy("tests")
 
 
@@ -87,7 +85,6 @@ def land(folder: Path, name: str) -> None:
     path = folder / "landing" / name
     path.parent.mkdir(exist_ok=True)
     path.write_text("x")
-    os.utime(path, (1e9, 1e9))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -50,7 +49,7 @@ def waiting_project(folder: Path) -> Client:
         job("filed", on_files="landing/*.csv"),
         job("told", on_event='{"source": ["shop"]}'),
     )
-    client = make_project(folder, Definitions(jobs=jobs))
+    client = make_project(folder, Definitions(jobs=jobs), quiet_seconds=0)
     client.jobs.deploy("tests")
     assert client.jobs.tick().problems == ()
     database = open_state(load_settings(folder, None))
@@ -61,7 +60,6 @@ def waiting_project(folder: Path) -> Client:
     landed = folder / "landing" / "a.csv"
     landed.parent.mkdir()
     landed.write_text("x")
-    os.utime(landed, (1e9, 1e9))
     return client
 
 

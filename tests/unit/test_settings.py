@@ -133,6 +133,7 @@ def test_places_may_be_absolute(tmp_path: Path) -> None:
         ("[env.dev]\ndispatch = 1", "env.dev.dispatch: write a table"),
         ("[env.dev.dispatch]\nlease_second = 1", "did you mean lease_seconds?"),
         ("[env.dev.dispatch]\nattempts = 0", "attempts: write a whole number from 1 to 100"),
+        ("[env.dev.dispatch]\nquiet_seconds = -1", "quiet_seconds: write a whole number from 0"),
         ("[env.dev.dispatch]\ntick_seconds = 86401", "tick_seconds: write a whole number"),
         ("[env.dev.dispatch]\nlease_seconds = 59", "at least two have to fit into a lease"),
         ("[env.dev.dispatch]\nbackoff_first_seconds = 601", "longer than the longest"),

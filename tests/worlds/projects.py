@@ -43,9 +43,11 @@ def settings_text() -> str:
     return f'[env.dev]\ndatabase = "{shared_server().url}"\nschema = "{schema}"\n'
 
 
-def make_project(folder: Path, definitions: Definitions) -> Client:
+def make_project(folder: Path, definitions: Definitions, **dispatch: int) -> Client:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "lakeguard.toml").write_text(settings_text())
+    lines = "".join(f"{key} = {value}\n" for key, value in dispatch.items())
+    told = f"\n[env.dev.dispatch]\n{lines}" if lines else ""
+    (folder / "lakeguard.toml").write_text(settings_text() + told)
     if _kind == ["sqlite"]:
         migrated_file(folder / ".lakeguard" / "state.db")
     client = connect(folder)

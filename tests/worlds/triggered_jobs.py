@@ -24,6 +24,7 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.runs import PromotionRuns
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.settings import DispatchSettings
 from lakeguard.state.database import Database
 from lakeguard.state.tables import job_schedules, tasks
 from lakeguard.triggers.ticking import Watch, tick
@@ -40,6 +41,8 @@ from tests.worlds.lakes import MemoryLake
 from tests.worlds.planes import NUMBERS, Clock, numbers_definitions
 
 OTHERS = DatasetName("bronze.others")
+AT_ONCE = DispatchSettings(quiet_seconds=0)
+"""A file is whole as soon as it is seen."""
 _numbers = count(1)
 _FAILURE = Failure(code="LG-4651", message="it went wrong", retryable=False)
 
@@ -117,6 +120,13 @@ class Plane:
             dispatch.report(assignment.ticket, said)
         return sorted(str(assignment.job) for assignment in claimed)
 
+    def patient(self, quiet_seconds: int) -> list[float]:
+        """Files have to be quiet for so long from now on, on a clock that the test sets."""
+        moment = [0.0]
+        self.heart = replace(self.heart, dispatch=DispatchSettings(quiet_seconds=quiet_seconds))
+        self.watch.looking.steady = lambda: moment[0]
+        return moment
+
     def far_away(self, lake: str) -> Heart:
         return replace(self.heart, lake=lake)
 
@@ -149,6 +159,7 @@ def make_plane(kind: str, folder: Path) -> Plane:
         lake=str(folder),
         clock=clock,
         actor="tester",
+        dispatch=AT_ONCE,
     )
     plane = Plane(heart, clock, lake)
     _register(plane)

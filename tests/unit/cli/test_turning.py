@@ -111,3 +111,17 @@ def test_a_teller_says_nothing_of_an_idle_turn(capsys: pytest.CaptureFixture[str
     program(BUSY)
     told = json.loads(capsys.readouterr().out)
     assert (told["at"], told["triggered"]) == ("2026-01-01T00:00:00+00:00", 1_000)
+
+
+def test_a_file_that_comes_is_told_only_to_who_asked() -> None:
+    told: list[str] = []
+    TurnTeller(as_json=False, note=told.append)(Ticked(settling=2))
+    assert told == []
+    assert turn_lines(Ticked(settling=2)) == ["2 new, and perhaps still being written"]
+
+
+def test_two_turns_are_told_as_one() -> None:
+    first = Ticked(scheduled=1, triggered=2, settling=3, problems=("files: it passed",))
+    assert first.then(Ticked(triggered=1, settling=1)) == Ticked(
+        scheduled=1, triggered=3, settling=1
+    )

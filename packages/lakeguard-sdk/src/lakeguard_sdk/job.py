@@ -135,4 +135,15 @@ class Ticked(Noun):
     reaped: int = 0
     invalidated: int = 0
     told: int = 0
+    delivered: int = 0
+    """Tables of data databases that show what is published again."""
+    settling: int = 0
+    """Files that are new and may still be being written."""
     problems: tuple[str, ...] = Field(default=())
+
+    def then(self, later: Ticked) -> Ticked:
+        """Both turns as one: what was done adds up, what is left is what the later one left."""
+        done = set(Ticked.model_fields) - {"settling", "problems"}
+        return later.model_copy(
+            update={name: getattr(self, name) + getattr(later, name) for name in done}
+        )

@@ -19,6 +19,8 @@ class DispatchSettings(Noun):
     backoff_longest_seconds: int = 600
     tick_seconds: int = 5
     """So often the dispatcher looks what is due."""
+    quiet_seconds: int = 30
+    """A file that looked the same for so long is whole."""
 
     @property
     def lease(self) -> timedelta:

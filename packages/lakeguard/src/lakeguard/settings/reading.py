@@ -211,8 +211,9 @@ class _Reader(SettingsText):
         self.check_keys(told, DispatchSettings.model_fields, where)
         for key, value in told.items():
             most = MOST_ATTEMPTS if key == "attempts" else MOST_SECONDS
-            if type(value) is not int or not 1 <= value <= most:
-                raise self.error(f"{where}.{key}: write a whole number from 1 to {most:,}")
+            least = 0 if key == "quiet_seconds" else 1
+            if type(value) is not int or not least <= value <= most:
+                raise self.error(f"{where}.{key}: write a whole number from {least} to {most:,}")
         found = DispatchSettings(**told)
         if found.heartbeat_seconds * 2 > found.lease_seconds:
             raise self.error(f"{where}.heartbeat_seconds: at least two have to fit into a lease")

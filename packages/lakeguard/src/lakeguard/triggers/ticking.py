@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lakeguard.promotion.heart import Heart
-from lakeguard.triggers.files import Looking, launch_arrived
+from lakeguard.triggers.files import launch_arrived
 from lakeguard.triggers.following import launch_following
+from lakeguard.triggers.looking import Looking
 from lakeguard.triggers.roster import Roster, read_roster
 from lakeguard.triggers.schedules import follow_definitions, launch_due
 from lakeguard.triggers.updates import launch_updated
@@ -63,7 +64,7 @@ def _definitions(heart: Heart, watch: Watch) -> Ticked:
 def _loops(heart: Heart, watch: Watch, roster: Roster) -> Iterator[Loop]:
     yield "schedules", lambda: _scheduled(heart, watch, roster)
     yield "updates", lambda: _triggered(launch_updated(heart, roster))
-    yield "files", lambda: _triggered(launch_arrived(heart, roster, watch.looking))
+    yield "files", lambda: _arrived(heart, watch, roster)
     yield "after", lambda: _triggered(launch_following(heart, roster))
 
 
@@ -76,6 +77,11 @@ def _scheduled(heart: Heart, watch: Watch, roster: Roster) -> Ticked:
         watch.followed = None
     count = _triggered(turn.launches)
     return Ticked(scheduled=count.triggered, refused=count.refused, problems=tuple(turn.told))
+
+
+def _arrived(heart: Heart, watch: Watch, roster: Roster) -> Ticked:
+    turn = launch_arrived(heart, roster, watch.looking)
+    return _triggered(turn.launches).model_copy(update={"settling": turn.settling})
 
 
 def _triggered(launches: Sequence[Launch]) -> Ticked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -17,6 +18,7 @@ from lakeguard.cli.turning import TurnLoop, beside
 from lakeguard.cli.views.dispatcher import TurnTeller, turn_lines
 from lakeguard.settings import Settings, load_settings
 from lakeguard_sdk.client import Client
+from lakeguard_sdk.job import Ticked
 
 
 @click.command("dispatcher")
@@ -38,7 +40,7 @@ def command(call: Call, once: bool, listen: str | None) -> int:
     if once:
         if listen is not None:
             raise click.UsageError("--once ends at once, and so cannot --listen")
-        done = client.jobs.tick()
+        done = _one_turn(client, settings)
         answer(call, done.to_data(), turn_lines(done) or ["nothing was due"])
         return 1 if done.problems else 0
     loop = TurnLoop(
@@ -56,6 +58,17 @@ def command(call: Call, once: bool, listen: str | None) -> int:
         loop.run()
         note("stopping")
     return 0
+
+
+def _one_turn(client: Client, settings: Settings) -> Ticked:
+    """Nobody remembers what a turn before saw of files, so that it looks at new ones twice."""
+    done = client.jobs.tick()
+    if not done.settling:
+        return done
+    quiet = settings.dispatch.quiet_seconds
+    note(f"{done.settling:,} new; looking again in {quiet:,} s whether they are whole")
+    time.sleep(quiet)
+    return done.then(client.jobs.tick())
 
 
 @contextmanager

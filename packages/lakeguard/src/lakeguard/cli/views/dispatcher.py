@@ -22,6 +22,7 @@ _WORDS = {
     "dead": "dead",
     "invalidated": "launched to catch up",
     "told": "told",
+    "delivered": "delivered",
 }
 
 
@@ -45,8 +46,8 @@ class TurnTeller:
 
 
 def is_idle(done: Ticked) -> bool:
-    """Whether the turn found nothing to do and nothing to say."""
-    return done == Ticked()
+    """Whether the turn found nothing to do and nothing to say; a file that comes is no news yet."""
+    return done == Ticked(settling=done.settling)
 
 
 def turn_lines(done: Ticked) -> list[str]:
@@ -54,4 +55,6 @@ def turn_lines(done: Ticked) -> list[str]:
         f"{getattr(done, name):,} {word}" for name, word in _WORDS.items() if getattr(done, name)
     ]
     lines = [", ".join(counts)] if counts else []
+    if done.settling:
+        lines.append(f"{done.settling:,} new, and perhaps still being written")
     return lines + [f"{toned('!', Tone.BAD)} {inert(said)}" for said in done.problems]
