@@ -46,6 +46,72 @@ def test_a_graph_from_its_plan_to_going_back(shell: Shell, place: tuple[str, Pat
     assert (unknown.code, "LG-1622" in unknown.err) == (2, True)
 
 
+@pytest.fixture
+def lake(shell: Shell, tmp_path: Path) -> Path:
+    assert shell("init", tmp_path / "lake", "--example").code == 0
+    return tmp_path / "lake"
+
+
+def define(lake: Path, name: str) -> None:
+    folder = lake / "definitions" / "jobs"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.yaml").write_text(f"job: {name}\ndataset: silver.orders\n")
+
+
+def test_nothing_is_deployed_where_nothing_is_applied(shell: Shell, lake: Path) -> None:
+    for more in ((), ("--dry-run",)):
+        refused = shell("deploy", *more, "--project", lake)
+        assert refused.code == 2
+        assert "! 5 definitions of the files are not applied: + source orders" in refused.err
+        assert "LG-1624" in refused.err
+        assert "Next: lakeguard apply, then: lakeguard deploy" in refused.err
+    assert shell("deploy", "--list", "--json", "--project", lake).data["versions"] == []
+
+
+def test_a_deployment_names_what_is_not_applied(shell: Shell, lake: Path) -> None:
+    place = ("--project", lake)
+    shell("apply", *place)
+    first = shell("deploy", *place).out
+    assert "not applied" not in first
+    assert first.endswith("Next: lakeguard jobs list\n")
+    define(lake, "nightly")
+    told = [
+        "! 1 definition of the files is not applied: + job nightly",
+        "Next: lakeguard apply, then: lakeguard deploy",
+    ]
+    for more in ((), ("--dry-run",)):
+        lines = shell("deploy", *more, *place).out.splitlines()
+        assert "= UNCHANGED" in lines[0]
+        assert lines[1:] == told
+    data = shell("deploy", "--json", *place).data
+    assert data["unapplied"] == {"definitions": ["+ job nightly"], "mistakes": 0}
+    (version,) = shell("deploy", "--list", "--json", *place).data["versions"]
+    assert "not applied" not in shell("deploy", "--to", version["dag_version_id"], *place).out
+    shell("apply", *place)
+    assert "+ job nightly" in shell("deploy", *place).out
+    define(lake, "ni ghtly")
+    broken = shell("deploy", *place)
+    assert broken.code == 0
+    assert "! the files have 1 mistake; what they change is not applied" in broken.out
+    assert broken.out.endswith("Next: lakeguard validate\n")
+
+
+def test_a_list_without_jobs_says_what_to_do(shell: Shell, lake: Path) -> None:
+    place = ("--project", lake)
+    none = shell("jobs", "list", *place).out
+    assert none == "no jobs\nNext: write definitions/jobs/NAME.yaml, then: lakeguard apply\n"
+    shell("apply", *place)
+    define(lake, "nightly")
+    lines = shell("jobs", "list", *place).out.splitlines()
+    assert lines == [
+        "no jobs are applied",
+        "! 1 definition of the files is not applied: + job nightly",
+        "Next: lakeguard apply, then: lakeguard deploy",
+    ]
+    data = shell("jobs", "list", "--json", *place).data
+    assert data["unapplied"]["definitions"] == ["+ job nightly"]
+
+
 def test_a_job_is_looked_at_switched_and_started(shell: Shell, place: tuple[str, Path]) -> None:
     assert "Next: lakeguard deploy" in shell("jobs", "list", *place).out
     shell("deploy", *place)

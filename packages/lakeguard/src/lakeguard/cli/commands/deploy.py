@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 
-from lakeguard.cli.opening import client_of, writing
+from lakeguard.cli.opening import client_of, project_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
+from lakeguard.cli.progress import note
+from lakeguard.cli.unapplied import Unapplied, unapplied, unapplied_lines
 from lakeguard.cli.views.graphs import deployed_lines, versions_lines
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.job_errors import NothingToDeploy
 
 
 @click.command("deploy")
@@ -19,7 +26,8 @@ from lakeguard.cli.views.graphs import deployed_lines, versions_lines
 def command(call: Call, dry_run: bool, to: str | None, reason: str, listing: bool) -> None:
     """Make the graph of the datasets and jobs that are applied the active one.
 
-    The same content is the same version, and deploying it again changes nothing. Only jobs of the
+    Definitions of the files that are not applied are no part of it, and are named. The same
+    content is the same version, and deploying it again changes nothing. Only jobs of the
     active graph are started. Going back with --to cancels work of newer versions, and results of
     it that come late are not taken. VERSION is an id, or at least 8
     characters of a hash.
@@ -30,9 +38,24 @@ def command(call: Call, dry_run: bool, to: str | None, reason: str, listing: boo
         answer(call, data, versions_lines(versions))
         return
     if dry_run:
-        planned = client_of(call).jobs.deploy_plan(to)
-        answer(call, {"deployed": planned.to_data()}, deployed_lines(planned, dry_run=True))
-        return
-    with writing(call) as client:
-        done = client.jobs.deploy(reason, to=to)
-    answer(call, {"deployed": done.to_data()}, deployed_lines(done))
+        client = client_of(call)
+        with _compared(call, client, to) as found:
+            done = client.jobs.deploy_plan(to)
+    else:
+        with writing(call) as client, _compared(call, client, to) as found:
+            done = client.jobs.deploy(reason, to=to)
+    lines = deployed_lines(done, unapplied_lines(found), dry_run=dry_run)
+    answer(call, {"deployed": done.to_data(), "unapplied": found.to_data()}, lines)
+
+
+@contextmanager
+def _compared(call: Call, client: Client, to: str | None) -> Iterator[Unapplied]:
+    """Whoever goes back asks for no files. Where there is nothing to deploy, it is told first
+    what there would be."""
+    found = Unapplied() if to is not None else unapplied(client, project_of(call))
+    try:
+        yield found
+    except NothingToDeploy:
+        for line in unapplied_lines(found)[:1]:
+            note(line)
+        raise

@@ -7,10 +7,18 @@ from datetime import UTC, datetime
 import click
 
 from lakeguard.cli.here import EXIT_CODES, run_here
-from lakeguard.cli.opening import client_of, person, writing
+from lakeguard.cli.opening import client_of, person, project_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
-from lakeguard.cli.views.jobs import ended_lines, job_lines, jobs_lines, launch_lines, switch_lines
+from lakeguard.cli.unapplied import unapplied
+from lakeguard.cli.views.jobs import (
+    ended_lines,
+    job_lines,
+    jobs_lines,
+    launch_lines,
+    no_jobs_lines,
+    switch_lines,
+)
 from lakeguard_sdk.job_errors import LaunchInvalid
 from lakeguard_sdk.words import TaskState
 
@@ -27,7 +35,12 @@ def command() -> None:
 @shared_options
 def listing(call: Call) -> None:
     """List jobs: what starts each, whether it may start, when next, and how it ended last."""
-    rows = client_of(call).jobs.jobs()
+    client = client_of(call)
+    rows = client.jobs.jobs()
+    if not rows:
+        found = unapplied(client, project_of(call))
+        answer(call, {"jobs": [], "unapplied": found.to_data()}, no_jobs_lines(found))
+        return
     data = {"jobs": [row.to_data() for row in rows]}
     answer(call, data, jobs_lines(rows, datetime.now(UTC)))
 

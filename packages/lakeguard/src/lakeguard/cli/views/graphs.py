@@ -10,20 +10,23 @@ from lakeguard.jobs.graphs import SHOWN_HASH
 from lakeguard_sdk.job import DagVersion, Deployed
 
 
-def deployed_lines(done: Deployed, *, dry_run: bool = False) -> list[str]:
-    """What changed or would change, one line each."""
+def deployed_lines(
+    done: Deployed, unapplied: Sequence[str] = (), *, dry_run: bool = False
+) -> list[str]:
+    """What changed or would change, one line each; what is not applied yet comes before all that
+    is to be done next."""
     short = short_hash(done.dag_hash)
     if not done.changed:
         lines = [f"{toned('= UNCHANGED', Tone.GOOD)}  this graph is active already ({short})"]
-        return [*lines, *_canceled(done)]
+        return [*lines, *_canceled(done), *unapplied]
     lines = [f"  {toned('+', Tone.GOOD)} {inert(said)}" for said in done.added]
     lines += [f"  {toned('-', Tone.BAD)} {inert(said)}" for said in done.removed]
     lines += [f"  {toned('~', Tone.WARN)} {inert(said)}" for said in done.altered]
     if dry_run:
-        return [*lines, "nothing was changed", "Next: lakeguard deploy"]
+        return [*lines, "nothing was changed", *(unapplied or ["Next: lakeguard deploy"])]
     mark = toned("✓ DEPLOYED", Tone.GOOD)
     lines.append(f"{mark}  {strong(done.dag_version_id)}{GAP}{short}")
-    return [*lines, *_canceled(done), "Next: lakeguard jobs list"]
+    return [*lines, *_canceled(done), *(unapplied or ["Next: lakeguard jobs list"])]
 
 
 def _canceled(done: Deployed) -> list[str]:

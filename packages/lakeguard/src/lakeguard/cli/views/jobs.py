@@ -8,6 +8,7 @@ from datetime import datetime
 
 from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import GAP, Tone, age, columns, indented, moment, strong, table, toned
+from lakeguard.cli.unapplied import Unapplied, unapplied_lines
 from lakeguard.cli.views.tasks import state_mark, tasks_lines
 from lakeguard.work import Ended, Ending
 from lakeguard_sdk.dispatch import TaskRow
@@ -20,8 +21,6 @@ _LONGEST = 40
 
 def jobs_lines(rows: Sequence[JobRow], now: datetime) -> list[str]:
     """In the order of their names."""
-    if not rows:
-        return ["no jobs", "Next: write definitions/jobs/NAME.yaml, then: lakeguard apply"]
     cells = [
         [
             strong(row.job),
@@ -40,6 +39,13 @@ def jobs_lines(rows: Sequence[JobRow], now: datetime) -> list[str]:
     if any(row.kind is not None and not row.deployed for row in rows):
         lines.append("Next: lakeguard deploy")
     return lines
+
+
+def no_jobs_lines(found: Unapplied) -> list[str]:
+    """Where none is applied: those that the files define, or how to define one."""
+    if found.jobs or found.mistakes:
+        return ["no jobs are applied", *unapplied_lines(found)]
+    return ["no jobs", "Next: write definitions/jobs/NAME.yaml, then: lakeguard apply"]
 
 
 def job_lines(row: JobRow, tasks: Sequence[TaskRow], now: datetime) -> list[str]:
