@@ -18,7 +18,7 @@ from lakeguard_sdk.definition import (
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.run import RunResult, RunTicket
 from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import LoadType, RunStatus
+from lakeguard_sdk.words import LoadType, RunStatus, TaskState
 from tests.unit.cli.conftest import Shell
 from tests.unit.cli.conftest import shell as shell
 from tests.worlds.hand_work import evidence_of, run_by_hand
@@ -120,7 +120,7 @@ def test_a_run_that_died_after_its_commit_is_ended_whatever_its_text(
     begin(client)
     turned_clock.pass_time(3600)
     (ended,) = client.operations.reap()
-    assert (ended.status, ended.version) == (RunStatus.SUCCESS, 1)
+    assert (ended.state, ended.version) == (TaskState.COMPLETED, 1)
     assert publish(client).version == 2
 
 

@@ -11,8 +11,11 @@ from lakeguard.dispatch.lapsing import end_lapsed
 from lakeguard.state.database import Database
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import TaskState
+from tests.unit.cli.conftest import Shell
+from tests.unit.cli.conftest import shell as shell
 from tests.worlds.databases import KINDS, discard, fresh_database
 from tests.worlds.hand_work import evidence_of, run_by_hand
+from tests.worlds.job_graphs import deployed_world
 from tests.worlds.lakes import DeltaLake
 from tests.worlds.planes import ELSEWHERE, NUMBERS, Clock
 from tests.worlds.projects import numbers_project
@@ -72,3 +75,42 @@ def test_what_a_turn_ends_is_the_dispatchers_deed(tmp_path: Path, turned_clock: 
     assert client.jobs.tick().reaped == 1
     last = client.jobs.transitions(task_id)[-1]
     assert (last.to_state, last.actor) == (TaskState.FAILED, "dispatcher:ends")
+
+
+@pytest.mark.usefixtures("each_state")
+def test_whoever_ends_what_is_dead_is_told_of_each(tmp_path: Path, turned_clock: Clock) -> None:
+    client = deployed_world(tmp_path)
+    begun_at = turned_clock()
+    build = client.operations.submit(NUMBERS, "test")
+    plan = client.runs.open_run(build, ELSEWHERE)
+    assert isinstance(plan, RunPlan)
+    report = client.jobs.trigger("report", "test").task_id
+    (claimed,) = client.dispatch.claim(ELSEWHERE)
+    turned_clock.pass_time(3600)
+    first, second = client.operations.reap()
+    assert (first.task_id, first.run_id, first.name) == (build, plan.ticket.run_id, "load")
+    assert (second.task_id, second.run_id) == (report, claimed.ticket.run_id)
+    assert second.name == "report"
+    for each in (first, second):
+        assert (each.worker, each.reason) == (ELSEWHERE, "its lease is over")
+        assert (each.state, each.version) == (TaskState.FAILED, None)
+        assert each.lease_expires_at is not None
+        assert begun_at <= each.begun_at < each.lease_expires_at < turned_clock()
+    assert client.operations.reap() == []
+
+
+def test_a_command_that_writes_tells_in_a_line_what_it_ended(
+    tmp_path: Path, turned_clock: Clock, shell: Shell
+) -> None:
+    client = deployed_world(tmp_path)
+    task_id = client.jobs.trigger("report", "test").task_id
+    (claimed,) = client.dispatch.claim(ELSEWHERE)
+    turned_clock.pass_time(3600)
+    (line,) = shell("jobs", "disable", "load", "--project", tmp_path).err.splitlines()
+    run_id, worker = claimed.ticket.run_id, f"{ELSEWHERE.host}:{ELSEWHERE.pid}"
+    assert line.startswith(
+        f"task {task_id} of report was left behind (run {run_id}, begun by {worker} at 20"
+    )
+    assert line.endswith(" UTC): its lease is over; it was ended, and the task is failed")
+    assert ", its lease until 20" in line
+    assert shell("jobs", "enable", "load", "--project", tmp_path).err == ""

@@ -23,6 +23,7 @@ from lakeguard_sdk.words import (
     RunStatus,
     SourceFormat,
     TargetFormat,
+    TaskState,
 )
 
 
@@ -285,6 +286,24 @@ class RunResult(Noun):
     error: Failure | None = None
     decision: Decision | None = None
     ended_at: Instant
+
+
+class LeftBehind(Noun):
+    """An attempt that nobody went on with, and what became of it."""
+
+    task_id: str
+    run_id: str
+    name: str
+    """Of its job, else of its dataset."""
+    worker: WorkerIdentity | None = None
+    begun_at: Instant
+    lease_expires_at: Instant | None = None
+    reason: str
+    """Why it was held for dead."""
+    state: TaskState
+    """What its task is now."""
+    version: int | None = None
+    """Of its commit, where that stood already: it was adopted."""
 
 
 SchemaVerdict.model_rebuild()

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lakeguard.cli.inert import inert
+from lakeguard.cli.layout import moment
 from lakeguard.cli.options import Call
 from lakeguard.cli.progress import note
 from lakeguard.relay.background import get_ready
 from lakeguard.settings import find_project
 from lakeguard_sdk.client import Client, connect
 from lakeguard_sdk.errors import LakeGuardError, StateError
-from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.run import LeftBehind
 
 
 def project_of(call: Call) -> Path:
@@ -50,10 +51,17 @@ def _tell_late(client: Client) -> None:
         note(f"what is late is not known: {inert(error)}")
 
 
-def reaped_line(ended: RunResult) -> str:
-    """What became of a run whose process had died."""
+def reaped_line(ended: LeftBehind) -> str:
+    """Whose attempt it was, since when, why it was ended and what its task is now."""
+    worker, until = ended.worker, ended.lease_expires_at
+    by = "" if worker is None else f" by {inert(worker.host)}:{worker.pid}"
+    begun = f"run {inert(ended.run_id)}, begun{by} at {moment(ended.begun_at)}"
+    lease = "" if until is None else f", its lease until {moment(until)}"
     became = f"its commit was adopted as v{ended.version}" if ended.version else "it was ended"
-    return f"run {inert(ended.run_id)} of {ended.dataset} was left behind: {became}"
+    return (
+        f"task {inert(ended.task_id)} of {inert(ended.name)} was left behind ({begun}{lease}): "
+        f"{inert(ended.reason)}; {became}, and the task is {ended.state}"
+    )
 
 
 def person() -> str:

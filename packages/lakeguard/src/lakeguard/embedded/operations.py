@@ -38,7 +38,7 @@ from lakeguard_sdk.profile import Profile, ProfilePlan
 from lakeguard_sdk.quarantine import KeptChoice, KeptRows, ReplayOrder
 from lakeguard_sdk.reach import Reach
 from lakeguard_sdk.reading import PointerMove
-from lakeguard_sdk.run import RunResult, Window
+from lakeguard_sdk.run import LeftBehind, Window
 from lakeguard_sdk.secret_values import holds_secret
 from lakeguard_sdk.waiver import WaiverRow
 from lakeguard_sdk.words import RunStatus
@@ -124,7 +124,7 @@ class EmbeddedOperations:
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained:
         return maintain(self.heart, name, dry_run=dry_run)
 
-    def reap(self) -> Sequence[RunResult]:
+    def reap(self) -> Sequence[LeftBehind]:
         """Also brings tables of waiting rows to what the ledger says, where a crash left one."""
         ended = reap(self.heart)
         show_all_waiting(self.heart)

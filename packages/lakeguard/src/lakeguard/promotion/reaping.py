@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.attempt_ends import REPORTED_KINDS
 from lakeguard.dispatch.lapsing import cause_of_death, end_lapsed, find_lapsed
+from lakeguard.dispatch.listing import show_task
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.intents import intent_of_run, outcome_of
 from lakeguard.ledger.runs import result_of_run
@@ -20,7 +21,7 @@ from lakeguard.registry.store import dataset_by_id
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.errors import CommitMismatch, Fenced, LakeGuardError, StateError
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket
+from lakeguard_sdk.run import Failure, Intent, LeftBehind, RunResult, RunTicket
 from lakeguard_sdk.words import RunStatus, TaskState
 
 
@@ -38,14 +39,44 @@ class Reaped:
 
     runs: list[RunResult] = field(default_factory=list)
     """Of datasets."""
+    builds: list[Task] = field(default_factory=list)
+    """Whose runs these were, in the same order, as they were before."""
     reported: list[Task] = field(default_factory=list)
     """Of jobs that build no dataset."""
     problems: list[str] = field(default_factory=list)
 
 
-def reap(heart: Heart) -> list[RunResult]:
-    """As ``end_dead``; the answer names the runs of datasets alone."""
-    return end_dead(heart).runs
+def reap(heart: Heart) -> list[LeftBehind]:
+    """As ``end_dead``, for somebody who is told what was ended."""
+    found = end_dead(heart)
+    if not found.builds and not found.reported:
+        return []
+    with heart.database.read() as connection:
+        return [
+            *(
+                _left_behind(connection, heart, task, run.version)
+                for task, run in zip(found.builds, found.runs, strict=True)
+            ),
+            *(_left_behind(connection, heart, task) for task in found.reported),
+        ]
+
+
+def _left_behind(
+    connection: Connection, heart: Heart, task: Task, version: int | None = None
+) -> LeftBehind:
+    row = show_task(connection, heart.org_id, task.task_id)
+    run_id = str(task.run_id)
+    return LeftBehind(
+        task_id=task.task_id,
+        run_id=run_id,
+        name=row.job or row.dataset or task.dataset_id,
+        worker=task.worker,
+        begun_at=tasks.started_at(connection, heart.org_id, run_id),
+        lease_expires_at=task.lease_expires_at,
+        reason=cause_of_death(task, heart.clock()) or "",
+        state=row.state,
+        version=version,
+    )
 
 
 def end_dead(heart: Heart) -> Reaped:
@@ -61,11 +92,14 @@ def end_dead(heart: Heart) -> Reaped:
     for task in running:
         if task.kind not in REPORTED_KINDS and cause_of_death(task, heart.clock()) is not None:
             try:
-                found.runs.extend(_reap_one(heart, task))
+                ended = _reap_one(heart, task)
             except StateError:
                 raise
             except (LakeGuardError, OSError) as error:
                 found.problems.append(f"run {task.run_id} could not be ended: {error}")
+                continue
+            found.runs.extend(ended)
+            found.builds.extend([task] * len(ended))
     return found
 
 
