@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.jobs.catching_up import Look, Node, Stale, follow
+from lakeguard.jobs.catching_up import Look, Node, Stale, follow, undecided
 from lakeguard_sdk.invalidation import Standing
 from lakeguard_sdk.reach import Reach
 from lakeguard_sdk.run import Window
@@ -216,3 +216,43 @@ def test_what_a_version_put_right_by_itself_is_sound_from_then_on(
     ]
     for name in late:
         assert world.shown[ROOT] != stale.repaired, name
+
+
+@given(worlds(), st.data())
+def test_runs_that_nobody_asks_for_change_nothing(
+    drawn: tuple[World, Reach], data: st.DataObject
+) -> None:
+    world, reach = drawn
+    stale = Stale(ROOT, reach, world.since, data.draw(st.sampled_from((None, 1))))
+    every = world.nodes()
+    expected = follow(stale, every)
+    caught_up = [
+        name for name, item in expected.items() if item.made.standing is Standing.CAUGHT_UP
+    ]
+    over = data.draw(st.sets(st.sampled_from(caught_up))) if caught_up else set()
+    nodes = {name: replace(node, looks=()) for name, node in every.items()}
+    read: set[str] = set()
+    while missing := undecided(stale, nodes, over) - read:
+        read |= missing
+        nodes |= {name: every[name] for name in missing}
+    found = follow(stale, nodes)
+    assert found.keys() == expected.keys()
+    for name in expected.keys() - over:
+        assert found[name] == expected[name], (name, read)
+
+
+def test_below_what_was_never_put_right_no_run_is_asked_for() -> None:
+    names = [f"d{number}" for number in range(4)]
+    parents = {name: tuple(names[number - 1 : number]) for number, name in enumerate(names)}
+    no = dict.fromkeys(names, False)
+    world = World({**parents, ROOT: ()}, no, no, dict.fromkeys(names, True))
+    for name in names:
+        world.run(name, None, False, frozenset())
+    world.since = world.now
+    for name in names * 3:
+        world.run(name, None, False, frozenset())
+    stale = Stale(ROOT, Reach(), world.since)
+    assert undecided(stale, world.nodes(), ()) == {ROOT}
+    put_right = replace(stale, repaired=world.shown[ROOT] - 1)
+    assert undecided(put_right, world.nodes(), {ROOT, "d1"}) == set(names)
+    assert undecided(put_right, world.nodes(), set(names)) == set()

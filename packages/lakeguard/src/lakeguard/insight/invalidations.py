@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
 from lakeguard.jobs.catching_up import Followed
-from lakeguard.jobs.reconciling import Open, jobs_by_dataset, standing, task_key
+from lakeguard.jobs.known_runs import KnownRuns
+from lakeguard.jobs.reconciling import (
+    Open,
+    jobs_by_dataset,
+    launched_tasks,
+    standing,
+    task_key,
+)
 from lakeguard.ledger.invalidations import (
     Ended,
     Invalidation,
@@ -19,7 +26,7 @@ from lakeguard.ledger.invalidations import (
 from lakeguard.ledger.partitions import partitions_at
 from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.registry.store import RegisteredDataset
-from lakeguard.state.tables import dataset_registry, tasks
+from lakeguard.state.tables import dataset_registry
 from lakeguard_sdk.errors import UnknownVersion
 from lakeguard_sdk.invalidation import Follower, InvalidationRow, PartitionRow
 from lakeguard_sdk.names import DatasetName
@@ -44,11 +51,11 @@ def invalidation_rows(
     connection: Connection, org_id: str, name: DatasetName | None, *, every: bool
 ) -> Sequence[InvalidationRow]:
     """The newest first; those of a dataset are the ones that reach it."""
-    telling = _Telling(connection, org_id)
     over = (
         [(one, end) for one, end in every_invalidation(connection, org_id) if end] if every else []
     )
     known = progress_of(connection, org_id, [one.invalidation_id for one, _ in over])
+    telling = _Telling(connection, org_id, known)
     rows = [telling.ended(one, end, known[one.invalidation_id]) for one, end in over]
     rows += [telling.under_way(one) for one in telling.open]
     chosen = [row for row in rows if name is None or name in _reached(row)]
@@ -57,10 +64,10 @@ def invalidation_rows(
 
 def invalidation_row(connection: Connection, org_id: str, invalidation_id: str) -> InvalidationRow:
     one, end = require_invalidation(connection, org_id, invalidation_id)
-    telling = _Telling(connection, org_id)
     if end is not None:
         known = progress_of(connection, org_id, [invalidation_id])
-        return telling.ended(one, end, known[invalidation_id])
+        return _Telling(connection, org_id, known).ended(one, end, known[invalidation_id])
+    telling = _Telling(connection, org_id, {})
     found = {item.invalidation.invalidation_id: item for item in telling.open}
     return telling.under_way(found[invalidation_id])
 
@@ -72,11 +79,19 @@ def _reached(row: InvalidationRow) -> set[DatasetName]:
 class _Telling:
     """What rows say beside the facts: names, jobs and tasks, read once for all of them."""
 
-    def __init__(self, connection: Connection, org_id: str) -> None:
-        self._histories, self.open = standing(connection, org_id)
+    def __init__(
+        self, connection: Connection, org_id: str, over: Mapping[str, Collection[str]]
+    ) -> None:
+        """``over``: by invalidation that ended, the datasets that it reached."""
+        self._histories, self.open = standing(connection, org_id, KnownRuns())
         self._names = _names(connection, org_id)
         self._jobs = jobs_by_dataset(connection, org_id, self._histories) if self.open else {}
-        self._tasks = _tasks(connection, org_id)
+        reached = {one.invalidation.invalidation_id: one.followed for one in self.open}
+        keys: dict[str, list[str]] = {}
+        for invalidation_id, datasets in {**over, **reached}.items():
+            for dataset_id in datasets:
+                keys.setdefault(dataset_id, []).append(task_key(invalidation_id, dataset_id))
+        self._tasks = launched_tasks(connection, org_id, keys)
 
     def ended(self, one: Invalidation, end: Ended, known: dict[str, Progress]) -> InvalidationRow:
         followers = tuple(
@@ -134,11 +149,3 @@ def _names(connection: Connection, org_id: str) -> dict[str, DatasetName]:
         select(table.dataset_id, table.dataset_name).where(table.org_id == org_id)
     )
     return {row.dataset_id: DatasetName(row.dataset_name) for row in rows}
-
-
-def _tasks(connection: Connection, org_id: str) -> dict[str, str]:
-    """By key, what was launched."""
-    query = select(tasks.c.dedupe_key, tasks.c.task_id).where(
-        tasks.c.org_id == org_id, tasks.c.dedupe_key.startswith("invalidation:")
-    )
-    return {row.dedupe_key: row.task_id for row in connection.execute(query)}

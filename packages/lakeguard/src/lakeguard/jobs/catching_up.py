@@ -6,8 +6,8 @@ the invalidation reaches, and over all that is invalid; or where it stands on a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from lakeguard.ledger.invalidations import Progress
@@ -78,6 +78,7 @@ class Followed:
 def follow(stale: Stale, nodes: Mapping[str, Node]) -> dict[str, Followed]:
     """Everybody whom it reaches, parents before children, the dataset itself first."""
     order = _reached(stale, nodes)
+    parents = _parents(stale, nodes, order)
     reaches = _reaches(stale, nodes, order)
     sound = _sound(stale, nodes, order)
     found: dict[str, Followed] = {}
@@ -89,12 +90,35 @@ def follow(stale: Stale, nodes: Mapping[str, Node]) -> dict[str, Followed]:
             continue
         waits = tuple(
             parent
-            for parent in _affected_parents(stale, node, nodes, order)
+            for parent in parents[dataset_id]
             if nodes[parent].published not in sound.get(parent, ())
         )
         made = _progress(node, sound[dataset_id], bool(waits) or node.published is None)
-        found[dataset_id] = Followed(made, reaches[dataset_id], waits)
+        over = made.standing is Standing.CAUGHT_UP
+        found[dataset_id] = Followed(made, reaches[dataset_id], () if over else waits)
     return found
+
+
+def undecided(stale: Stale, nodes: Mapping[str, Node], over: Collection[str]) -> set[str]:
+    """Whose runs say how far everybody is: those of who is not over, and of all above them.
+
+    Where nothing is sound, nothing below can be: of those no run is asked for.
+    """
+    order = _reached(stale, nodes)
+    parents = _parents(stale, nodes, order)
+    found: set[str] = set()
+    waiting = [one for one in order if one not in over and _is_affected(stale, nodes[one])]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += parents[one]
+    pieces = list(_sound_by_piece(stale, nodes, order))
+    return {
+        one
+        for one in found
+        if any(all(sound[parent] for parent in parents[one]) for sound in pieces)
+    }
 
 
 def _progress(node: Node, sound: frozenset[int], waits: bool) -> Progress:
@@ -146,15 +170,11 @@ def _parents_first(chosen: set[str], nodes: Mapping[str, Node]) -> Iterator[str]
         yield from walk(one)
 
 
-def _affected_parents(
-    stale: Stale, node: Node, nodes: Mapping[str, Node], order: Sequence[str]
-) -> list[str]:
-    """Of what it is built from, that which the invalidation reaches; of its own dataset none."""
-    if node.dataset_id == stale.dataset_id:
-        return []
-    return [
-        parent for parent in node.parents if parent in order and _is_affected(stale, nodes[parent])
-    ]
+def _parents(stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]) -> dict[str, list[str]]:
+    """Of what each is built from, that which the invalidation reaches; of its own dataset none."""
+    affected = {one for one in order if _is_affected(stale, nodes[one])}
+    found = {one: [name for name in nodes[one].parents if name in affected] for one in order}
+    return {**found, stale.dataset_id: []}
 
 
 def _reaches(stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]) -> dict[str, Reach]:
@@ -179,36 +199,40 @@ def _sound(
 ) -> dict[str, frozenset[int]]:
     """The versions of each that are sound in every piece."""
     found: dict[str, frozenset[int]] = {}
-    for piece in stale.reach.pieces:
-        part = Stale(stale.dataset_id, piece, stale.since, stale.repaired)
-        for dataset_id, versions in _sound_in_piece(part, nodes, order).items():
+    for piece in _sound_by_piece(stale, nodes, order):
+        for dataset_id, versions in piece.items():
             found[dataset_id] = found.get(dataset_id, versions) & versions
     return found
 
 
-def _sound_in_piece(
+def _sound_by_piece(
     stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]
-) -> dict[str, frozenset[int]]:
-    reaches = _reaches(stale, nodes, order)
-    sound: dict[str, frozenset[int]] = {}
-    for dataset_id in order:
-        node, own = nodes[dataset_id], dataset_id == stale.dataset_id
-        parents = _affected_parents(stale, node, nodes, order)
-        good = {stale.repaired} if own else set()
-        for look in node.looks:
-            late = look.opened_at > stale.since
-            saw = all(look.inputs.get(name) in sound.get(name, ()) for name in parents)
-            covers = (own and bool(stale.repaired)) or _covers(look, node, reaches[dataset_id], own)
-            if late and saw and covers:
-                good.add(look.base if look.version is None else look.version)
-        sound[dataset_id] = _with_followers(good, node)
-    return sound
+) -> Iterator[dict[str, frozenset[int]]]:
+    parents = _parents(stale, nodes, order)
+    late = {
+        one: [look for look in nodes[one].looks if look.opened_at > stale.since] for one in order
+    }
+    for piece in stale.reach.pieces:
+        reaches = _reaches(replace(stale, reach=piece), nodes, order)
+        sound: dict[str, frozenset[int]] = {}
+        for one in order:
+            own = one == stale.dataset_id
+            repaired = stale.repaired if own else None
+            good: set[int | None] = {repaired}
+            for look in late[one]:
+                saw = all(look.inputs.get(name) in sound.get(name, ()) for name in parents[one])
+                if saw and (repaired or _covers(look, nodes[one], reaches[one], own)):
+                    good.add(look.base if look.version is None else look.version)
+            sound[one] = _with_followers(good, late[one])
+        yield sound
 
 
-def _with_followers(good: set[int | None], node: Node) -> frozenset[int]:
+def _with_followers(good: set[int | None], looks: Sequence[Look]) -> frozenset[int]:
     """These versions, and those that stand on one of them."""
     found = {version for version in good if version is not None}
-    made = [(look.version, look.base) for look in node.looks if look.version is not None]
+    if not found:
+        return frozenset()
+    made = [(look.version, look.base) for look in looks if look.version is not None]
     for version, base in sorted(made, key=lambda pair: pair[0]):
         if base in found:
             found.add(version)

@@ -6,16 +6,18 @@ same facts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Connection, select
 
 from lakeguard.dispatch.open_tasks import not_over
-from lakeguard.jobs.catching_up import Followed, Stale, follow
+from lakeguard.jobs.catching_up import Followed, Node, Stale, follow, undecided
 from lakeguard.jobs.current import CurrentJob, current_jobs
 from lakeguard.jobs.graphs import active_graph
 from lakeguard.jobs.histories import Histories, read_histories
+from lakeguard.jobs.known_runs import KnownRuns
 from lakeguard.jobs.launching import launch
 from lakeguard.jobs.wishes import Cause, CauseKind, Wish
 from lakeguard.ledger.invalidations import (
@@ -60,46 +62,68 @@ class Open:
         return [one for one in made if one.standing in told]
 
 
-def reconcile(heart: Heart) -> int:
-    """How many jobs were launched. The same facts again launch nothing."""
+def reconcile(heart: Heart, known: KnownRuns | None = None) -> int:
+    """How many jobs were launched. The same facts again launch nothing.
+
+    Who asks time and again keeps the runs that were read.
+    """
+    runs = KnownRuns() if known is None else known
     with heart.database.read() as connection:  # mostly nothing is new, and nobody waits for it
-        if not any(_planned(connection, heart)):
+        if not any(_planned(connection, heart, runs)):
             return 0
     with heart.database.write() as connection:
         hold(connection, f"invalidations:{heart.org_id}")
-        moved, wishes = _planned(connection, heart)
+        moved, wishes = _planned(connection, heart, runs)
         for one in moved:
             _record(connection, heart, one)
         launched = launch(connection, heart, wishes)
     return sum(one.new for one in launched)
 
 
-def _planned(connection: Connection, heart: Heart) -> tuple[list[Open], list[Wish]]:
+def _planned(
+    connection: Connection, heart: Heart, runs: KnownRuns
+) -> tuple[list[Open], list[Wish]]:
     """Of which invalidations something is to be recorded, and who is to be launched."""
-    histories, found = standing(connection, heart.org_id)
+    histories, found = standing(connection, heart.org_id, runs)
     wishes = _wishes(connection, heart, histories, [one for one in found if not one.done])
     return [one for one in found if one.done or one.news], wishes
 
 
-def standing(
-    connection: Connection, org_id: str, dataset_id: str | None = None
-) -> tuple[Histories, list[Open]]:
+def standing(connection: Connection, org_id: str, runs: KnownRuns) -> tuple[Histories, list[Open]]:
     """Every open invalidation as it stands by the facts, the oldest first."""
-    found = open_invalidations(connection, org_id, dataset_id)
+    found = open_invalidations(connection, org_id)
     if not found:
+        runs.keep(())
         return Histories({}, {}), []
-    histories = read_histories(connection, org_id, min(one.created_at for one in found))
     known = progress_of(connection, org_id, [one.invalidation_id for one in found])
-    return histories, [_open(one, histories, known[one.invalidation_id]) for one in found]
+    followed = [(one, _stale(one, known[one.invalidation_id])) for one in found]
+
+    def wanted(nodes: Mapping[str, Node]) -> dict[str, datetime]:
+        """Of each dataset since the oldest invalidation that its runs say something of."""
+        since: dict[str, datetime] = {}
+        for one, stale in followed:  # the oldest first
+            for key in undecided(stale, nodes, known[one.invalidation_id]):
+                since.setdefault(key, stale.since)
+        return since
+
+    histories = read_histories(connection, org_id, wanted, runs)
+    return histories, [
+        _open(one, stale, histories, known[one.invalidation_id]) for one, stale in followed
+    ]
 
 
-def _open(one: Invalidation, histories: Histories, known: dict[str, Progress]) -> Open:
-    """What was recorded stays: who has caught up once has."""
+def _stale(one: Invalidation, known: Mapping[str, Progress]) -> Stale:
     own = known.get(one.dataset_id)
     repaired = own.version if own is not None and one.caused_by is not None else None
-    stale = Stale(one.dataset_id, one.reach, one.created_at, repaired)
+    return Stale(one.dataset_id, one.reach, one.created_at, repaired)
+
+
+def _open(
+    one: Invalidation, stale: Stale, histories: Histories, known: dict[str, Progress]
+) -> Open:
+    """What was recorded stays: who has caught up once has."""
     followed = {
-        key: Followed(known.get(key, item.made), item.reach, item.waits_for)
+        key: Followed(known.get(key, item.made), item.reach, () if key in known else item.waits_for)
         for key, item in follow(stale, histories.nodes).items()
     }
     return Open(one, followed, known)
@@ -149,7 +173,7 @@ def _wishes(
         for key in ready
         if key in jobs
     }
-    launched = _launched(connection, heart.org_id, keys)
+    launched = launched_tasks(connection, heart.org_id, keys)
     busy = _busy(connection, heart.org_id, list(keys))
     wishes = []
     for key in (key for key in keys if key not in busy):
@@ -187,18 +211,20 @@ def task_key(invalidation_id: str, dataset_id: str) -> str:
     return f"{_KEY}:{invalidation_id}:{dataset_id}"
 
 
-def _launched(connection: Connection, org_id: str, keys: Mapping[str, list[str]]) -> set[str]:
-    """Of these keys, by dataset, those that were launched before."""
+def launched_tasks(
+    connection: Connection, org_id: str, keys: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """By key, what was launched under one of these keys; they are given by dataset."""
     pairs = [(dataset_id, key) for dataset_id, some in keys.items() for key in some]
-    found: set[str] = set()
+    found: dict[str, str] = {}
     for start in range(0, len(pairs), _MOST_AT_ONCE):
         some = pairs[start : start + _MOST_AT_ONCE]
-        query = select(tasks.c.dedupe_key).where(
+        query = select(tasks.c.dedupe_key, tasks.c.task_id).where(
             tasks.c.org_id == org_id,
             tasks.c.dataset_id.in_({dataset_id for dataset_id, _ in some}),
             tasks.c.dedupe_key.in_([key for _, key in some]),
         )
-        found |= set(connection.scalars(query))
+        found |= {row.dedupe_key: row.task_id for row in connection.execute(query)}
     return found
 
 

@@ -14,6 +14,7 @@ from lakeguard.state import facts
 from lakeguard.state.tables import (
     data_versions,
     dataset_pointers,
+    dataset_registry_revisions,
     decisions,
     materializations,
     version_inputs,
@@ -212,12 +213,18 @@ class LatestPointer(NamedTuple):
 def latest_pointers(connection: Connection, org_id: str) -> dict[str, LatestPointer]:
     """The published version of every dataset that has one, by the dataset's id.
 
-    A compaction shows what was shown before, so that it is not what brought it about.
+    A compaction shows what was shown before, so that it is not what brought it about. As many
+    looks into an index as there are datasets, however often they were published.
     """
     moves, later = dataset_pointers, dataset_pointers.alias("later")
-    versions = data_versions.c
-    last = select(func.max(later.c.ordinal)).where(
-        later.c.dataset_id == moves.c.dataset_id, later.c.kind != MoveKind.COMPACTION.value
+    datasets, versions = dataset_registry_revisions.c, data_versions.c
+    last = (
+        select(later.c.ordinal)
+        .where(later.c.dataset_id == datasets.dataset_id)
+        .where(later.c.kind != MoveKind.COMPACTION.value)
+        .order_by(later.c.ordinal.desc())
+        .limit(1)
+        .correlate(dataset_registry_revisions)
     )
     rows = connection.execute(
         select(
@@ -227,11 +234,17 @@ def latest_pointers(connection: Connection, org_id: str) -> dict[str, LatestPoin
             moves.c.kind,
             versions.table_rows,
         )
+        .select_from(dataset_registry_revisions)
+        .join(
+            moves,
+            (moves.c.dataset_id == datasets.dataset_id)
+            & (moves.c.ordinal == last.scalar_subquery()),
+        )
         .join(
             data_versions,
             (versions.dataset_id == moves.c.dataset_id) & (versions.version == moves.c.version),
         )
-        .where(moves.c.org_id == org_id, moves.c.ordinal == last.scalar_subquery())
+        .where(datasets.org_id == org_id, datasets.revision == 1)
     )
     return {
         row.dataset_id: LatestPointer(row.version, row.moved_at, MoveKind(row.kind), row.table_rows)

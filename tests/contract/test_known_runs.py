@@ -1,0 +1,147 @@
+"""A dispatcher reads each run once, and only runs that say something of an open invalidation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard.embedded.operations import EmbeddedOperations
+from lakeguard.jobs.catching_up import Look
+from lakeguard.jobs.known_runs import KnownRuns
+from lakeguard.jobs.reconciling import reconcile, standing
+from lakeguard.promotion.heart import Heart
+from lakeguard.registry.store import require_dataset
+from lakeguard_sdk.invalidation import Reason
+from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.reach import Reach
+from lakeguard_sdk.run import Window
+from lakeguard_sdk.words import LoadType
+from tests.worlds.partitioned_numbers import (
+    BRONZE,
+    GOLD,
+    SILVER,
+    Client,
+    dataset,
+    project,
+    publish,
+    unchanged,
+)
+from tests.worlds.planes import Clock
+
+pytestmark = pytest.mark.usefixtures("each_state")
+THREE = (
+    dataset(BRONZE, load=LoadType.APPEND),
+    dataset(SILVER, BRONZE, load=LoadType.FULL),
+    dataset(GOLD, SILVER, load=LoadType.FULL),
+)
+NAMES = (BRONZE, SILVER, GOLD)
+ROWS = {"2026-01": [1], "2026-02": [2]}
+JANUARY = Window(column="month", start="2026-01", end="2026-01")
+
+
+@pytest.fixture
+def client(tmp_path: Path, turned_clock: Clock) -> Client:
+    """Everything is built from a partition that is wrong."""
+    client = project(tmp_path, *THREE)
+    for name in NAMES:
+        publish(client, name, ROWS)
+    turned_clock.pass_time(7_200)
+    client.operations.invalidate(BRONZE, Reach(partitions=("month=2026-01",)), Reason.CORRECTION)
+    turned_clock.pass_time(60)
+    return client
+
+
+def heart_of(client: Client) -> Heart:
+    assert isinstance(client.operations, EmbeddedOperations)
+    return client.operations.heart
+
+
+def looks(heart: Heart, runs: KnownRuns, name: DatasetName) -> tuple[Look, ...]:
+    with heart.database.read() as connection:
+        return runs.looks(require_dataset(connection, heart.org_id, name).dataset_id)
+
+
+def known(heart: Heart, runs: KnownRuns) -> dict[DatasetName, int]:
+    """How many runs of each dataset are remembered."""
+    return {name: len(looks(heart, runs, name)) for name in NAMES}
+
+
+def standings(heart: Heart, runs: KnownRuns) -> list[dict[str, str]]:
+    with heart.database.read() as connection:
+        histories, found = standing(connection, heart.org_id, runs)
+    return [
+        {str(histories.name(key)): item.made.standing for key, item in one.followed.items()}
+        for one in found
+    ]
+
+
+def test_below_what_was_never_put_right_nothing_is_read(client: Client) -> None:
+    heart, runs = heart_of(client), KnownRuns()
+    for name in NAMES * 2:
+        publish(client, name, ROWS)
+    reconcile(heart, runs)
+    assert known(heart, runs) == {BRONZE: 2, SILVER: 0, GOLD: 0}
+    publish(client, BRONZE, {"2026-01": [3]}, window=JANUARY)
+    publish(client, SILVER, ROWS)
+    reconcile(heart, runs)
+    assert known(heart, runs) == {BRONZE: 3, SILVER: 3, GOLD: 2}
+    publish(client, GOLD, ROWS)
+    reconcile(heart, runs)
+    assert client.reader.invalidations() == []
+    reconcile(heart, runs)
+    assert known(heart, runs) == {BRONZE: 0, SILVER: 0, GOLD: 0}
+
+
+def test_a_run_of_long_ago_is_not_read_again(client: Client, turned_clock: Clock) -> None:
+    heart, runs = heart_of(client), KnownRuns()
+    publish(client, BRONZE, ROWS)
+    reconcile(heart, runs)
+    turned_clock.pass_time(86_400)
+    publish(client, BRONZE, ROWS)
+    reconcile(heart, runs)
+    first, _ = looks(heart, runs, BRONZE)
+    publish(client, BRONZE, ROWS)
+    reconcile(heart, runs)
+    again, *later = looks(heart, runs, BRONZE)
+    assert again is first
+    assert [look.version for look in later] == [3, 4]
+
+
+def test_an_end_that_shows_late_is_seen(client: Client, turned_clock: Clock) -> None:
+    heart, runs = heart_of(client), KnownRuns(anew_after=3)
+    turned_clock.pass_time(86_400)
+    publish(client, BRONZE, ROWS)
+    reconcile(heart, runs)
+    turned_clock.pass_time(-1_800)
+    publish(client, BRONZE, ROWS)
+    reconcile(heart, runs)
+    assert known(heart, runs)[BRONZE] == 2
+    turned_clock.pass_time(-36_000)
+    publish(client, BRONZE, ROWS)
+    reconcile(heart, runs)
+    assert known(heart, runs)[BRONZE] == 3, "everything was read anew"
+
+
+def test_who_remembers_sees_what_a_newcomer_sees(client: Client, turned_clock: Clock) -> None:
+    heart, runs = heart_of(client), KnownRuns()
+    steps = (
+        lambda: publish(client, SILVER, ROWS),
+        lambda: publish(client, BRONZE, {"2026-01": [3]}, window=JANUARY),
+        lambda: unchanged(client, GOLD),
+        lambda: publish(client, SILVER, ROWS),
+        lambda: client.operations.rollback(SILVER, 2, "to see"),
+        lambda: publish(client, GOLD, ROWS),
+        lambda: publish(client, SILVER, ROWS),
+        lambda: unchanged(client, GOLD),
+    )
+    seen = []
+    for step in steps:
+        turned_clock.pass_time(4_000)
+        step()
+        found = standings(heart, runs)
+        assert found == standings(heart, KnownRuns())
+        seen.append(found)
+        reconcile(heart, runs)
+    assert len({str(found) for found in seen}) > 4
+    assert client.reader.invalidations() == []
