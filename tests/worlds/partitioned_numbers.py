@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -41,13 +42,15 @@ def dataset(
     load: LoadType = LoadType.PARTITION,
     by: tuple[str, ...] = ("month",),
     active: bool = True,
+    more: Mapping[str, str] = MappingProxyType({}),
 ) -> DatasetDefinition:
+    """``more``: columns beside the two, or other types of these; they are written as NULL."""
     build = (
         FromSql(file="x.sql", text=f"SELECT n, month FROM {parents[0]}")
         if parents
         else FromSource(source="flights")
     )
-    columns = {"n": "long", "month": "string"}
+    columns = {"n": "long", "month": "string", **more}
     return DatasetDefinition(
         dataset=name,
         domain="test",
@@ -148,8 +151,10 @@ def _stage(plan: RunPlan, number: int, month: str | None, numbers: Sequence[int]
         path = f"{plan.staging}/part-{number}.parquet"
     file = Path(plan.location, path)
     file.parent.mkdir(parents=True, exist_ok=True)
-    months = pa.array([month] * len(numbers), pa.string())
-    pq.write_table(pa.table({"n": pa.array(numbers, pa.int64()), "month": months}), file)
+    columns = {"n": pa.array(numbers, pa.int64()), "month": [month] * len(numbers)}
+    others = {column.name for column in plan.table_schema.columns} - columns.keys()
+    nothing = [None] * len(numbers)
+    pq.write_table(pa.table({**columns, **dict.fromkeys(others, nothing)}), file)
     stat = file.stat()
     return StagedFile(
         path=path,

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from lakeguard.dispatch.open_tasks import not_over
 from lakeguard.dispatch.tasks import Task
-from lakeguard.gate.schema_types import type_widens
+from lakeguard.gate.schema_types import grows_into
 from lakeguard.ledger.invalidations import (
     Progress,
     is_read_by_others,
@@ -99,7 +99,7 @@ def _named(keys: Iterable[str]) -> Reach:
 def _breaks(before: TableSchema, after: TableSchema) -> bool:
     """Whether a column that others may have read is gone, or holds other values now."""
     types = [(column.type, after.type_of(column.name)) for column in before.columns]
-    return any(new is None or (new != old and not type_widens(old, new)) for old, new in types)
+    return any(new is None or not grows_into(old, new) for old, new in types)
 
 
 def _tell(
