@@ -153,9 +153,9 @@ def test_only_jobs_of_the_active_graph_start(tmp_path: Path) -> None:
     assert start(client, "late").reason == "job late is not in the active graph"
     client.jobs.deploy()
     assert start(client, "late").state is TaskState.QUEUED
-    revise(
-        client, REPORT.model_copy(update={"type": "http", "config": {"url": "https://x.example"}})
-    )
+    outside = {"type": "http", "config": {"url": "https://x.example"}}
+    signed = {"details": {"signing_secret": "env:KEY"}}
+    revise(client, REPORT.model_copy(update={**outside, **signed}))
     assert "not what the active graph knows" in start(client, "report").reason
 
 

@@ -90,7 +90,11 @@ def test_what_is_set_is_read_back(controls: JobControls) -> None:
     assert controls.kind is not None
     dataset = DatasetName("silver.x") if controls.kind is TaskKind.BUILD else None
     job = JobDefinition(
-        job="zz_job", type=controls.kind.value, dataset=dataset, config=written(controls)
+        job="zz_job",
+        type=controls.kind.value,
+        dataset=dataset,
+        details={"signing_secret": "env:KEY"},
+        config=written(controls),
     )
     reading = read_controls(job)
     assert reading.mistakes == ()
@@ -104,6 +108,6 @@ def test_what_is_set_is_read_back(controls: JobControls) -> None:
 def test_no_text_breaks_the_reading(config: dict[str, str], kind: str) -> None:
     """What is wrong is told by its key, and counts as not said."""
     reading = read_controls(JobDefinition(job="load", type=kind, config=config))
-    places = {*config, "call", "url", "dataset", "type"}
+    places = {*config, "call", "url", "dataset", "type", "signing_secret"}
     assert {mistake.key for mistake in reading.mistakes} <= places
     assert controls_of(JobDefinition(job="load", type=kind, config=config)) == reading.controls

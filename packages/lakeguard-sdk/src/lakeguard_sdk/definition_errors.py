@@ -75,7 +75,10 @@ class MissingKey(DefinitionError):
     """A key that every definition of this kind needs."""
 
     code = "LG-2003"
-    what = "{key!r} is required here"
+    what = "{key!r} is required here{hint}"
+
+    def __init__(self, place: Place, *, hint: str = "", **fields: Any) -> None:
+        super().__init__(place, hint=hint, **fields)
 
 
 class WrongValue(DefinitionError):

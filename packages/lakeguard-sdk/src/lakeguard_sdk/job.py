@@ -11,6 +11,10 @@ from lakeguard_sdk.names import DatasetName, Word
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.words import TaskKind, TaskState
 
+SIGNING_SECRET = "signing_secret"  # noqa: S105 - the name of a parameter
+"""The detail of a job of type ``http`` that names what its calls are signed with, ``env:NAME`` or
+``file:PATH``."""
+
 
 class CatchUp(StrEnum):
     """What is done about times that passed while nobody looked."""

@@ -12,7 +12,14 @@ from typing import Any
 
 from lakeguard.registry import job_values as values
 from lakeguard_sdk.definition import JobDefinition
-from lakeguard_sdk.job import CatchUp, CronTrigger, JobControls, Overlap, UpdateTrigger
+from lakeguard_sdk.job import (
+    SIGNING_SECRET,
+    CatchUp,
+    CronTrigger,
+    JobControls,
+    Overlap,
+    UpdateTrigger,
+)
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import QUEUED_KINDS, TaskKind
 
@@ -46,13 +53,19 @@ ALIASES: dict[str, Callable[[str], Any]] = {
     "frequency#Type": values.frequency,
     "trigger#EventBridge": values.rule_pattern,
     ACTIVE_CONFIG: values.flag,
-    STEP_FUNCTION: str,
+    STEP_FUNCTION: values.name_elsewhere,
 }
 """Keys of other systems that mean something here. A key of ours wins over them."""
 
 TRIGGERS = ("schedule", "on_update", "on_update_any", "on_files", "on_event", "after")
+_STARTED_BY = frozenset({*TRIGGERS, "frequency#Type", "trigger#EventBridge"})
 _OF_TYPE = {"call": ("python",), "url": ("http",), "outputs": ("python", "http")}
 _NEEDED = {"python": "call", "http": "url"}
+_CALLED = ("python", "http")
+"""Types whose workers open the secrets that the details name."""
+_ELSEWHERE = "secret://"
+NO_DATASET = "; or write the type of what runs this job"
+"""Said of a build without a dataset."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +74,16 @@ class Mistake:
 
     key: str
     problem: str
+    """Of a key that is missing: what to write, where that needs saying."""
     missing: bool = False
+    unknown: bool = False
+    block: str = "config"
+    """What the key stands in; empty where that is the definition itself."""
+
+    def __str__(self) -> str:
+        if self.missing:
+            return f"{self.key} is missing"
+        return f"{self.key}: {self.problem}"
 
 
 @dataclass(frozen=True)
@@ -72,6 +94,25 @@ class Reading:
     active: bool
     mistakes: tuple[Mistake, ...] = ()
 
+    def problem_of(self, job: str) -> str:
+        """Why nothing may run under these settings, in one sentence; empty where all were
+        understood."""
+        return f"the settings of job {job} are wrong: {self.mistakes[0]}" if self.mistakes else ""
+
+
+def is_known(key: str) -> bool:
+    """A key of ours, or one of another system, which has a ``#`` in it. What is one that means
+    something here but for its capitals is none: it would mean nothing."""
+    return key in KEYS or (MARK in key and (key in ALIASES or key.casefold() not in _FOLDED))
+
+
+def unknown_hint(key: str) -> str:
+    near = did_you_mean(key, [*KEYS, *ALIASES])
+    return near or f"; settings of other systems have a {MARK} in their names, as in team{MARK}cost"
+
+
+_FOLDED = frozenset(key.casefold() for key in ALIASES)
+
 
 def controls_of(definition: JobDefinition) -> JobControls:
     """With every default filled in; what is wrong counts as not said, and never raises."""
@@ -81,7 +122,7 @@ def controls_of(definition: JobDefinition) -> JobControls:
 def read_controls(definition: JobDefinition) -> Reading:
     """The settings and every mistake in them."""
     said, mistakes = _said(definition.config)
-    mistakes += _contradictions(definition, said)
+    mistakes += [*_contradictions(definition, said), *_details(definition)]
     kind = kind_of(definition)
     controls = JobControls(
         kind=kind,
@@ -109,11 +150,20 @@ def kind_of(definition: JobDefinition) -> TaskKind | None:
     return None if kind is TaskKind.BUILD and definition.dataset is None else kind
 
 
+def is_idle(definition: JobDefinition) -> bool:
+    """A build that is switched on and builds nothing: a mistake where somebody wrote that it is a
+    build, and a name in the catalogue where nobody wrote what it is."""
+    nothing = definition.type == TaskKind.BUILD and definition.dataset is None
+    return nothing and read_controls(definition).active
+
+
 def _said(config: Mapping[str, str]) -> tuple[dict[str, Any], list[Mistake]]:
     said: dict[str, Any] = {}
     mistakes = []
     readers = {**KEYS, **ALIASES}
     for key, text in config.items():
+        if not is_known(key):
+            mistakes.append(Mistake(key, f"unknown key{unknown_hint(key)}", unknown=True))
         if key not in readers:
             continue
         try:
@@ -133,7 +183,7 @@ def _contradictions(definition: JobDefinition, said: Mapping[str, Any]) -> list[
     ]
     if {"on_update", "on_update_any"} <= set(config):
         mistakes.append(Mistake("on_update_any", "on_update stands here too; write one of them"))
-    timed = {"schedule", "frequency#Type"} & set(config)
+    timed = "schedule" in config or _may_be_timed(config, said)
     for key in ("time_zone", "catch_up"):
         if key in config and not timed:
             mistakes.append(Mistake(key, "it is for a schedule, and there is none"))
@@ -142,8 +192,42 @@ def _contradictions(definition: JobDefinition, said: Mapping[str, Any]) -> list[
     needed = _NEEDED.get(kind)
     if needed and needed not in config:
         mistakes.append(Mistake(needed, "", missing=True))
-    if kind == TaskKind.BUILD and definition.dataset is None and set(TRIGGERS) & set(config):
-        mistakes.append(Mistake("dataset", "", missing=True))
+    if _builds_nothing(definition):
+        mistakes.append(Mistake("dataset", NO_DATASET, missing=True, block=""))
+    return mistakes
+
+
+def _may_be_timed(config: Mapping[str, str], said: Mapping[str, Any]) -> bool:
+    """Whether another system's key says when, or was meant to."""
+    key = "frequency#Type"
+    return key in config and said.get(key, "unread") is not None
+
+
+def _builds_nothing(definition: JobDefinition) -> bool:
+    """A workload may stand in the catalogue with its name alone, or with what another system runs
+    it by. One that is to be started or held back here is meant to run here."""
+    if definition.type != TaskKind.BUILD or definition.dataset is not None:
+        return False
+    said = set(definition.config)
+    started_here = STEP_FUNCTION not in said and said & _STARTED_BY
+    return bool(said & set(KEYS) or started_here)
+
+
+def _details(definition: JobDefinition) -> list[Mistake]:
+    """What a worker cannot do without, or would not get."""
+    if definition.type not in _CALLED:
+        return []
+    details = definition.details
+    mistakes = [
+        Mistake(
+            name, "nothing here opens such a secret; write env:NAME or file:PATH", block="details"
+        )
+        for name, text in details.items()
+        if text.startswith(_ELSEWHERE)
+    ]
+    if definition.type == TaskKind.HTTP and SIGNING_SECRET not in details:
+        hint = "; it names what the call is signed with, env:NAME or file:PATH"
+        mistakes.append(Mistake(SIGNING_SECRET, hint, missing=True, block="details"))
     return mistakes
 
 
@@ -154,7 +238,7 @@ def _of_strange_type(definition: JobDefinition) -> list[Mistake]:
         return []
     near = did_you_mean(definition.type, [kind.value for kind in QUEUED_KINDS])
     said = f"nothing here runs jobs of type {definition.type}, and it has {', '.join(asked)}{near}"
-    return [Mistake("type", said)]
+    return [Mistake("type", said, block="")]
 
 
 def _cron(said: Mapping[str, Any]) -> CronTrigger | None:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from enum import StrEnum
+from keyword import iskeyword
 from typing import Any, TypeVar
+from zoneinfo import available_timezones
 
 from lakeguard.gate.durations import duration, is_duration
 from lakeguard.registry.rows.cells import flag_of
@@ -28,6 +31,9 @@ MOST_NAMES = 100
 LONGEST_TIMEOUT = 7 * 86_400
 _NEVER = frozenset({"none", "manual", "adhoc", "ad_hoc", "ad-hoc", "on_demand", "on-demand"})
 """What other systems write where a job has no schedule."""
+_OF_THE_MACHINE = frozenset({"localtime", "posixrules", "Factory"})
+_MARKERS = ("_", ".")
+"""Files whose names begin so are of other tools, and start nothing."""
 _CALL = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*\Z", re.ASCII)
 
 
@@ -93,7 +99,14 @@ def frequency(text: str) -> str | None:
 
 
 def time_zone(text: str) -> str:
-    return zone_of(text).key
+    """A zone that is the same on every machine."""
+    if text in _OF_THE_MACHINE:
+        raise ValueError(f"{text} is another zone on each machine; write one such as Europe/Berlin")
+    try:
+        return zone_of(text).key
+    except ValueError as error:
+        near = did_you_mean(text, available_timezones())
+        raise ValueError(f"{error}{near}") from None
 
 
 def glob(text: str) -> str:
@@ -101,12 +114,33 @@ def glob(text: str) -> str:
     steps = text.split("/")
     if not text or "\\" in text or ":" in text or "" in steps or {".", ".."} & set(steps):
         raise ValueError("write a path below the lake's root, such as landing/*.csv")
+    problem = _pattern_problem(steps)
+    if problem:
+        raise ValueError(problem)
     return text
+
+
+def _pattern_problem(steps: list[str]) -> str:
+    """Why a pattern finds other files than it seems to, or none at all."""
+    if not all(map(str.isprintable, steps)):
+        return "write it on one line"
+    if any("**" in step and step != "**" for step in steps):
+        return "** stands for folders, between slashes, as in landing/**/*.csv"
+    if any(re.search(r"\[(?!!?\]?[^\]]*\])", step) for step in steps):
+        return "a [ is not closed"
+    if any(re.search(r"\{[^{}]*,[^{}]*\}", step) for step in steps):
+        return "braces stand for themselves here; write a job for each, or use * and [abc]"
+    if steps[-1].startswith(_MARKERS):
+        return "files whose names begin with _ or . start nothing"
+    return ""
 
 
 def call(text: str) -> str:
     if not _CALL.match(text):
         raise ValueError("write package.module:function")
+    reserved = next((word for word in re.split("[.:]", text) if iskeyword(word)), None)
+    if reserved:
+        raise ValueError(f"{reserved} is a word of Python itself, and no name")
     return text
 
 
@@ -120,7 +154,9 @@ def address(text: str) -> str:
 def pattern(text: str) -> dict[str, Any]:
     """What an event has to match, as JSON."""
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_each_key_once, parse_constant=_no_number)
+    except _Unclear:
+        raise
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not found:
@@ -129,6 +165,29 @@ def pattern(text: str) -> dict[str, Any]:
     if problems:
         raise ValueError(problems[0])
     return found
+
+
+class _Unclear(ValueError):
+    """JSON that is read, and not as it was meant."""
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise _Unclear(f"{twice[:80]!r} stands twice; write its values in one list")
+    return found
+
+
+def _no_number(text: str) -> Any:
+    raise _Unclear(f"{text} is no number")
+
+
+def name_elsewhere(text: str) -> str:
+    """Whatever another system calls a thing."""
+    if not text:
+        raise ValueError("write a name")
+    return text
 
 
 def rule_pattern(text: str) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from lakeguard.registry.details import read_details
 from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_TEXT, Fields
 from lakeguard.registry.findings import Findings
-from lakeguard.registry.job_invariants import is_known, unknown_hint
+from lakeguard.registry.job_controls import NO_DATASET, is_idle, is_known, unknown_hint
 from lakeguard.registry.nodes import Document
 from lakeguard_sdk.definition import Details, JobDefinition
-from lakeguard_sdk.definition_errors import UnknownKey
+from lakeguard_sdk.definition_errors import MissingKey, UnknownKey
 from lakeguard_sdk.secret_values import holds_secret
 
 KEYS = (
@@ -36,6 +36,8 @@ def read_job(document: Document, findings: Findings) -> JobDefinition | None:
     name = fields.word("job")
     scalar = fields.scalar("dataset")
     dataset = None if scalar is None else fields.as_dataset(scalar, "dataset")
+    if scalar is None and "dataset" in document.root.keys:
+        fields.missing("dataset")
     job_type = fields.word("type", "build")
     said = {
         "title": fields.text("title") or "",
@@ -47,7 +49,7 @@ def read_job(document: Document, findings: Findings) -> JobDefinition | None:
     active = fields.flag("active", True)
     if findings.count > before or name is None or job_type is None:
         return None
-    return JobDefinition(
+    job = JobDefinition(
         job=name,
         dataset=dataset,
         type=job_type,
@@ -56,3 +58,7 @@ def read_job(document: Document, findings: Findings) -> JobDefinition | None:
         active=active,
         **said,
     )
+    if fields.node("type") is not None and is_idle(job):
+        place = document.locate(("dataset",))
+        fields.add(MissingKey(place, key="dataset", hint=NO_DATASET, at=["dataset"]))
+    return job

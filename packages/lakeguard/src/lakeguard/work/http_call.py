@@ -10,13 +10,12 @@ from lakeguard.work.attempt import Attempt, failure_of
 from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.dispatch import TaskReport
 from lakeguard_sdk.errors import LakeGuardError, SecretMissing
+from lakeguard_sdk.job import SIGNING_SECRET
 from lakeguard_sdk.secret_references import resolve
 from lakeguard_sdk.signed_post import Answer, NoAnswer, SignedPost
 from lakeguard_sdk.task_token import token_of
 from lakeguard_sdk.work_errors import CallFailed, CallRefused
 
-SIGNING_SECRET = "signing_secret"  # noqa: S105 - the name of a parameter
-"""The parameter that names what the call is signed with, ``env:NAME`` or ``file:PATH``."""
 REPORT_PATH = "/tasks/report"
 KEEP_PATH = "/tasks/keep"
 MOST_SECONDS = 30.0

@@ -1,0 +1,144 @@
+"""Mistakes in the settings of jobs that a dispatcher or a worker would only meet later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakeguard.registry.job_controls import KEYS, read_controls
+from lakeguard.registry.loading import load_folder
+from lakeguard_sdk.definition import JobDefinition
+from tests.worlds.definition_folders import SHOP, mistakes, write_folder
+from tests.worlds.marked_mistakes import Case, check
+
+FILE = "definitions/jobs/nightly.yaml"
+PYTHON = "job: nightly\ntype: python\nconfig:\n  call: reports.daily:send\n"
+HTTP = """\
+job: nightly
+type: http
+details:
+  signing_secret: env:FLOW_SECRET
+config:
+  url: https://flows.example/start
+"""
+BUILD = "job: nightly\ndataset: bronze.orders\nconfig:\n  schedule: daily\n"
+NAMED = "job: nightly\nowner: ops\n"
+
+
+def said(text: str, says: str, code: str = "LG-2004") -> Case:
+    """One more setting of a job in Python."""
+    return Case(text.strip(), PYTHON, "", f"  {text}\n", code, says)
+
+
+CASES = [
+    said("schedule: «0 2 * *»", "five fields of cron"),
+    said("schedule: «0 0 31 2 *»", "never comes"),
+    said("schedule: daily\n  time_zone: «Europe/Berln»", "did you mean Europe/Berlin?"),
+    said("schedule: daily\n  time_zone: «localtime»", "another zone on each machine"),
+    said("frequency#Type: manual\n  time_zone: «UTC»", "there is none"),
+    said("schedule: daily\n  catch_up: «latst»", "did you mean latest?"),
+    said("on_update: «orders»", "layer.name"),
+    said("on_update_any: «platinum.orders»", "layer.name"),
+    said("on_files: «landing/[ab»", "a [ is not closed"),
+    said("on_files: «landing/a**.csv»", "** stands for folders"),
+    said("on_files: «'in/{a,b}.csv'»", "braces stand for themselves"),
+    said("on_files: «landing/_done»", "start nothing"),
+    said("on_event: «'{\"a\": [1], \"a\": [2]}'»", "'a' stands twice"),
+    said("on_event: «'{\"a\": [NaN]}'»", "NaN is no number"),
+    said("after: «Load»", "lower snake case"),
+    said("overlap: «wait»", "queue or skip"),
+    said("concurrency: «0»", "from 1 to 1,000"),
+    said("priority: «high»", "from -1,000 to 1,000"),
+    said("labels: «GPU»", "lower snake case"),
+    said("labels: «gpu gpu»", "stands twice"),
+    said("attempts: «0»", "from 1 to 100"),
+    said("timeout: «15»", "90s, 15m or 2h"),
+    said("timeout: «8d»", "at most 7d"),
+    said("outputs: «Report»", "lower snake case"),
+    said("frequency#Type: «rate(5 minutes)»", "no schedule"),
+    said("status#ActiveConfig: «maybe»", "true or false"),
+    said("stepfn#Name: «' '»", "write a name"),
+    said("«Frequency#type»: daily", "did you mean frequency#Type?", "LG-2002"),
+    Case("no function", PYTHON, "reports.daily:send", "«reports.daily»", "LG-2004", "module:func"),
+    Case("reserved", PYTHON, "reports.daily:send", "«reports.class:send»", "LG-2004", "of Python"),
+    Case("far secret of Python", PYTHON, "type: python\n",
+         "type: python\ndetails:\n  key: «secret://vault/key»\n", "LG-2004", "env:NAME or file:"),
+    Case("no address", HTTP, "https://flows.example/start", "«flows.example»", "LG-2004",
+         "https://HOST"),
+    Case("far secret", HTTP, "env:FLOW_SECRET", "«secret://vault/key»", "LG-2004",
+         "env:NAME or file:PATH"),
+    Case("written out", HTTP, "env:FLOW_SECRET", "«hush»", "LG-2021", "looks like a secret"),
+    Case("no secret", HTTP, "details:\n  signing_secret", "«details»:\n  other_secret",
+         "LG-2003", "'signing_secret' is required here; it names what the call is signed with"),
+    Case("a dataset that is left out", NAMED, "owner: ops", "«dataset»:", "LG-2003", "'dataset'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_mistake_is_told_where_it_stands(case: Case, tmp_path: Path) -> None:
+    check(case, FILE, tmp_path)
+
+
+def test_a_job_outside_without_details(tmp_path: Path) -> None:
+    text = HTTP.replace("details:\n  signing_secret: env:FLOW_SECRET\n", "")
+    (error,) = mistakes(tmp_path, {**SHOP, FILE: text})
+    assert (error.code, str(error.place)) == ("LG-2003", f"{FILE}:1:1")
+    assert "'signing_secret' is required here" in str(error)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BUILD.replace("dataset: bronze.orders\n", ""),
+        f"{NAMED}type: build\n",
+        f"{NAMED}config: {{frequency#Type: daily}}\n",
+        f"{NAMED}config: {{trigger#EventBridge: nightly}}\n",
+        f"{NAMED}config: {{timeout: 5m}}\n",
+    ],
+)
+def test_a_build_that_is_to_run_names_its_dataset(text: str, tmp_path: Path) -> None:
+    (error,) = mistakes(tmp_path, {**SHOP, FILE: text})
+    told = "'dataset' is required here; or write the type of what runs this job"
+    assert (error.code, str(error), error.place.file) == ("LG-2003", told, FILE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PYTHON,
+        HTTP,
+        BUILD,
+        NAMED,
+        f"{NAMED}type: build\nactive: false\n",
+        f"{NAMED}type: build\nconfig: {{status#ActiveConfig: disabled}}\n",
+        f"{NAMED}config: {{frequency#Type: daily, stepfn#Name: flow, trigger#EventBridge: rule}}\n",
+        f"{NAMED}type: glue\nconfig: {{frequency#Type: daily, team#cost: 7}}\n",
+    ],
+)
+def test_what_runs_here_or_elsewhere_and_what_is_only_known_by_name(
+    text: str, tmp_path: Path
+) -> None:
+    (job,) = load_folder(write_folder(tmp_path, {**SHOP, FILE: text})).jobs
+    assert job.job == "nightly"
+    assert read_controls(job).mistakes == ()
+
+
+@given(st.text(max_size=12), st.sampled_from(sorted(KEYS)))
+def test_what_is_not_understood_is_never_without_a_mistake(text: str, key: str) -> None:
+    """Whatever stands under a key: it is read, or it is told."""
+    config = {"call": "a.b:c", "schedule": "daily", key: text}
+    plain = JobDefinition(job="zz_job", type="python", config={**config, "schedule": "daily"})
+    usual = {name: value for name, value in plain.config.items() if name != key}
+    left_out = read_controls(plain.model_copy(update={"config": usual}))
+    reading = read_controls(plain.model_copy(update={"config": config}))
+    assert reading.mistakes or reading.controls != left_out.controls or _says_the_default(key, text)
+
+
+def _says_the_default(key: str, text: str) -> bool:
+    defaults = {"time_zone": "UTC", "catch_up": "latest", "overlap": "queue", "concurrency": "1",
+                "priority": "0", "timeout": "1h"}  # fmt: skip
+    reader = KEYS[key]
+    return key in defaults and reader(text.strip()) == reader(defaults[key])
