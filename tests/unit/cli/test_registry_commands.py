@@ -35,6 +35,7 @@ def test_validate_counts(shell: Shell, lake: Path) -> None:
     data = shell("validate", "--project", lake, "--json").data
     assert data == {
         "valid": True,
+        "registry_asked": True,
         "counts": {"sources": 1, "datasets": 3, "rules": 14, "policies": 1},
     }
     assert not (lake / ".lakeguard").exists()

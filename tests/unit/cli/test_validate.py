@@ -1,0 +1,120 @@
+"""validate refuses what apply would, with the same words, and leaves no trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard.state.database import Database, sqlite_url
+from tests.unit.cli.conftest import Shell
+from tests.unit.cli.test_registry_commands import SILVER, edit
+
+JOB = "definitions/jobs/nightly.yaml"
+TARGET = "target: zone\nlocation: zones/raw\nzone: landing\n"
+
+
+@pytest.fixture
+def lake(shell: Shell, tmp_path: Path) -> Path:
+    folder = tmp_path / "lake"
+    assert shell("init", folder, "--example").code == 0
+    (folder / "definitions/jobs").mkdir(exist_ok=True)
+    (folder / "definitions/targets").mkdir(exist_ok=True)
+    return folder
+
+
+def python_job(*lines: str) -> str:
+    config = "".join(f"  {line}\n" for line in ("call: reports:send", *lines))
+    return f"job: nightly\ntype: python\nconfig:\n{config}"
+
+
+MISSING = {
+    "dataset": ("job: nightly\ndataset: silver.order\n", "2:10", "did you mean silver.orders?"),
+    "job": (python_job("after: weekly"), "5:10", "job 'weekly' does not exist"),
+    "all updates": (python_job("on_update: silver.order"), "5:14", "did you mean silver.orders?"),
+    "any update": (
+        python_job("on_update_any: silver.orders gold.non"), "5:18", "dataset 'gold.non'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISSING)
+@pytest.mark.parametrize("applied", [False, True])
+def test_what_a_job_names_has_to_exist(shell: Shell, lake: Path, name: str, applied: bool) -> None:
+    if applied:
+        assert shell("apply", "--project", lake).code == 0
+    text, place, said = MISSING[name]
+    (lake / JOB).write_text(text)
+    told = shell("validate", "--project", lake)
+    assert (told.code, told.out) == (2, "")
+    assert told.err.startswith(f"{JOB}:{place}  LG-2007  ")
+    assert said in told.err
+    assert (lake / ".lakeguard").exists() is applied
+    assert shell("apply", "--project", lake).err == told.err
+
+
+def break_parent(lake: Path) -> None:
+    edit(lake, SILVER, "parents: [bronze.orders]", "parents: [bronze.order]")
+    for file in (lake / "sql").rglob("*.sql"):
+        file.write_text(file.read_text().replace("bronze.orders", "bronze.order"))
+
+
+def break_target(lake: Path) -> None:
+    edit(lake, SILVER, "owner: shop-team", "target: zoon\nowner: shop-team")
+
+
+def break_mapping(lake: Path) -> None:
+    (lake / "definitions/targets/zone.yaml").write_text(TARGET)
+    file = "definitions/bronze/orders.yaml"
+    edit(lake, file, "source: orders", "target: zone\nsource: orders")
+
+
+def break_jobs(lake: Path) -> None:
+    for name in ("one", "two"):
+        text = f"job: {name}\ndataset: silver.orders\n"
+        (lake / f"definitions/jobs/{name}.yaml").write_text(text)
+
+
+@pytest.mark.parametrize("damage", [break_parent, break_target, break_mapping, break_jobs])
+def test_what_apply_refuses_is_not_valid(shell: Shell, lake: Path, damage: object) -> None:
+    assert callable(damage)
+    damage(lake)
+    told = shell("validate", "--project", lake)
+    assert told.code == 2
+    assert "LG-2000" in told.err
+    assert shell("apply", "--project", lake).err == told.err
+
+
+def test_what_is_registered_need_not_be_defined_again(shell: Shell, lake: Path) -> None:
+    weekly = lake / "definitions/jobs/weekly.yaml"
+    weekly.write_text("job: weekly\ntype: python\nconfig: {call: reports:send}\n")
+    assert shell("apply", "--project", lake).code == 0
+    weekly.unlink()
+    (lake / JOB).write_text(python_job("after: weekly"))
+    assert shell("validate", "--project", lake, "--json").data["registry_asked"] is True
+
+
+def test_a_registry_that_cannot_be_asked_is_not_called_wrong(shell: Shell, lake: Path) -> None:
+    (lake / JOB).write_text(python_job("after: weekly"))
+    settings = lake / "lakeguard.toml"
+    settings.write_text('[env.dev]\ndatabase = "postgresql://keeper@127.0.0.1:1/governance"\n')
+    told = shell("validate", "--project", lake)
+    assert told.code == 0
+    assert told.err.startswith("only the files were checked, for the registry was not asked: ")
+    assert shell("validate", "--project", lake, "--json").data["registry_asked"] is False
+    (lake / JOB).write_text(python_job("labels: GPU"))
+    assert shell("validate", "--project", lake).code == 2, "the files are checked all the same"
+
+
+def test_a_state_of_another_version_is_left_as_it_is(shell: Shell, lake: Path) -> None:
+    assert shell("apply", "--project", lake).code == 0
+    (file,) = (lake / ".lakeguard").glob("*.db")
+    database = Database(sqlite_url(file))
+    with database.write() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0000'")
+    database.close()
+    told = shell("validate", "--project", lake)
+    assert (told.code, "is at schema 0000" in told.err) == (0, True)
+    again = Database(sqlite_url(file))
+    assert again.revision() == "0000"
+    again.close()
