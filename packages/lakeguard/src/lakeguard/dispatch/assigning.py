@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -35,6 +35,8 @@ class Assigned:
     name: str
     terms: JobTerms
     on: bool
+    wrong: str = ""
+    """What is wrong with its settings: nothing runs under those that were not understood."""
 
 
 def assigned_jobs(
@@ -44,10 +46,7 @@ def assigned_jobs(
     rows = connection.execute(queue.definitions_of_jobs(org_id, job_ids)).all()
     off = switched_off(connection, org_id)
     jobs = {row.job_id: _parsed(row.definition) for row in rows}
-    return {
-        job_id: Assigned(job.name, job.terms, job.on and job_id not in off)
-        for job_id, job in jobs.items()
-    }
+    return {job_id: replace(job, on=job.on and job_id not in off) for job_id, job in jobs.items()}
 
 
 @lru_cache(maxsize=20_000)
@@ -59,7 +58,8 @@ def _parsed(text: str) -> Assigned:
     if STEP_FUNCTION in definition.config:
         details[STEP_FUNCTION] = definition.config[STEP_FUNCTION]
     terms = JobTerms(controls=reading.controls, details=details)
-    return Assigned(definition.job, terms, reading.active)
+    wrong = reading.problem_of(definition.job)
+    return Assigned(definition.job, terms, reading.active, wrong)
 
 
 def assignments(

@@ -25,7 +25,7 @@ class Choice:
 
     taken: list[Task] = field(default_factory=list)
     off: list[Task] = field(default_factory=list)
-    """Their job was switched off, or is gone, since they were launched."""
+    """Their job was switched off, is gone, or has wrong settings since they were launched."""
     jobs: dict[str, Assigned] = field(default_factory=dict)
     held: set[str] = field(default_factory=set)
     """The jobs of which nobody else begins a task before this transaction ends."""
@@ -34,7 +34,12 @@ class Choice:
 
     def goes_on(self, job_id: str) -> bool:
         """Whether one more task of a job may begin."""
-        return job_id in self.jobs and self.jobs[job_id].on and self.free[job_id] > 0
+        return self.may_run(job_id) and self.free[job_id] > 0
+
+    def may_run(self, job_id: str) -> bool:
+        """Whether a job is there, switched on, and understood."""
+        job = self.jobs.get(job_id)
+        return job is not None and job.on and not job.wrong
 
 
 @dataclass(frozen=True)
@@ -142,7 +147,7 @@ def _take(claim: Claim, choice: Choice, found: Sequence[Task], *, patient: bool 
             choice.taken.append(task)
         elif task.job_id not in choice.held:
             continue
-        elif task.job_id not in choice.jobs or not choice.jobs[task.job_id].on:
+        elif not choice.may_run(task.job_id):
             choice.off.append(task)
         elif choice.free[task.job_id] > 0:
             choice.free[task.job_id] -= 1

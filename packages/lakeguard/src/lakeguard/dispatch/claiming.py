@@ -21,7 +21,7 @@ from lakeguard.dispatch.terms import keep_terms
 from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard.state.locking import hold_all
 from lakeguard_sdk.dispatch import Assignment
-from lakeguard_sdk.job_errors import JobOff
+from lakeguard_sdk.job_errors import JobOff, LaunchRefused, NotRunnable
 from lakeguard_sdk.run import RunTicket, WorkerIdentity
 from lakeguard_sdk.words import TaskKind, TaskState
 
@@ -70,8 +70,14 @@ def begin_by_hand(
 
 
 def _refusal(task: Task, jobs: dict[str, Assigned], actor: str) -> Change:
-    job = jobs.get(task.job_id or "")
-    name = task.job_id if job is None else job.name
-    said = "is no longer defined" if job is None else "was switched off since this was launched"
-    error = JobOff(problem=f"job {name} {said}")
+    error = _reason(task, jobs.get(task.job_id or ""))
     return Change(task, TaskState.BLOCKED, actor, code=error.code, message=str(error))
+
+
+def _reason(task: Task, job: Assigned | None) -> LaunchRefused:
+    """As a launch would be refused now, in the same order."""
+    if job is None:
+        return JobOff(problem=f"job {task.job_id} is no longer defined")
+    if job.wrong:
+        return NotRunnable(problem=job.wrong)
+    return JobOff(problem=f"job {job.name} was switched off since this was launched")

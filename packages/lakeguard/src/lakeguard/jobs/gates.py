@@ -57,16 +57,12 @@ def overlapping(job: CurrentJob) -> LaunchRefused:
 
 
 def _runnable(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
-    definition, mistakes = job.definition, job.parsed.reading.mistakes
+    definition, wrong = job.definition, job.parsed.reading.problem_of(job.name)
     if job.controls.kind is None:
         if definition.type == "build":
             return NotRunnable(problem=f"job {job.name} builds no dataset; name one in it")
         return NotRunnable(problem=f"nothing here runs jobs of type {definition.type}")
-    if mistakes:
-        first = mistakes[0]
-        said = "is missing" if first.missing else f": {first.problem}"
-        return NotRunnable(problem=f"the settings of job {job.name} are wrong: {first.key} {said}")
-    return None
+    return NotRunnable(problem=wrong) if wrong else None
 
 
 def _switched_on(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
@@ -80,10 +76,9 @@ def _switched_on(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
 def _deployed(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
     if facts.graph is None:
         return NotDeployed(problem="no graph is deployed yet; first: lakeguard deploy")
-    known = facts.graph.graph.jobs.get(job.name)
-    if known is None:
+    if job.name not in facts.graph.graph.jobs:
         return NotDeployed(problem=f"job {job.name} is not in the active graph")
-    if (known.type, known.dataset) != (job.definition.type, job.definition.dataset):
+    if not facts.graph.knows(job.definition):
         said = f"job {job.name} is not what the active graph knows: its type or dataset changed"
         return NotDeployed(problem=said)
     return None

@@ -92,14 +92,19 @@ def find_bundle(
 def _check_job(
     connection: Connection, org_id: str, job: JobDefinition | None, findings: Findings
 ) -> None:
-    """Off by its definition, by its own settings, or because an operator switched it off."""
+    """Off by its definition, by its own settings, or because an operator switched it off; or
+    with settings that cannot be understood, which may say just that."""
     if job is None:
         return
-    if not read_controls(job).active:
+    reading = read_controls(job)
+    if wrong := reading.problem_of(job.job):
+        findings.refuse("job", wrong)
+        return
+    if not reading.active:
         findings.refuse("job", f"job {job.job} is disabled (active: false)")
         return
     job_id = job_id_of_dataset(connection, org_id, job.dataset) if job.dataset else None
-    if job_id in switched_off(connection, org_id):
+    if job_id is not None and switched_off(connection, org_id, {job_id}):
         said = f"job {job.job} is switched off; on again: lakeguard jobs enable {job.job}"
         findings.refuse("job", said)
 
