@@ -76,9 +76,10 @@ def _switched_on(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
 def _deployed(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
     if facts.graph is None:
         return NotDeployed(problem="no graph is deployed yet; first: lakeguard deploy")
-    if job.name not in facts.graph.graph.jobs:
+    known = facts.graph.graph.jobs.get(job.name)
+    if known is None:
         return NotDeployed(problem=f"job {job.name} is not in the active graph")
-    if not facts.graph.knows(job.definition):
+    if (known.type, known.dataset) != (job.definition.type, job.definition.dataset):
         said = f"job {job.name} is not what the active graph knows: its type or dataset changed"
         return NotDeployed(problem=said)
     return None

@@ -128,8 +128,7 @@ def _left_alone(roster: Roster | None) -> Iterator[str]:
     """Jobs that are to start by themselves, and do not."""
     if roster is not None and roster.undeployed:
         names = _some(roster.undeployed)
-        said = "not in the active graph as they are now, so nothing starts them"
-        yield f"{said}: {names}. Next: lakeguard deploy"
+        yield f"not in the active graph, so nothing starts them: {names}. Next: lakeguard deploy"
     if roster is not None and roster.strange:
         names = _some(roster.strange)
         yield f"of a type that nothing here runs: {names}. Next: lakeguard validate"
