@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from sqlalchemy import event
 
 from lakeguard.dispatch.tasks import ticket_of
+from lakeguard.embedded.dispatch import EmbeddedDispatch
 from lakeguard.state.database import Database
 from lakeguard_sdk.dispatch import TaskAnswer
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.report_errors import NotHandedOver
 from lakeguard_sdk.run import Failure, WorkerIdentity
 from lakeguard_sdk.task_errors import NotCancelable, NotRetryable, TaskCanceled, UnknownTask
 from lakeguard_sdk.words import TaskKind, TaskState
@@ -19,6 +23,7 @@ from lakeguard_sdk.work_errors import ReportOverdue
 from tests.worlds.databases import KINDS, discard, fresh_database
 from tests.worlds.planes import ELSEWHERE
 from tests.worlds.queues import BUSY, DONE, WRONG, Queue, job, make_queue
+from tests.worlds.triggered_jobs import counted_statements
 
 QUEUED, RUNNING, FAILED = TaskState.QUEUED, TaskState.RUNNING, TaskState.FAILED
 
@@ -302,7 +307,7 @@ def test_the_death_of_a_process_here_is_noticed_before_its_lease_is_over(queue: 
 
 def test_who_goes_on_outside_has_the_time_of_the_job(state: Database) -> None:
     queue = make_queue(state, job("sweep", timeout="30m"))
-    (task_id,) = queue.put("sweep")
+    (task_id,) = queue.put("sweep", kind=TaskKind.HTTP)
     here: WorkerIdentity = this_process("worker").model_copy(update={"pid": 2**22 + 1})
     ticket = queue.claim(worker=here)[0].ticket
     queue.dispatch.hand_over(ticket)
@@ -317,6 +322,41 @@ def test_who_goes_on_outside_has_the_time_of_the_job(state: Database) -> None:
     assert (last.to_state, last.code) == (FAILED, ReportOverdue.code)
     assert "did not report within the timeout" in (last.message or "")
     assert queue.task(task_id).due_at is not None, "it is tried again"
+
+
+def test_only_a_call_to_the_outside_is_handed_over(queue: Queue) -> None:
+    (task_id,) = queue.put("sweep")
+    ticket = queue.claim()[0].ticket
+    before = queue.task(task_id)
+    with pytest.raises(NotHandedOver, match="is of kind python"):
+        queue.dispatch.hand_over(ticket)
+    assert queue.task(task_id) == before
+
+
+def test_a_machine_may_have_any_name(queue: Queue) -> None:
+    queue.put("sweep")
+    named = ELSEWHERE.model_copy(update={"host": "outside"})
+    ticket = queue.claim(worker=named)[0].ticket
+    queue.clock.pass_time(100)
+    assert queue.dispatch.keep([ticket]) == {ticket.run_id: 120}
+
+
+def test_the_time_of_a_lease_is_asked_once_its_task_is_held(queue: Queue) -> None:
+    """Whoever waited for the task does not go by a time before the wait."""
+    queue.put("sweep")
+    ticket = queue.claim()[0].ticket
+    with counted_statements(queue.heart.database) as sent:
+
+        def clock() -> datetime:
+            sent.append("the time")
+            return queue.clock()
+
+        EmbeddedDispatch(replace(queue.heart, clock=clock)).keep([ticket])
+    assert [said.split()[0] for said in sent if "tasks" in said or said == "the time"] == [
+        "SELECT",
+        "the",
+        "UPDATE",
+    ]
 
 
 def test_other_organisations_see_nothing(queue: Queue, state: Database) -> None:

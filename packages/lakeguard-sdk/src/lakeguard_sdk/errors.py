@@ -18,7 +18,7 @@ LakeGuardError
 │   ├── NothingWaits       LG-1501
 │   ├── WriteOffInvalid    LG-1502
 │   ├── ReportRefused      LG-1611
-│   ├── NotReported        LG-1612
+│   ├── NotReported        LG-1612, NotHandedOver LG-1615
 │   ├── BadPlace           LG-1613
 │   ├── PlaceTaken         LG-1614
 │   ├── UnknownJob         LG-1621, UnknownGraph LG-1622, LaunchInvalid LG-1623

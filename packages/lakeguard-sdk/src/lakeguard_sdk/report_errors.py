@@ -21,6 +21,14 @@ class NotReported(UsageError):
     next_command = "lakeguard tasks list"
 
 
+class NotHandedOver(UsageError):
+    """What runs here ends here; only an attempt that called an address outside goes on there."""
+
+    code = "LG-1615"
+    what = "{run} is of kind {kind}, and only a job of type http goes on outside"
+    next_command = "lakeguard tasks list"
+
+
 class BadPlace(UsageError):
     """Write ``127.0.0.1:8600``, or ``0.0.0.0:8600`` where other machines are to reach it."""
 

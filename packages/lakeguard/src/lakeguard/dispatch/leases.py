@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, select, update
@@ -13,22 +13,26 @@ from lakeguard.dispatch.terms import terms_of
 from lakeguard.state.tables import task_attempts, tasks
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.job import JobControls
+from lakeguard_sdk.report_errors import NotHandedOver
 from lakeguard_sdk.run import RunTicket, WorkerIdentity
-from lakeguard_sdk.words import TaskState
+from lakeguard_sdk.words import TaskKind, TaskState
 
 OUTSIDE = "outside"
-"""The host of who goes on with what was handed over: no process of this machine."""
+"""The host, by name, of who goes on with what was handed over."""
+_NO_PROCESS = 0
+"""The number that no process has, on any machine."""
 
 
 def keep(
     connection: Connection,
     org_id: str,
     tickets: Sequence[RunTicket],
-    at: datetime,
+    clock: Callable[[], datetime],
     lease: timedelta,
 ) -> dict[str, float]:
     """Seconds from now by run; an attempt that is over, or whose lease is, is not among them.
 
+    Now is when all of them are held: a lease that ran out while others held them is not revived.
     No lease becomes shorter. What was handed over has the time of its job, and never more.
     """
     held = (
@@ -43,6 +47,7 @@ def keep(
     )
     known = set(tickets)
     found = [task_from(row) for row in connection.execute(held)]
+    at = clock()
     alive = [task for task in found if ticket_of(task) in known and not lease_over(task, at)]
     until = at + lease
     longer = [task.task_id for task in alive if _until(task) < until and not is_outside(task)]
@@ -57,10 +62,14 @@ def keep(
     }
 
 
-def hand_over(connection: Connection, org_id: str, ticket: RunTicket, at: datetime) -> None:
+def hand_over(
+    connection: Connection, org_id: str, ticket: RunTicket, clock: Callable[[], datetime]
+) -> None:
     """Somebody outside goes on with it, until the time of its job is over."""
     task = require(connection, org_id, ticket)
-    if lease_over(task, at):
+    if task.kind is not TaskKind.HTTP:
+        raise NotHandedOver(run=ticket.run_id, kind=task.kind)
+    if lease_over(task, clock()):
         raise Fenced(run=ticket.run_id, reason="its lease is over")
     begun = connection.execute(
         select(task_attempts.c.started_at, task_attempts.c.config_hash).where(
@@ -70,7 +79,7 @@ def hand_over(connection: Connection, org_id: str, ticket: RunTicket, at: dateti
     terms = terms_of(connection, org_id, {begun.config_hash} - {None})
     controls = terms[begun.config_hash].controls if terms else JobControls()
     name = task.worker.name if task.worker else OUTSIDE
-    outside = WorkerIdentity(name=name, host=OUTSIDE, pid=0, process_mark="")
+    outside = WorkerIdentity(name=name, host=OUTSIDE, pid=_NO_PROCESS, process_mark="")
     connection.execute(
         update(tasks)
         .where(tasks.c.org_id == org_id, tasks.c.task_id == task.task_id)
@@ -83,7 +92,7 @@ def hand_over(connection: Connection, org_id: str, ticket: RunTicket, at: dateti
 
 def is_outside(task: Task) -> bool:
     """Whether the attempt was handed over."""
-    return task.worker is not None and task.worker.host == OUTSIDE
+    return task.worker is not None and task.worker.pid == _NO_PROCESS
 
 
 def _until(task: Task) -> datetime:

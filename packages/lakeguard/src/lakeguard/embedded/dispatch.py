@@ -25,6 +25,9 @@ _AT_ONCE = 1_000
 class EmbeddedDispatch:
     heart: Heart
 
+    def check(self) -> None:
+        self.heart.database.check()
+
     def claim(
         self,
         worker: WorkerIdentity,
@@ -61,7 +64,7 @@ class EmbeddedDispatch:
                     keep,
                     org_id=heart.org_id,
                     tickets=part,
-                    at=heart.clock(),
+                    clock=heart.clock,
                     lease=heart.dispatch.lease,
                 )
             )
@@ -70,7 +73,7 @@ class EmbeddedDispatch:
     def hand_over(self, ticket: RunTicket) -> None:
         heart = self.heart
         heart.database.transact(
-            lambda connection: hand_over(connection, heart.org_id, ticket, heart.clock())
+            lambda connection: hand_over(connection, heart.org_id, ticket, heart.clock)
         )
 
     def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer:
