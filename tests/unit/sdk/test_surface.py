@@ -27,7 +27,7 @@ def test_what_the_ports_offer() -> None:
         if inspect.isclass(port) and port.__module__ == ports.__name__
     }
     assert offered == {
-        "Ledger": ["data_places", "judge_markers", "sync", "verify"],
+        "Ledger": ["data_places", "judge_markers", "sync", "undelivered", "verify"],
         "Memory": ["backtest", "rebuild_plan", "replay_all", "side_by_side", "survey_plan"],
         "Reader": [
             "column_lineage",

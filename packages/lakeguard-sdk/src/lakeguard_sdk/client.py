@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
 from lakeguard_sdk.alerting import Alerts
-from lakeguard_sdk.delivered import DataPlace, PlaceMarkers
+from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.dispatch import Dispatch, Jobs
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
 from lakeguard_sdk.events import Events
@@ -85,6 +85,9 @@ class Worker(Protocol):
     def rebuild(self, plan: RebuildPlan) -> Rebuilt: ...
     def markers(self, places: Sequence[DataPlace]) -> tuple[PlaceMarkers, ...]:
         """What data databases say of the tables that were delivered to them; nothing is changed."""
+
+    def deliver(self, delivery: Delivery) -> bool:
+        """Make the table show what is published now; whether there was anything to do."""
 
     def stop(self) -> None: ...
 

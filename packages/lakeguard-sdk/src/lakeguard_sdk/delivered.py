@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from lakeguard_sdk.database import DatabaseTable
+from lakeguard_sdk.load import LoadField
+from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
 
 
@@ -37,3 +40,12 @@ class PlaceMarkers(Noun):
     place: DataPlace
     markers: tuple[Marker, ...] = ()
     problem: str = ""
+
+
+class Delivery(Noun):
+    """A dataset, and the live table that is to show what is published of it."""
+
+    dataset: DatasetName
+    load: LoadField
+    """What tells its rows from each other."""
+    table: DatabaseTable

@@ -20,7 +20,7 @@ from lakeguard_sdk.compaction import Compacted, CompactionPlan
 from lakeguard_sdk.comparison import CheckTrend, SideBySide, Since
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
-from lakeguard_sdk.delivered import DataPlace, PlaceMarkers
+from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.invalidation import InvalidationRow, PartitionRow, Reason
 from lakeguard_sdk.maintenance import Maintained
@@ -274,3 +274,6 @@ class Ledger(Protocol):
     def judge_markers(self, found: Sequence[PlaceMarkers]) -> Sequence[Finding]:
         """What lies there of things that the State does not know, and what is published and does
         not lie there."""
+
+    def undelivered(self, found: Sequence[PlaceMarkers]) -> Sequence[Delivery]:
+        """What is published and not shown by places that could be looked at."""

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lakeguard_sdk.client import Progress, WorkerClient
-from lakeguard_sdk.delivered import DataPlace, PlaceMarkers
+from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.rebuild import RebuildPlan, Rebuilt
@@ -106,6 +106,13 @@ class SparkWorker:
         from openlaketx.deliver.postgresql.scanning import scan_place
 
         return tuple(scan_place(place) for place in places)
+
+    def deliver(self, delivery: Delivery) -> bool:
+        """Make a live table show what is published now, without Spark; False where it did."""
+        from openlaketx.deliver.postgresql import deliver_to_postgresql
+
+        self._sign.check()
+        return deliver_to_postgresql(delivery, self._client.reader) is not None
 
     def rebuild(self, plan: RebuildPlan) -> Rebuilt:
         """Builds a run of the past again, in a place that nothing shows, and compares its rows."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lakeguard.promotion.heart import Heart
 from lakeguard.relay.relay import Relay
-from lakeguard_sdk.delivered import DataPlace, PlaceMarkers
+from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.ledger_errors import (
     LedgerGone,
     LedgerOlder,
@@ -63,3 +63,9 @@ class EmbeddedLedger:
 
         with self.heart.database.read() as connection:
             return list(judge_markers(connection, self.heart.org_id, found))
+
+    def undelivered(self, found: Sequence[PlaceMarkers]) -> Sequence[Delivery]:
+        from lakeguard.insight.verifying.delivered import undelivered
+
+        with self.heart.database.read() as connection:
+            return list(undelivered(connection, self.heart, found))

@@ -2,12 +2,14 @@
 
 from lakeguard.work.attempt import Attempt, Ended, Ending
 from lakeguard.work.bench import Bench
+from lakeguard.work.delivering import Deliveries
 from lakeguard.work.loop import Manner, Told, WorkLoop
 from lakeguard.work.seclusion import seclude
 
 __all__ = [
     "Attempt",
     "Bench",
+    "Deliveries",
     "Ended",
     "Ending",
     "Manner",

@@ -6,12 +6,15 @@ is alone, so that a slow delivery never puts an older version in the place of a 
 
 from __future__ import annotations
 
+from lakeguard_sdk.delivered import Delivery
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import TargetFormat
+from openlaketx.deliver.failing import failed
 from openlaketx.deliver.file_set import FileSet
 from openlaketx.deliver.files import deliver_files
 from openlaketx.deliver.postgresql import Delivered, deliver_to_postgresql
+from openlaketx.deliver.published import published
 
 
 def deliver_published(plan: RunPlan, reader: Reader) -> FileSet | Delivered | None:
@@ -20,6 +23,16 @@ def deliver_published(plan: RunPlan, reader: Reader) -> FileSet | Delivered | No
         case TargetFormat.DELTA:
             return None
         case TargetFormat.POSTGRESQL:
-            return deliver_to_postgresql(plan, reader)
+            return _deliver_table(plan, reader)
         case _:
             return deliver_files(plan, reader)
+
+
+def _deliver_table(plan: RunPlan, reader: Reader) -> Delivered | None:
+    if plan.database is not None:
+        table = Delivery(dataset=plan.dataset, load=plan.load, table=plan.database)
+        return deliver_to_postgresql(table, reader)
+    shown = published(plan.dataset, reader)
+    if shown is None:
+        return None
+    raise failed(shown, "its target names no database")

@@ -30,12 +30,12 @@ def files_folder(location: str) -> Path:
 
 def deliver_files(plan: RunPlan, reader: Reader) -> FileSet | None:
     """Make the manifest name the version that is published now; None where it did already."""
-    if published(plan, reader) is None:
+    if published(plan.dataset, reader) is None:
         return None
     root = files_folder(plan.location)
     root.mkdir(parents=True, exist_ok=True)
     with _alone(root):
-        shown = published(plan, reader)
+        shown = published(plan.dataset, reader)
         if shown is None:
             return None
         named = read_file_set(root / MANIFEST)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from lakeguard_sdk.errors import UnknownRun, UnknownVersion
-from lakeguard_sdk.names import Address
+from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.reading import ResolvedDataset, RunRow, VersionRow
-from lakeguard_sdk.run import RunPlan
 from openlaketx.deliver.failing import failed
 
 
-def published(plan: RunPlan, reader: Reader) -> ResolvedDataset | None:
+def published(dataset: DatasetName, reader: Reader) -> ResolvedDataset | None:
     """Asked once alone: an answer from before may be an older version."""
     try:
-        return reader.resolve(Address(dataset=plan.dataset))
+        return reader.resolve(Address(dataset=dataset))
     except UnknownVersion:
         return None
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from sqlalchemy import Column, Connection, select
 
 from lakeguard.ledger.versions import pointer
+from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.live_tables import live_table
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.store import read_state
 from lakeguard.state.tables import (
@@ -19,8 +21,8 @@ from lakeguard.state.tables import (
     tasks,
 )
 from lakeguard_sdk.database import database_table
-from lakeguard_sdk.definition import Definitions
-from lakeguard_sdk.delivered import DataPlace, Marker, PlaceMarkers
+from lakeguard_sdk.definition import DatasetDefinition, Definitions, TargetDefinition
+from lakeguard_sdk.delivered import DataPlace, Delivery, Marker, PlaceMarkers
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.proof import Finding, FindingKind
 
@@ -39,6 +41,18 @@ class _Known:
     runs: frozenset[str]
     tasks: frozenset[str]
     jobs: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Behind:
+    """A table that does not show what is published."""
+
+    place: DataPlace
+    table: str
+    target: TargetDefinition
+    dataset: DatasetDefinition
+    published: int
+    delivered: int | None
 
 
 def data_places(connection: Connection, org_id: str) -> list[DataPlace]:
@@ -71,7 +85,7 @@ def judge_markers(
         for marker in each.markers:
             if marker.org_id in (None, org_id) or marker.org_id not in known.organisations:
                 yield from _orphaned(each.place, marker, org_id, known)
-    yield from _undelivered(connection, org_id, [each for each in found if not each.problem])
+    yield from _undelivered(connection, org_id, found)
 
 
 def _orphaned(place: DataPlace, marker: Marker, org_id: str, known: _Known) -> Iterator[Finding]:
@@ -97,30 +111,54 @@ def _orphaned(place: DataPlace, marker: Marker, org_id: str, known: _Known) -> I
         yield _finding(place, marker.table_name, "its marker is there, the table is not")
 
 
+def undelivered(
+    connection: Connection, heart: Heart, found: Sequence[PlaceMarkers]
+) -> Iterator[Delivery]:
+    """What is to be delivered again, as a run of the dataset would deliver it."""
+    for each in _behind(connection, heart.org_id, found):
+        table = live_table(connection, heart, each.target, each.dataset.dataset)
+        if table is not None:
+            yield Delivery(dataset=each.dataset.dataset, load=each.dataset.load, table=table)
+
+
 def _undelivered(
     connection: Connection, org_id: str, found: Sequence[PlaceMarkers]
 ) -> Iterator[Finding]:
     """What is published and not shown by the table that should follow it."""
+    for each in _behind(connection, org_id, found):
+        if each.delivered != each.published:
+            says = "nothing" if each.delivered is None else f"v{each.delivered}"
+            name = each.dataset.dataset
+            message = f"{name} is published as v{each.published}; delivered is {says}"
+            yield _finding(each.place, each.table, message)
+
+
+def _behind(
+    connection: Connection, org_id: str, found: Sequence[PlaceMarkers]
+) -> Iterator[_Behind]:
+    """Tables that show another version than the published one, or are not there, in places that
+    could be looked at."""
     definitions = _definitions(connection, org_id)
     targets = {target.target: target for target in definitions.targets}
     ids = {name: key for key, name in _datasets(connection, org_id).items()}
+    seen = [each for each in found if not each.problem]
     shown = {
         (each.place.url, each.place.schema_name, marker.table_name): marker
-        for each in found
+        for each in seen
         for marker in each.markers
     }
-    places = {(each.place.url, each.place.schema_name): each.place for each in found}
+    places = {(each.place.url, each.place.schema_name): each.place for each in seen}
     for dataset in definitions.datasets:
-        table = database_table(targets.get(dataset.target or ""), dataset.dataset)
+        target = targets.get(dataset.target or "")
+        table = database_table(target, dataset.dataset)
         place = table and places.get((table.url, table.schema_name))
         last = pointer(connection, ids[dataset.dataset]) if place else None
-        if table is None or not place or last is None:
+        if target is None or table is None or not place or last is None:
             continue
         marker = shown.get((table.url, table.schema_name, table.table_name))
-        if marker is None or marker.version != last.version:
-            says = "nothing" if marker is None else f"v{marker.version}"
-            message = f"{dataset.dataset} is published as v{last.version}; delivered is {says}"
-            yield _finding(place, table.table_name, message)
+        delivered = None if marker is None else marker.version
+        if marker is None or not marker.table_there or delivered != last.version:
+            yield _Behind(place, table.table_name, target, dataset, last.version, delivered)
 
 
 def _known(connection: Connection, org_id: str, markers: Sequence[Marker]) -> _Known:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from lakeguard_sdk.database import DatabaseTable
+from lakeguard_sdk.delivered import Delivery
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.load import KEY_HASH, VALID_FROM, Load
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.reading import ResolvedDataset, RunRow, VersionRow
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.run_errors import DeliveryFailed
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import HashStrategy, LoadType
 from openlaketx.deliver.postgresql.apart import require_apart
@@ -25,34 +24,29 @@ from openlaketx.deliver.postgresql.table import columns_of, fitting_columns, giv
 from openlaketx.deliver.published import published, version_of
 
 
-def deliver_to_postgresql(plan: RunPlan, reader: Reader) -> Delivered | None:
+def deliver_to_postgresql(delivery: Delivery, reader: Reader) -> Delivered | None:
     """Make the table show the version that is published now; None where it did already.
 
     All of it is one transaction, with the marker: a reader sees the version before or this one,
     and a process that dies leaves nothing behind.
     """
-    first = published(plan, reader)
+    first = published(delivery.dataset, reader)
     if first is None:
         return None
-    table = plan.database
-    if table is None:
-        raise DeliveryFailed(
-            dataset=plan.dataset, version=first.version, reason="its target names no database"
-        )
+    table = delivery.table
     with connected(table, first) as connection:
         require_apart(connection, table, first)
         create_markers(connection, table)
         with connection.transaction():
-            made = _deliver(connection, table, plan, reader)
+            made = _deliver(connection, delivery, reader)
         reached("deliver.committed")
     return made
 
 
-def _deliver(
-    connection: Connection, table: DatabaseTable, plan: RunPlan, reader: Reader
-) -> Delivered | None:
+def _deliver(connection: Connection, delivery: Delivery, reader: Reader) -> Delivered | None:
+    table = delivery.table
     hold(connection, table.schema_name, table.table_name)
-    shown = published(plan, reader)
+    shown = published(delivery.dataset, reader)
     if shown is None:
         return None
     known = read_marker(connection, table)
@@ -60,7 +54,7 @@ def _deliver(
         return None
     version, run = version_of(shown, reader)
     columns = fitting_columns(connection, table, shown, known)
-    key = row_key(plan.load, shown.table_schema)
+    key = row_key(delivery.load, shown.table_schema)
     rows = stage_rows(connection, columns, shown, key)
     reached("deliver.staged")
     wait_shortly(connection)

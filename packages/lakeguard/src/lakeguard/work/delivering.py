@@ -1,0 +1,87 @@
+"""Delivering again what a data database missed while it was away, without a run.
+
+What is missing is found out from the places themselves and the State each time, so that nobody has
+to have noted it: a publish, a rollback or a table that was dropped, whoever was alive then.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lakeguard.settings import DispatchSettings
+from lakeguard_sdk.client import Worker
+from lakeguard_sdk.delivered import DataPlace, Delivery
+from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.ports import Ledger
+
+Thing = tuple[str, ...]
+"""A place, or a table of it."""
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """After a failure; the next one is followed by a rest twice as long, up to the longest."""
+
+    until: float
+    seconds: float
+    said: str
+
+
+@dataclass
+class Deliveries:
+    """What fails is tried again, more and more seldom, and holds up nothing else; it is told once,
+    until it changes."""
+
+    ledger: Ledger
+    worker: Callable[[], Worker]
+    """Asked for where there is a place to look at, and not before."""
+    pauses: DispatchSettings
+    warn: Callable[[str], None]
+    steady: Callable[[], float] = time.monotonic
+    resting: dict[Thing, _Rest] = field(default_factory=dict)
+
+    def catch_up(self) -> int:
+        """How many tables show what is published again."""
+        places = [each for each in self.ledger.data_places() if self._may(_place(each))]
+        if not places:
+            return 0
+        worker = self.worker()
+        found = worker.markers(places)
+        for each in found:
+            self._note(_place(each.place), each.problem and f"{each.place.target}: {each.problem}")
+        return sum(self._deliver(worker, each) for each in self.ledger.undelivered(found))
+
+    def _deliver(self, worker: Worker, delivery: Delivery) -> bool:
+        thing = (delivery.table.url, delivery.table.schema_name, delivery.table.table_name)
+        if not self._may(thing):
+            return False
+        try:
+            done = worker.deliver(delivery)
+        except Exception as error:  # noqa: BLE001 - whatever it is, others are delivered
+            said = str(error) if isinstance(error, LakeGuardError) else type(error).__name__
+            self._note(thing, said)
+            return False
+        self._note(thing, "")
+        return done
+
+    def _may(self, thing: Thing) -> bool:
+        return thing not in self.resting or self.steady() >= self.resting[thing].until
+
+    def _note(self, thing: Thing, said: str) -> None:
+        """How it went; empty where it went well."""
+        if not said:
+            self.resting.pop(thing, None)
+            return
+        last = self.resting.get(thing)
+        seconds = float(self.pauses.backoff_first_seconds)
+        if last is not None:
+            seconds = min(2 * last.seconds, float(self.pauses.backoff_longest_seconds))
+        if last is None or last.said != said:
+            self.warn(said)
+        self.resting[thing] = _Rest(self.steady() + seconds, seconds, said)
+
+
+def _place(place: DataPlace) -> Thing:
+    return (place.url, place.schema_name)
