@@ -182,5 +182,9 @@ class Jobs(Protocol):
     def receive(self, body: bytes, *, shape: str | None = None) -> Sequence[Launch]:
         """An event of another system; the same again launches nothing."""
 
-    def tick(self) -> Ticked:
-        """One turn of every loop: schedules, triggers, retries, ends of the dead, events out."""
+    def tick(self, *, tell: bool = True) -> Ticked:
+        """One turn of every loop: schedules, triggers, retries, ends of the dead, events out.
+
+        Whoever tells events beside the turns, so that none waits for a receiver, says not to
+        ``tell`` here.
+        """

@@ -101,6 +101,9 @@ class Events(Protocol):
     ) -> Sequence[EventRow]:
         """The latest first."""
 
+    def tell(self) -> int:
+        """Tell what is due, within seconds; how many events went out."""
+
     def send(self, *, again: bool = False) -> Sequence[ChannelTurn]:
         """Tell what waits, now; with ``again`` also what was given up."""
 

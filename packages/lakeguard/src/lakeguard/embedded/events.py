@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lakeguard.events.book import EventMessenger
+from lakeguard.events.book import EventMessenger, tell_due
 from lakeguard.events.message import message_of, trial
 from lakeguard.ledger.events import event_rows
 from lakeguard.promotion.heart import Heart
@@ -27,6 +27,9 @@ class EmbeddedEvents:
         heart = self.heart
         with heart.database.read() as connection:
             return event_rows(connection, heart.org_id, since=since, kind=kind, limit=limit)
+
+    def tell(self) -> int:
+        return tell_due(self.messenger)
 
     def send(self, *, again: bool = False) -> Sequence[ChannelTurn]:
         return self.messenger.send(again=again)

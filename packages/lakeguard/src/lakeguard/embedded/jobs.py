@@ -124,5 +124,6 @@ class EmbeddedJobs:
     def receive(self, body: bytes, *, shape: str | None = None) -> Sequence[Launch]:
         return receive(self.heart, body, shape, self.watch)
 
-    def tick(self) -> Ticked:
-        return tick(self.heart, self.watch, tuple(other_loops(self.heart, self.herald)))
+    def tick(self, *, tell: bool = True) -> Ticked:
+        herald = self.herald if tell else None
+        return tick(self.heart, self.watch, tuple(other_loops(self.heart, herald)))

@@ -22,8 +22,6 @@ from lakeguard_sdk.words import TaskState
 GRAPHS = "dispatcher:graphs"
 ENDS = "dispatcher:ends"
 RETRIES = "dispatcher:retries"
-TELLING_SECONDS = 10.0
-"""So long a turn waits for those who are told; the rest is told in the next."""
 
 
 def other_loops(heart: Heart, herald: EventMessenger | None) -> Iterator[Loop]:
@@ -35,7 +33,7 @@ def other_loops(heart: Heart, herald: EventMessenger | None) -> Iterator[Loop]:
     yield "invalidations", lambda: Ticked(invalidated=reconcile(heart))
     yield "waiting rows", lambda: _shown(heart)
     if herald is not None:
-        yield "events", lambda: Ticked(told=tell_due(herald, TELLING_SECONDS))
+        yield "events", lambda: Ticked(told=tell_due(herald))
 
 
 def _ended(heart: Heart) -> Ticked:

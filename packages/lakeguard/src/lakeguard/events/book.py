@@ -27,6 +27,8 @@ from lakeguard_sdk.events import Event
 from lakeguard_sdk.telling import Telling
 
 EventMessenger = Messenger[Event, EventChannel]
+TELLING_SECONDS = 10.0
+"""So long whoever tells waits for those who are told; the rest is told the next time."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,11 @@ def event_messenger(
     return Messenger(database, org_id, clock, EventBook(), channels)
 
 
-def tell_due(messenger: EventMessenger, seconds: float) -> int:
-    """Tell what is due, within the time; how many events went out."""
+def tell_due(messenger: EventMessenger) -> int:
+    """Tell what is due, within a limited time; how many events went out."""
     if not messenger.channels or messenger.is_idle():
         return 0
-    return sum(turn.sent for turn in messenger.send(seconds=seconds, asked=False))
+    return sum(turn.sent for turn in messenger.send(seconds=TELLING_SECONDS, asked=False))
 
 
 def _is_for(channel: EventChannel, event: Event) -> bool:

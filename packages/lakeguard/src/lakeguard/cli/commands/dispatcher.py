@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache, partial
 
 import click
 
@@ -14,10 +15,12 @@ from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
 from lakeguard.cli.progress import note
 from lakeguard.cli.stopping import stopping
-from lakeguard.cli.turning import TurnLoop, beside
+from lakeguard.cli.turning import BESIDE_SECONDS, TurnLoop, beside
 from lakeguard.cli.views.dispatcher import TurnTeller, turn_lines
 from lakeguard.settings import Settings, load_settings
-from lakeguard_sdk.client import Client
+from lakeguard.work import Deliveries
+from lakeguard_sdk.client import Client, local_worker
+from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.job import Ticked
 
 
@@ -43,9 +46,10 @@ def command(call: Call, once: bool, listen: str | None) -> int:
         done = _one_turn(client, settings)
         answer(call, done.to_data(), turn_lines(done) or ["nothing was due"])
         return 1 if done.problems else 0
+    tell = TurnTeller(call.json, note)
     loop = TurnLoop(
-        tick=client.jobs.tick,
-        tell=TurnTeller(call.json, note),
+        tick=lambda: client.jobs.tick(tell=False),
+        tell=tell,
         warn=_warn,
         pause_seconds=settings.dispatch.tick_seconds,
     )
@@ -54,6 +58,11 @@ def command(call: Call, once: bool, listen: str | None) -> int:
         open_things.enter_context(_listening(client, settings, listen))
         open_things.enter_context(beside(client.ledger.sync, _warn))
         open_things.enter_context(beside(client.alerts.sweep, _warn))
+        told = partial(_tell_events, client, tell)
+        open_things.enter_context(beside(told, _warn, loop.pause_seconds))
+        delivered = partial(_deliver, _deliveries(client, settings, _warn), tell)
+        seconds = min(BESIDE_SECONDS, settings.dispatch.backoff_first_seconds)
+        open_things.enter_context(beside(delivered, _warn, seconds))
         note(f"dispatching {inert(settings.organisation)}; a turn every {loop.pause_seconds:g} s")
         loop.run()
         note("stopping")
@@ -61,6 +70,17 @@ def command(call: Call, once: bool, listen: str | None) -> int:
 
 
 def _one_turn(client: Client, settings: Settings) -> Ticked:
+    """With what is done beside the turns otherwise, and that nobody else may do."""
+    done, problems = _looked_twice(client, settings), list[str]()
+    try:
+        delivered = _deliveries(client, settings, problems.append).catch_up()
+    except LakeGuardError as error:
+        delivered, problems = 0, [str(error)]
+    said = (*done.problems, *(f"deliveries: {problem}" for problem in problems))
+    return done.model_copy(update={"delivered": delivered, "problems": said})
+
+
+def _looked_twice(client: Client, settings: Settings) -> Ticked:
     """Nobody remembers what a turn before saw of files, so that it looks at new ones twice."""
     done = client.jobs.tick()
     if not done.settling:
@@ -69,6 +89,19 @@ def _one_turn(client: Client, settings: Settings) -> Ticked:
     note(f"{done.settling:,} new; looking again in {quiet:,} s whether they are whole")
     time.sleep(quiet)
     return done.then(client.jobs.tick())
+
+
+def _tell_events(client: Client, tell: TurnTeller) -> None:
+    tell(Ticked(told=client.events.tell()))
+
+
+def _deliveries(client: Client, settings: Settings, warn: Callable[[str], None]) -> Deliveries:
+    make = cache(lambda: local_worker(client.for_worker(), spark_options={}))
+    return Deliveries(client.ledger, make, settings.dispatch, warn)
+
+
+def _deliver(deliveries: Deliveries, tell: TurnTeller) -> None:
+    tell(Ticked(delivered=deliveries.catch_up()))
 
 
 @contextmanager
