@@ -15,14 +15,13 @@ from lakeguard.dispatch.retrying import ended_as
 from lakeguard.dispatch.task import Task, task_from
 from lakeguard.dispatch.tasks import lease_over
 from lakeguard.settings.dispatch import DispatchSettings
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import tasks
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import is_gone
 from lakeguard_sdk.run import Failure
 from lakeguard_sdk.words import RunStatus, TaskState
 from lakeguard_sdk.work_errors import ReportOverdue
-
-_MOST_AT_ONCE = 500
 
 
 def cause_of_death(task: Task, at: datetime) -> str | None:
@@ -38,8 +37,8 @@ def end_lapsed(
     very moment is left to its report."""
     ended: list[tuple[Task, Failure]] = []
     seen = find_lapsed(connection, org_id, at)
-    for start in range(0, len(seen), _MOST_AT_ONCE):
-        some = tasks.c.task_id.in_(seen[start : start + _MOST_AT_ONCE])
+    for piece in in_pieces(seen):
+        some = tasks.c.task_id.in_(piece)
         held = _reported(org_id).where(some).with_for_update(skip_locked=True)
         for task, reason in _lapsed(connection, held, at):
             ended.append((task, _failure(task, reason)))

@@ -8,9 +8,9 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import documents
 
-AT_ONCE = 400
 MOST_TEXT = 16_000_000
 """How much text of documents is held together: the evidence of a table of many files is long."""
 _KEPT = 1_024
@@ -40,8 +40,8 @@ class Library:
         self, connection: Connection, hashes: set[str], what: ColumnElement[Any]
     ) -> Iterator[tuple[str, Any]]:
         wanted, table = sorted(hashes), documents.c
-        for start in range(0, len(wanted), AT_ONCE):
-            some = table.content_hash.in_(wanted[start : start + AT_ONCE])
+        for piece in in_pieces(wanted):
+            some = table.content_hash.in_(piece)
             asked = select(table.content_hash, what).where(table.org_id == self._org_id, some)
             yield from ((row[0], row[1]) for row in connection.execute(asked))
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from sqlalchemy import ColumnElement, Connection, Row, select
 
 from lakeguard.gate.decide import SEMANTICS, CaseFacts, History, decide
-from lakeguard.insight.library import AT_ONCE, MOST_TEXT, Documents, Library, Shelf
+from lakeguard.insight.library import MOST_TEXT, Documents, Library, Shelf
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
 from lakeguard.state.database import Database
@@ -24,6 +24,7 @@ from lakeguard_sdk.memory_errors import SemanticsUnknown
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reading import ReplayResult
 
+_AT_ONCE = 400
 _HASHES = ("facts_hash", "evidence_hash", "ruleset_hash", "policies_hash", "history_hash")
 
 
@@ -97,7 +98,7 @@ def recorded_decisions(
     while True:
         later = asked.where(decisions.c.decision_id > last).order_by(decisions.c.decision_id)
         with database.read() as connection:
-            rows = connection.execute(later.limit(AT_ONCE)).all()
+            rows = connection.execute(later.limit(_AT_ONCE)).all()
             sizes = library.sizes(connection, _named(rows))
         if not rows:
             return

@@ -6,18 +6,19 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, tuple_
 
 from lakeguard.jobs.graphs import StoredGraph, active_graph
+from lakeguard.jobs.remembered import Remembered
 from lakeguard.ledger.switches import switched_off
 from lakeguard.registry.job_controls import Reading, read_controls
-from lakeguard.state.tables import md_jobs
+from lakeguard.state.pieces import in_pieces
+from lakeguard.state.tables import md_jobs, md_jobs_revisions
 from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.job import JobControls
 
 _MOST_NAMED = 500
 """More than so many are not asked for one by one."""
-_MOST_PARSED = 50_000
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,15 @@ def current_jobs(
     """By id, in the order of their names: all jobs, or some. A definition is read when it is
     new; after that its hash is enough."""
     few = None if job_ids is None or len(job_ids) > _MOST_NAMED else set(job_ids)
-    query = select(md_jobs.c.job_id, md_jobs.c.definition_hash).where(md_jobs.c.org_id == org_id)
+    table = md_jobs.c
+    query = select(table.job_id, table.definition_hash, table.revision).where(
+        table.org_id == org_id
+    )
     if few is not None:
-        query = query.where(md_jobs.c.job_id.in_(few))
-    rows = connection.execute(query.order_by(md_jobs.c.job_name)).all()
-    parsed = _parsed_all(connection, org_id, rows)
-    off, graph = switched_off(connection, org_id), active_graph(connection, org_id)
+        query = query.where(table.job_id.in_(few))
+    rows = connection.execute(query.order_by(table.job_name)).all()
+    parsed = _parsed_all(connection, rows)
+    off, graph = switched_off(connection, org_id, few), active_graph(connection, org_id)
     wanted = None if job_ids is None else set(job_ids)
     return {
         job_id: CurrentJob(
@@ -75,7 +79,7 @@ def current_jobs(
             controls=_controls(parsed[digest], graph),
             enabled=job_id not in off,
         )
-        for job_id, digest in map(tuple, rows)
+        for job_id, digest, _ in map(tuple, rows)
         if wanted is None or job_id in wanted
     }
 
@@ -88,26 +92,25 @@ def _controls(parsed: Parsed, graph: StoredGraph | None) -> JobControls:
     return controls.model_copy(update={"after": known.after})
 
 
-_known: dict[str, Parsed] = {}
-"""By the hash of the definition: the same hash is the same definition, whoever has it."""
+_remembered = Remembered[Parsed](most=50_000)
 
 
-def _parsed_all(connection: Connection, org_id: str, rows: Collection[Any]) -> dict[str, Parsed]:
-    hashes = {row.definition_hash for row in rows}
-    found = {key: _known[key] for key in hashes if key in _known}
-    missing = hashes - found.keys()
-    if not missing:
+def _parsed_all(connection: Connection, rows: Collection[Any]) -> dict[str, Parsed]:
+    """By hash. A revision never changes, so that who applies another meanwhile disturbs nothing."""
+
+    def read(missing: set[str]) -> dict[str, Parsed]:
+        new = {row.definition_hash: row for row in rows if row.definition_hash in missing}
+        table, found = md_jobs_revisions.c, dict[str, Parsed]()
+        for some in in_pieces([(row.job_id, row.revision) for row in new.values()]):
+            query = select(table.definition_hash, table.definition).where(
+                tuple_(table.job_id, table.revision).in_(some)
+            )
+            found |= {digest: _parsed(text) for digest, text in connection.execute(query)}
         return found
-    query = select(md_jobs.c.definition_hash, md_jobs.c.definition).where(
-        md_jobs.c.org_id == org_id
-    )
-    if len(missing) <= _MOST_NAMED:
-        query = query.where(md_jobs.c.definition_hash.in_(missing))
-    for row in connection.execute(query):
-        if row.definition_hash in missing and row.definition_hash not in found:
-            definition = JobDefinition.from_json(row.definition)
-            found[row.definition_hash] = Parsed(definition, read_controls(definition))
-    if len(_known) > _MOST_PARSED:
-        _known.clear()
-    _known.update({key: found[key] for key in missing})
-    return found
+
+    return _remembered.of({row.definition_hash for row in rows}, read)
+
+
+def _parsed(text: str) -> Parsed:
+    definition = JobDefinition.from_json(text)
+    return Parsed(definition, read_controls(definition))

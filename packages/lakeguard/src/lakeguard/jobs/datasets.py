@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, exists, func, select
+from sqlalchemy import Connection, exists, func, select, tuple_
 
+from lakeguard.jobs.remembered import Remembered
 from lakeguard.registry.statements import AnyRow
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import (
     data_versions,
     dataset_pointers,
     dataset_registry,
+    dataset_registry_revisions,
     run_history,
     tasks,
 )
@@ -22,7 +26,6 @@ from lakeguard_sdk.words import TaskKind
 
 _MOST_NAMED = 500
 """More than so many are not asked for one by one."""
-_MOST_PARSED = 50_000
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def _read(
     if len(names) <= _MOST_NAMED:
         query = query.where(view.dataset_name.in_(sorted(names)))
     rows = [row for row in connection.execute(query) if row.dataset_name in names]
-    made = _made_all(connection, org_id, {row.definition_hash for row in rows})
+    made = _made_all(connection, rows)
     return {DatasetName(row.dataset_name): _standing(row, made) for row in rows}
 
 
@@ -106,29 +109,27 @@ def _standing(row: AnyRow, made: dict[str, Made]) -> Standing:
     )
 
 
-_known: dict[str, Made] = {}
-"""By the hash of the definition: the same hash is the same definition, whoever has it."""
+_remembered = Remembered[Made](most=50_000)
 
 
-def _made_all(connection: Connection, org_id: str, hashes: set[str]) -> dict[str, Made]:
-    found = {key: _known[key] for key in hashes if key in _known}
-    missing = hashes - found.keys()
-    if not missing:
+def _made_all(connection: Connection, rows: Collection[Any]) -> dict[str, Made]:
+    """By hash. A revision never changes, so that who applies another meanwhile disturbs nothing."""
+
+    def read(missing: set[str]) -> dict[str, Made]:
+        new = {row.definition_hash: row for row in rows if row.definition_hash in missing}
+        table, found = dataset_registry_revisions.c, dict[str, Made]()
+        for some in in_pieces([(row.dataset_id, row.revision) for row in new.values()]):
+            query = select(table.definition_hash, table.definition).where(
+                tuple_(table.dataset_id, table.revision).in_(some)
+            )
+            found |= {digest: _made(text) for digest, text in connection.execute(query)}
         return found
-    view = dataset_registry.c
-    query = select(view.definition_hash, view.definition).where(view.org_id == org_id)
-    if len(missing) <= _MOST_NAMED:
-        query = query.where(view.definition_hash.in_(missing))
-    for row in connection.execute(query):
-        if row.definition_hash in missing:
-            found[row.definition_hash] = _made(DatasetDefinition.from_json(row.definition))
-    if len(_known) > _MOST_PARSED:
-        _known.clear()
-    _known.update(found)
-    return found
+
+    return _remembered.of({row.definition_hash for row in rows}, read)
 
 
-def _made(definition: DatasetDefinition) -> Made:
+def _made(text: str) -> Made:
+    definition = DatasetDefinition.from_json(text)
     build = definition.build
     return Made(
         parents=definition.parents,
@@ -141,9 +142,11 @@ def _made(definition: DatasetDefinition) -> Made:
 def made_of_all(connection: Connection, org_id: str) -> dict[DatasetName, Made]:
     """Every registered dataset, and what it is made of."""
     view = dataset_registry.c
-    query = select(view.dataset_name, view.definition_hash).where(view.org_id == org_id)
+    query = select(view.dataset_id, view.dataset_name, view.revision, view.definition_hash).where(
+        view.org_id == org_id
+    )
     rows = connection.execute(query).all()
-    made = _made_all(connection, org_id, {row.definition_hash for row in rows})
+    made = _made_all(connection, rows)
     return {DatasetName(row.dataset_name): made[row.definition_hash] for row in rows}
 
 

@@ -17,6 +17,7 @@ from lakeguard.jobs.graphs import StoredGraph, active_graph
 from lakeguard.jobs.travelled import travelled_to
 from lakeguard.promotion.bundle import target_problems
 from lakeguard.registry.store import current_policies, current_targets
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import (
     decisions,
     run_history,
@@ -30,7 +31,6 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.words import CheckKind, Outcome, PolicyType, RunStatus, TaskKind
 
 _TIMELY = (PolicyType.CHANGE_FREEZE, PolicyType.SLA)
-_MOST_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _last_runs(
 ) -> dict[str, LastRun]:
     of = {each.last_run: each.dataset_id for each in found if each.last_run}
     runs: dict[str, LastRun] = {}
-    for some in _pieces(sorted(of)):
+    for some in in_pieces(sorted(of)):
         query = (
             select(
                 run_history.c.run_id,
@@ -162,14 +162,9 @@ def _sources(connection: Connection, org_id: str) -> dict[str, bool]:
 def _under_way(connection: Connection, org_id: str, jobs: Iterable[CurrentJob]) -> frozenset[str]:
     alone = sorted(job.job_id for job in jobs if job.controls.overlap is Overlap.SKIP)
     found: set[str] = set()
-    for some in _pieces(alone):
+    for some in in_pieces(alone):
         query = select(tasks.c.job_id).where(
             tasks.c.org_id == org_id, tasks.c.job_id.in_(some), not_over()
         )
         found |= set(connection.scalars(query.distinct()))
     return frozenset(found)
-
-
-def _pieces(values: list[str]) -> Iterator[list[str]]:
-    for start in range(0, len(values), _MOST_AT_ONCE):
-        yield values[start : start + _MOST_AT_ONCE]

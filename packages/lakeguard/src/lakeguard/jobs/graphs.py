@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, or_, select
 
 from lakeguard.jobs.dag import Graph
 from lakeguard.jobs.remembered import Remembered
 from lakeguard.ledger.happenings import tell_activation
 from lakeguard.state import facts
 from lakeguard.state.tables import dag_activations, dag_versions
+from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.job import DagVersion
 from lakeguard_sdk.job_errors import UnknownGraph
@@ -30,6 +31,11 @@ class StoredGraph:
     content_hash: str
     graph: Graph
 
+    def knows(self, job: JobDefinition) -> bool:
+        """Whether the job is in the graph, of the type and for the dataset that it has now."""
+        known = self.graph.jobs.get(job.job)
+        return known is not None and (known.type, known.dataset) == (job.type, job.dataset)
+
 
 _remembered = Remembered[StoredGraph](most=64)
 
@@ -37,16 +43,7 @@ _remembered = Remembered[StoredGraph](most=64)
 def active_graph(connection: Connection, org_id: str) -> StoredGraph | None:
     """The one that was activated last; None before the first."""
     dag_version_id = active_graph_id(connection, org_id)
-    if dag_version_id is None:
-        return None
-
-    def read(missing: set[str]) -> dict[str, StoredGraph]:
-        query = select(dag_versions).where(
-            dag_versions.c.org_id == org_id, dag_versions.c.dag_version_id.in_(missing)
-        )
-        return {row.dag_version_id: _stored(row) for row in connection.execute(query)}
-
-    return _remembered.of({dag_version_id}, read)[dag_version_id]
+    return None if dag_version_id is None else _read(connection, org_id, dag_version_id)
 
 
 def active_graph_id(connection: Connection, org_id: str) -> str | None:
@@ -82,14 +79,13 @@ def keep_graph(connection: Connection, org_id: str, graph: Graph, at: datetime) 
 
 def find_graph(connection: Connection, org_id: str, said: str) -> StoredGraph:
     """By its id, its hash, or the beginning of its hash where no other begins so."""
-    query = select(dag_versions).where(dag_versions.c.org_id == org_id)
-    rows = connection.execute(query.order_by(dag_versions.c.dag_version_id.desc())).all()
     wanted = said.removeprefix(_SHA)
+    rows = _beginning_so(connection, org_id, said, wanted)
     found = [row for row in rows if row.dag_version_id == said]
     if not found and len(wanted) >= SHORTEST_HASH:
         found = [row for row in rows if _bare_hash(row).startswith(wanted)]
     if len(found) == 1:
-        return _stored(found[0])
+        return _read(connection, org_id, found[0].dag_version_id)
     if found:
         hint = f" alone: {_names(found)} begin so"
     else:
@@ -98,6 +94,21 @@ def find_graph(connection: Connection, org_id: str, said: str) -> StoredGraph:
         needed = f"write a whole id, or {SHORTEST_HASH} characters of a hash or more"
         hint = f"; {needed}, of {_names(near)}" if near else ""
     raise UnknownGraph(version=said[:80] or "''", hint=hint)
+
+
+def _beginning_so(
+    connection: Connection, org_id: str, version_id: str, bare_hash: str
+) -> Sequence[Any]:
+    """Ids and hashes that begin so, whatever the case of letters."""
+    table = dag_versions.c
+    query = select(table.dag_version_id, table.content_hash).where(
+        table.org_id == org_id,
+        or_(
+            table.dag_version_id.istartswith(version_id, autoescape=True),
+            table.content_hash.istartswith(f"{_SHA}{bare_hash}", autoescape=True),
+        ),
+    )
+    return connection.execute(query.order_by(table.dag_version_id.desc())).all()
 
 
 def _bare_hash(row: Any) -> str:
@@ -132,11 +143,22 @@ def activate(
     tell_activation(connection, row)
 
 
-def list_graphs(connection: Connection, org_id: str) -> list[DagVersion]:
-    """The newest first."""
+def list_graphs(connection: Connection, org_id: str, limit: int) -> list[DagVersion]:
+    """The newest first, by their first activations."""
     active = active_graph_id(connection, org_id)
-    query = select(dag_versions).where(dag_versions.c.org_id == org_id)
-    newest = query.order_by(dag_versions.c.created_at.desc(), dag_versions.c.dag_version_id.desc())
+    first = (
+        select(dag_activations.c.dag_version_id, func.min(dag_activations.c.number).label("number"))
+        .where(dag_activations.c.org_id == org_id)
+        .group_by(dag_activations.c.dag_version_id)
+        .subquery()
+    )
+    newest = (
+        select(dag_versions)
+        .join(first, first.c.dag_version_id == dag_versions.c.dag_version_id)
+        .where(dag_versions.c.org_id == org_id)
+        .order_by(first.c.number.desc())
+        .limit(limit)
+    )
     found = []
     for row in connection.execute(newest):
         graph = _stored(row).graph
@@ -151,6 +173,16 @@ def list_graphs(connection: Connection, org_id: str) -> list[DagVersion]:
             )
         )
     return found
+
+
+def _read(connection: Connection, org_id: str, dag_version_id: str) -> StoredGraph:
+    def read(missing: set[str]) -> dict[str, StoredGraph]:
+        query = select(dag_versions).where(
+            dag_versions.c.org_id == org_id, dag_versions.c.dag_version_id.in_(missing)
+        )
+        return {row.dag_version_id: _stored(row) for row in connection.execute(query)}
+
+    return _remembered.of({dag_version_id}, read)[dag_version_id]
 
 
 def _stored(row: Any) -> StoredGraph:

@@ -7,7 +7,7 @@ set by set.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
@@ -19,21 +19,16 @@ from lakeguard.jobs.current import CurrentJob, current_jobs
 from lakeguard.jobs.gate_facts import GateFacts, read_facts
 from lakeguard.jobs.gates import overlapping, refusal
 from lakeguard.jobs.wishes import Cause, CauseKind, Wish
+from lakeguard.ledger.left_graphs import graph_lock
 from lakeguard.promotion.heart import Heart
 from lakeguard.state.locking import hold, hold_shared
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import task_transitions, tasks
 from lakeguard_sdk.job import Launch, Overlap
 from lakeguard_sdk.job_errors import LaunchRefused, NotRunnable
 from lakeguard_sdk.words import TaskKind, TaskState
 
 __all__ = ["Cause", "CauseKind", "Wish", "launch"]
-
-_MOST_AT_ONCE = 500
-
-
-def graph_lock(org_id: str) -> str:
-    """Who holds it alone changes which graph is active; who shares it launches under that one."""
-    return f"graph:{org_id}"
 
 
 def overlap_lock(org_id: str) -> str:
@@ -45,18 +40,22 @@ def launch(
     connection: Connection,
     heart: Heart,
     wishes: Sequence[Wish],
-    known: Mapping[str, CurrentJob] | None = None,
+    read_all: Callable[[Connection], Mapping[str, CurrentJob]] | None = None,
 ) -> list[Launch]:
     """What became of each wish, in their order. The same wish again is not new.
 
-    A job that nothing here runs has no task: its refusal is told, and not kept. Whoever has read
-    all jobs in this transaction gives them as ``known``.
+    A job that nothing here runs has no task: its refusal is told, and not kept. Whoever knows all
+    jobs unless they changed says how to ``read_all``; that is called when the graph is held.
     """
     if not wishes:
         return []
     org_id = heart.org_id
     hold_shared(connection, graph_lock(org_id))
-    jobs = _wished(connection, org_id, {wish.job_id for wish in wishes}, known)
+    wished = {wish.job_id for wish in wishes}
+    if read_all is None:
+        jobs = current_jobs(connection, org_id, wished)
+    else:
+        jobs = {key: job for key, job in read_all(connection).items() if key in wished}
     if any(map(_is_alone, jobs.values())):
         hold(connection, overlap_lock(org_id))
     at = heart.clock()
@@ -83,17 +82,6 @@ def launch(
         answers.get(index) or _untold(wish, jobs.get(wish.job_id), refused[index])
         for index, wish in enumerate(wishes)
     ]
-
-
-def _wished(
-    connection: Connection,
-    org_id: str,
-    job_ids: Collection[str],
-    known: Mapping[str, CurrentJob] | None,
-) -> Mapping[str, CurrentJob]:
-    if known is None:
-        return current_jobs(connection, org_id, job_ids)
-    return {job_id: known[job_id] for job_id in job_ids if job_id in known}
 
 
 def _can_run(job: CurrentJob | None) -> bool:
@@ -184,8 +172,8 @@ def _due(heart: Heart, wish: Wish, at: datetime) -> datetime:
 
 
 def _subject(job: CurrentJob, facts: GateFacts) -> str:
-    """The dataset that the job builds; else the job."""
-    name = job.definition.dataset
+    """The dataset that the job builds; else the job, also where it names a dataset."""
+    name = job.definition.dataset if job.controls.kind is TaskKind.BUILD else None
     standing = facts.datasets.get(name) if name else None
     return standing.dataset_id if standing else job.job_id
 
@@ -213,7 +201,7 @@ def _known(
 ) -> dict[tuple[str, str], Any]:
     """Tasks that were there before, by what makes them the same: subject and key."""
     found: dict[tuple[str, str], Any] = {}
-    for start in range(0, len(keys), _MOST_AT_ONCE):
+    for piece in in_pieces(keys):
         query = (
             select(
                 tasks.c.task_id,
@@ -230,9 +218,7 @@ def _known(
             )
             .where(
                 tasks.c.org_id == org_id,
-                tuple_(tasks.c.dataset_id, tasks.c.dedupe_key).in_(
-                    keys[start : start + _MOST_AT_ONCE]
-                ),
+                tuple_(tasks.c.dataset_id, tasks.c.dedupe_key).in_(piece),
             )
         )
         found.update({(row.dataset_id, row.dedupe_key): row for row in connection.execute(query)})

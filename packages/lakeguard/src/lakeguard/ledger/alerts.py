@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, select
 
 from lakeguard.ledger.tellings import begun, is_told, last_tellings, telling_row
 from lakeguard.state import facts
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import alert_channels, alert_deliveries, alerts
 from lakeguard_sdk.alerting import Alert, AlertKind, AlertRow
 from lakeguard_sdk.canonical import canonical_json
@@ -20,8 +21,6 @@ from lakeguard_sdk.words import Severity
 _PAYLOAD = ("dataset", "layer", "domain", "owner", "details")
 """What an alert says beside its columns."""
 _KEY = "alert_id"
-_AT_ONCE = 5_000
-"""Ids in one IN list."""
 
 
 def raise_alert(connection: Connection, alert: Alert) -> bool:
@@ -47,8 +46,8 @@ def raise_alert(connection: Connection, alert: Alert) -> bool:
 def raised_keys(connection: Connection, org_id: str, keys: Sequence[str]) -> frozenset[str]:
     """Those of the keys that an alert has already."""
     found: set[str] = set()
-    for start in range(0, len(keys), _AT_ONCE):
-        chosen = alerts.c.dedupe_key.in_(keys[start : start + _AT_ONCE])
+    for piece in in_pieces(keys):
+        chosen = alerts.c.dedupe_key.in_(piece)
         query = select(alerts.c.dedupe_key).where(alerts.c.org_id == org_id, chosen)
         found.update(connection.scalars(query))
     return frozenset(found)

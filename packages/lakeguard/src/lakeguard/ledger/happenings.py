@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from lakeguard.ledger.events import tell_events
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import dataset_registry, md_jobs_revisions, tasks
 from lakeguard_sdk.events import Event, EventKind, event_id
 from lakeguard_sdk.words import MoveKind, TaskState
@@ -21,7 +22,6 @@ _MOVES = {
     MoveKind.ROLLBACK.value: EventKind.DATASET_ROLLED_BACK,
 }
 """Files that are merged show nobody anything new."""
-_AT_ONCE = 5_000
 
 
 def tell_pointer(connection: Connection, row: Row) -> None:
@@ -133,9 +133,9 @@ def _of_job(row: Row, to: TaskState) -> EventKind:
 def _tasks(connection: Connection, org_id: str, ids: Collection[str]) -> dict[str, Row]:
     """By id, each with the name of its job."""
     known, found = sorted(ids), list[dict[str, Any]]()
-    for start in range(0, len(known), _AT_ONCE):
+    for piece in in_pieces(known):
         query = select(tasks.c.task_id, tasks.c.kind, tasks.c.job_id, tasks.c.triggered_by)
-        some = tasks.c.task_id.in_(known[start : start + _AT_ONCE])
+        some = tasks.c.task_id.in_(piece)
         chosen = query.where(tasks.c.org_id == org_id, some)
         found += [dict(row) for row in connection.execute(chosen).mappings()]
     names = _jobs(connection, org_id, {row["job_id"] for row in found if row["job_id"]})
@@ -145,8 +145,8 @@ def _tasks(connection: Connection, org_id: str, ids: Collection[str]) -> dict[st
 def _jobs(connection: Connection, org_id: str, ids: Collection[str]) -> dict[str, str]:
     """The last name of each."""
     known, found, table = sorted(ids), dict[str, str](), md_jobs_revisions.c
-    for start in range(0, len(known), _AT_ONCE):
-        some = table.job_id.in_(known[start : start + _AT_ONCE])
+    for piece in in_pieces(known):
+        some = table.job_id.in_(piece)
         query = select(table.job_id, table.job_name).where(table.org_id == org_id, some)
         found.update(
             {row.job_id: row.job_name for row in connection.execute(query.order_by(table.revision))}

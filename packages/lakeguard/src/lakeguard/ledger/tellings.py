@@ -8,11 +8,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, select
 
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import plane_identity
 from lakeguard_sdk.telling import Telling, TellingOutcome
-
-_AT_ONCE = 5_000
-"""Ids in one IN list."""
 
 
 def known_channels(connection: Connection, channels: Table, org_id: str) -> frozenset[str]:
@@ -80,8 +78,8 @@ def last_tellings(
 ) -> dict[str, list[Telling]]:
     """By what is told, the last attempt of each channel."""
     table, latest = deliveries.c, dict[tuple[str, str], Telling]()
-    for start in range(0, len(ids), _AT_ONCE):
-        query = select(deliveries).where(table[key].in_(ids[start : start + _AT_ONCE]))
+    for piece in in_pieces(ids):
+        query = select(deliveries).where(table[key].in_(piece))
         if channel is not None:
             query = query.where(table.channel == channel)
         for row in connection.execute(query.order_by(table.channel, table.attempt)).mappings():

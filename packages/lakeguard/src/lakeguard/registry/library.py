@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Select
 from lakeguard.registry import statements
 from lakeguard.registry.current import Entry, Opened, RegistryState, entry_of, reference_text
 from lakeguard.registry.kinds import KINDS, Key
+from lakeguard.state.pieces import in_pieces
 from lakeguard_sdk.definition import (
     CatalogueRule,
     Definition,
@@ -20,7 +21,6 @@ from lakeguard_sdk.definition import (
 )
 
 _NOUNS = {kind.word: kind.noun for kind in KINDS}
-_AT_ONCE = 500
 
 
 def read_state(connection: Connection, org_id: str) -> RegistryState:
@@ -62,8 +62,8 @@ class StateLibrary:
 
     def _read(self, kind: str, keys: list[str]) -> Iterator[tuple[Key, Opened]]:
         noun: Any = _NOUNS[kind]
-        for start in range(0, len(keys), _AT_ONCE):
-            query = statements.definitions_of(kind, self.org_id, keys[start : start + _AT_ONCE])
+        for piece in in_pieces(keys):
+            query = statements.definitions_of(kind, self.org_id, piece)
             for row in self.connection.execute(query):
                 yield (kind, row.name), Opened(noun.from_json(row.definition), row.location)
 

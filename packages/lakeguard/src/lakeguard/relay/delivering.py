@@ -23,11 +23,9 @@ from lakeguard.relay.ledger_table import LedgerFiles
 from lakeguard.relay.rows import PlainRow, arrow_schema, payload_maker, state_rows, to_arrow
 from lakeguard.relay.stamping import Link, Told
 from lakeguard.state import facts
+from lakeguard.state.pieces import in_pieces
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.storage import join
-
-_AT_ONCE = 5_000
-"""Ids in one IN list."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +134,7 @@ def _rows_of_runs(
 ) -> Iterator[PlainRow]:
     """Executions are looked for by their tasks too: not every id of them is in an index."""
     ids = list(runs)
-    for start in range(0, len(ids), _AT_ONCE):
-        some = ids[start : start + _AT_ONCE]
+    for some in in_pieces(ids):
         chosen: ColumnElement[bool] = table.source.columns[key].in_(some)
         if table.name == EXECUTIONS:
             chosen &= table.source.columns.task_id.in_(sorted({runs[each] for each in some}))

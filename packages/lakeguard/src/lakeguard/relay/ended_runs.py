@@ -15,6 +15,7 @@ from sqlalchemy import Connection, func, select
 
 from lakeguard.relay.catalogue import BY_RUN, EXECUTIONS
 from lakeguard.relay.stamping import Told
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import run_history, task_results, task_transitions
 from lakeguard_sdk.words import TaskState
 
@@ -23,8 +24,6 @@ _ENDED_WAITING = (TaskState.BLOCKED.value, TaskState.CANCELED.value)
 _ENDING = tuple(f'"to_state":"{state}"' for state in _ENDED_WAITING)
 """In what is told of a change that may have ended a task; the many others are not even read."""
 _QUEUED = TaskState.QUEUED.value
-_AT_ONCE = 5_000
-"""Ids in one IN list."""
 
 
 def ended_by(connection: Connection, told: Iterable[Told]) -> dict[str, dict[str, str]]:
@@ -65,10 +64,10 @@ def _ended_waiting(
 
 def _first_ends(connection: Connection, task_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
     table = task_transitions.c
-    for start in range(0, len(task_ids), _AT_ONCE):
+    for piece in in_pieces(task_ids):
         found = connection.execute(
             select(table.task_id, func.min(table.number))
-            .where(table.task_id.in_(task_ids[start : start + _AT_ONCE]))
+            .where(table.task_id.in_(piece))
             .where(table.to_state.in_(_ENDED_WAITING))
             .group_by(table.task_id)
         )

@@ -31,6 +31,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lakeguard.state.column_types import UtcTime
+from lakeguard.state.pieces import in_pieces
 
 Row = Mapping[str, Any]
 
@@ -78,9 +79,8 @@ def insert_new(
         return set(connection.scalars(statement, new.values))
     alone = sqlite.insert(table).on_conflict_do_nothing(index_elements=list(unique))
     added: set[Any] = set()
-    for start in range(0, len(rows), _MOST_ON_SQLITE):
-        part = list(rows[start : start + _MOST_ON_SQLITE])
-        added |= set(connection.scalars(alone.returning(table.c[answer]), part))
+    for part in in_pieces(rows, _MOST_ON_SQLITE):
+        added |= set(connection.scalars(alone.returning(table.c[answer]), list(part)))
     return added
 
 

@@ -67,12 +67,14 @@ def launch_due(heart: Heart, roster: Roster) -> Turn:
 
 
 def _launch_some(heart: Heart, roster: Roster, at: datetime) -> Turn:
+    def jobs_now(connection: Connection) -> dict[str, CurrentJob]:
+        return read_roster(connection, heart.org_id, roster).jobs
+
     def work(connection: Connection) -> Turn:
         rows = connection.execute(statements.take_due(heart.org_id, at)).all()
-        now = read_roster(connection, heart.org_id, roster)
         with _collecting_later():
             wishes, moves, told = _owed(heart.org_id, rows, roster, at)
-            launches = launch(connection, heart, wishes, now.jobs)
+            launches = launch(connection, heart, wishes, jobs_now)
         reached("trigger.launched")
         statements.move_schedules(connection, moves)
         reached("trigger.moved")
