@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event
 from sqlalchemy.pool import Pool, QueuePool
 
 from lakeguard.state.locking import SCHEMA
@@ -61,7 +61,9 @@ def postgresql_engine(
         poolclass=pool,
         pool_pre_ping=True,
         execution_options={SCHEMA: schema},
+        hide_parameters=True,
     )
+    event.listen(engine, "handle_error", _leave_out_rows)
     if password is not None:
         event.listen(engine, "do_connect", partial(_add_password, password))
     event.listen(engine, "connect", partial(_prepare_postgresql, schema))
@@ -74,6 +76,19 @@ def _add_password(
     parameters["password"] = password()
 
 
+def _leave_out_rows(context: ExceptionContext) -> None:
+    """Errors are logged. Beside its message a server tells the row that it is about, and tokens
+    are in rows."""
+    error = context.original_exception
+    message = getattr(getattr(error, "diag", None), "message_primary", None)
+    if message is None:
+        return
+    told, error.args = str(error), (message,)
+    shown = context.sqlalchemy_exception
+    if shown is not None:
+        shown.args = tuple(str(each).replace(told, message) for each in shown.args)
+
+
 def _prepare_postgresql(schema: str, connection: Any, _record: Any) -> None:
     """Names mean our schema alone, on every connection and whether it exists yet or not."""
     quoted = '"' + schema.replace('"', '""') + '"'
@@ -84,7 +99,7 @@ def _prepare_postgresql(schema: str, connection: Any, _record: Any) -> None:
 
 
 def sqlite_engine(url: URL) -> Engine:
-    engine = create_engine(url)
+    engine = create_engine(url, hide_parameters=True)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     path = sqlite_path(url)
