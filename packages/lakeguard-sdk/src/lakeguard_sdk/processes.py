@@ -8,6 +8,8 @@ from pathlib import Path
 
 from lakeguard_sdk.run import WorkerIdentity
 
+PROCESSES = Path("/proc")
+
 
 def this_process(name: str) -> WorkerIdentity:
     pid = os.getpid()
@@ -19,7 +21,7 @@ def is_gone(worker: WorkerIdentity) -> bool:
     here = _place()
     if worker.host != socket.gethostname() or not worker.process_mark.startswith(f"{here} "):
         return False
-    return _mark(worker.pid) != worker.process_mark
+    return not _may_live(worker.pid) or _mark(worker.pid) not in ("", worker.process_mark)
 
 
 def _place() -> str:
@@ -32,9 +34,34 @@ def _place() -> str:
 
 
 def _mark(pid: int) -> str:
-    """A number used again has another mark; a process that is no more has none."""
+    """A number used again has another mark; a process that is no more, or not to be seen, has
+    none."""
+    fields = _fields(pid)
+    return "" if fields is None or _is_dead(fields) else f"{_place()} {fields[19]}"
+
+
+def _may_live(pid: int) -> bool:
+    """Whether there may be a process of that number: some systems show those of other users to
+    nobody, and yet know of them."""
+    fields = _fields(pid)
+    if fields is not None:
+        return not _is_dead(fields)
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
     except OSError:
-        return ""
-    return "" if fields[0] in "ZX" else f"{_place()} {fields[19]}"
+        return True
+    return True
+
+
+def _fields(pid: int) -> list[str] | None:
+    """What the system tells of a process; None where it tells nothing."""
+    try:
+        return (PROCESSES / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+
+
+def _is_dead(fields: list[str]) -> bool:
+    return fields[0] in "ZX"
