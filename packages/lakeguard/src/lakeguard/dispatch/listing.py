@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, select
+from sqlalchemy import Connection, Row, Select, and_, select, union_all
 
 from lakeguard.dispatch.task import Task, find_task
 from lakeguard.dispatch.tasks import task_id_of_run
@@ -19,6 +19,7 @@ from lakeguard_sdk.secret_values import shown_value
 from lakeguard_sdk.task_errors import UnknownTask
 from lakeguard_sdk.words import TaskState
 
+_AGE = (tasks.c.created_at.desc(), tasks.c.task_id.desc())
 _LAST = ("number", "attempt", "from_state", "to_state", "at", "actor", "code", "message")
 
 
@@ -30,14 +31,21 @@ def list_tasks(
     job: str | None = None,
     limit: int = 50,
 ) -> list[TaskRow]:
-    """The newest first."""
-    query = _shown(org_id)
-    if state is not None:
-        query = query.where(tasks.c.state == state.value)
+    """The newest first. Of each state the newest are looked up: nobody walks through all tasks."""
+    newest = [_newest(org_id, each, job, limit) for each in ([state] if state else TaskState)]
+    found = union_all(*(select(each.subquery()) for each in newest)).subquery("newest")
+    query = _shown(org_id).where(tasks.c.task_id.in_(select(found.c.task_id)))
+    return [_row(row) for row in connection.execute(query.order_by(*_AGE).limit(limit))]
+
+
+def _newest(org_id: str, state: TaskState, job: str | None, limit: int) -> Select[Any]:
+    query = select(tasks.c.task_id).where(tasks.c.org_id == org_id, tasks.c.state == state.value)
     if job is not None:
-        query = query.where(md_jobs.c.job_name == job)
-    newest = query.order_by(tasks.c.created_at.desc(), tasks.c.task_id.desc()).limit(limit)
-    return [_row(found) for found in connection.execute(newest)]
+        named = select(md_jobs.c.job_id).where(
+            md_jobs.c.org_id == org_id, md_jobs.c.job_name == job
+        )
+        query = query.where(tasks.c.job_id.in_(named))
+    return query.order_by(*_AGE).limit(limit)
 
 
 def show_task(connection: Connection, org_id: str, said: str) -> TaskRow:

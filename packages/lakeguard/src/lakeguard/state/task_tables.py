@@ -20,6 +20,7 @@ from lakeguard.state.metadata import metadata
 _QUEUED = text("state = 'queued'")
 _FAILED = text("state = 'failed'")
 _ENDED = text("ended_at IS NOT NULL")
+_NOT_OVER = text("(state IN ('queued', 'running') OR (state = 'failed' AND due_at IS NOT NULL))")
 
 tasks = Table(
     "tasks",
@@ -49,7 +50,14 @@ tasks = Table(
     Column("ended_at", UtcTime),
     UniqueConstraint("org_id", "dataset_id", "dedupe_key", name="uq_tasks_dedupe_key"),
     CheckConstraint("attempt >= 0", name="ck_tasks_attempt"),
-    Index("ix_tasks_state", "state", "lease_expires_at"),
+    Index("ix_tasks_state", "org_id", "state", "created_at", "task_id"),
+    Index(
+        "ix_tasks_graph",
+        "org_id",
+        "dag_version_id",
+        sqlite_where=_NOT_OVER,
+        postgresql_where=_NOT_OVER,
+    ),
     Index(
         "ix_tasks_queue",
         "org_id",
