@@ -13,6 +13,7 @@ from lakeguard.embedded.loops import other_loops
 from lakeguard.events.book import EventMessenger
 from lakeguard.jobs.deploying import deploy, plan_deployment
 from lakeguard.jobs.graphs import list_graphs
+from lakeguard.jobs.known_runs import KnownRuns
 from lakeguard.jobs.listing import list_jobs, require_job, show_job
 from lakeguard.jobs.retrying import retry
 from lakeguard.jobs.triggering import trigger
@@ -35,6 +36,7 @@ class EmbeddedJobs:
     herald: EventMessenger | None = None
     watch: Watch = field(default_factory=Watch, compare=False)
     """What is remembered from turn to turn."""
+    runs: KnownRuns = field(default_factory=KnownRuns, compare=False)
 
     def deploy_plan(self, to: str | None = None) -> Deployed:
         with self.heart.database.read() as connection:
@@ -126,4 +128,5 @@ class EmbeddedJobs:
 
     def tick(self, *, tell: bool = True) -> Ticked:
         herald = self.herald if tell else None
-        return tick(self.heart, self.watch, tuple(other_loops(self.heart, herald)))
+        others = tuple(other_loops(self.heart, herald, self.runs))
+        return tick(self.heart, self.watch, others)

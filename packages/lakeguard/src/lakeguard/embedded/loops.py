@@ -10,11 +10,12 @@ from sqlalchemy import func, select
 from lakeguard.dispatch.retrying import queue_due_retries
 from lakeguard.events.book import EventMessenger, tell_due
 from lakeguard.jobs.deploying import cancel_superseded
+from lakeguard.jobs.known_runs import KnownRuns
 from lakeguard.jobs.reconciling import reconcile
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.reaping import end_dead
 from lakeguard.promotion.waiting_tables import show_all_waiting
-from lakeguard.state.tables import tasks
+from lakeguard.state.tables import task_attempts, tasks
 from lakeguard.triggers.ticking import Loop
 from lakeguard_sdk.job import Ticked
 from lakeguard_sdk.words import TaskState
@@ -24,13 +25,13 @@ ENDS = "dispatcher:ends"
 RETRIES = "dispatcher:retries"
 
 
-def other_loops(heart: Heart, herald: EventMessenger | None) -> Iterator[Loop]:
+def other_loops(heart: Heart, herald: EventMessenger | None, runs: KnownRuns) -> Iterator[Loop]:
     """All of them, in the order of a turn: what ended is tried again before its dependents are
     looked at."""
     yield "graphs", lambda: Ticked(reaped=len(cancel_superseded(replace(heart, actor=GRAPHS))))
     yield "ends", lambda: _ended(heart)
     yield "retries", lambda: _retried(heart)
-    yield "invalidations", lambda: Ticked(invalidated=reconcile(heart))
+    yield "invalidations", lambda: Ticked(invalidated=reconcile(heart, runs))
     yield "waiting rows", lambda: _shown(heart)
     if herald is not None:
         yield "events", lambda: Ticked(told=tell_due(herald))
@@ -43,9 +44,13 @@ def _ended(heart: Heart) -> Ticked:
     if found.runs:
         with heart.database.read() as connection:
             dead += connection.scalars(
-                select(func.count()).where(
+                select(func.count())
+                .select_from(task_attempts)
+                .join(tasks, tasks.c.run_id == task_attempts.c.run_id)
+                .where(
+                    tasks.c.task_id == task_attempts.c.task_id,
                     tasks.c.org_id == heart.org_id,
-                    tasks.c.run_id.in_([run.run_id for run in found.runs]),
+                    task_attempts.c.run_id.in_([run.run_id for run in found.runs]),
                     tasks.c.state == TaskState.DEAD.value,
                 )
             ).one()
