@@ -25,8 +25,10 @@ class Receiver:
     came: list[dict[str, str]] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
-    reply: bytes = b""
-    """What is said beside the answer's number."""
+    reply: bytes | None = None
+    """What is said beside the answer's number; None promises far more than ever comes."""
+    framing: str = "length"
+    """How its end is told: by ``length``, ``chunks`` or ``close``; a ``short`` one breaks off."""
 
     @property
     def url(self) -> str:
@@ -81,9 +83,27 @@ def _handler(site: Receiver) -> Callable[..., Any]:
             self.send_response(answer)
             if 300 <= answer < 400:
                 self.send_header("Location", f"http://127.0.0.1:{site.port}/elsewhere")
-            self.send_header("Content-Length", str(len(site.reply) or 2**40))
+            if site.reply is None:
+                self._promise(2**40)
+            else:
+                self._say(site.reply)
+            self.close_connection = True
+
+        def _promise(self, length: int) -> None:
+            self.send_header("Content-Length", str(length))
             self.end_headers()
-            self.wfile.write(site.reply)
+
+        def _say(self, reply: bytes) -> None:
+            if site.framing in ("length", "short"):
+                self._promise(len(reply) + (site.framing == "short"))
+            elif site.framing == "close":
+                self.end_headers()
+            else:
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                parts = [reply[start : start + 100] for start in range(0, len(reply), 100)]
+                reply = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in [*parts, b""])
+            self.wfile.write(reply)
 
         def _linger(self, *, trickle: bool) -> None:
             self.close_connection = True

@@ -9,7 +9,7 @@ import pytest
 
 from lakeguard.work import http_call
 from lakeguard.work.attempt import Attempt
-from lakeguard.work.http_call import call_out
+from lakeguard.work.http_call import MOST_ANSWERED, call_out
 from lakeguard_sdk.dispatch import Output, TaskReport
 from lakeguard_sdk.run import Failure
 from lakeguard_sdk.task_token import ticket_of
@@ -40,7 +40,8 @@ def failure(report: TaskReport | None) -> Failure:
 
 
 def test_what_the_other_side_is_told(called: Called) -> None:
-    with receiver(202) as outside:
+    with receiver(202, 202) as outside:
+        outside.reply = b""
         attempt = called(outside.url, outputs=("report",), timeout_seconds=900)
         assert call_out(attempt) is None
         assert call_out(attempt) is None
@@ -120,6 +121,7 @@ def test_a_secret_that_is_not_there(called: Called) -> None:
         ({"execution": "arn:1"}, None),
         (["report"], None),
         ("no object", None),
+        ("report", None),
     ],
 )
 def test_an_answer_may_bring_the_report(called: Called, reply: object, report: str | None) -> None:
@@ -132,3 +134,66 @@ def test_an_answer_may_bring_the_report(called: Called, reply: object, report: s
         assert found == TaskReport(success=True, outputs={"sum": Output(rows=3)})
     else:
         assert failure(found).code == report
+
+
+def report_of(length: int) -> tuple[bytes, TaskReport]:
+    """A reply of so many bytes, and the report that it brings."""
+    report = {"success": True, "outputs": {"sum": {"notes": {"text": ""}}}}
+    text = "x" * (length - len(json.dumps({"report": report})))
+    report["outputs"] = {"sum": {"notes": {"text": text}}}
+    return json.dumps({"report": report}).encode(), TaskReport.model_validate(report)
+
+
+@pytest.mark.parametrize("length", [1_000, 9 * 1024, MOST_ANSWERED])
+@pytest.mark.parametrize("framing", ["length", "chunks", "close"])
+def test_a_report_is_heard_however_the_answer_ends(
+    called: Called, framing: str, length: int
+) -> None:
+    reply, report = report_of(length)
+    assert len(reply) == length
+    with receiver() as outside:
+        outside.reply, outside.framing = reply, framing
+        assert call_out(called(outside.url)) == report
+
+
+@pytest.mark.parametrize("framing", ["length", "chunks", "close"])
+def test_an_answer_that_is_too_long_is_no_yes(called: Called, framing: str) -> None:
+    with receiver() as outside:
+        outside.reply, outside.framing = report_of(MOST_ANSWERED + 1)[0], framing
+        error = failure(call_out(called(outside.url)))
+    assert (error.code, error.retryable) == ("LG-5656", False)
+    assert "its answer is longer than 262,144 bytes" in error.message
+
+
+def test_an_answer_that_breaks_off_is_no_yes(called: Called) -> None:
+    with receiver() as outside:
+        outside.reply, outside.framing = report_of(1_000)[0], "short"
+        error = failure(call_out(called(outside.url)))
+    assert (error.code, error.retryable) == ("LG-5657", True)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b'{"report": {"success": true, "outputs": {"sum": {"notes": {"auc": NaN}}}}}',
+        b'{"report": {"success": true, "success": false}}',
+        b'{"report": {"success": true, "outputs": {"sum": {"notes": {"a": %s}}}}}'
+        % (b"[" * 300 + b"]" * 300),
+        b'{"report": {"success": true, "outputs": {"sum": {"notes": {"a": "\xff"}}}}}',
+        b'{"report": ' + b"[" * 7_000,
+    ],
+    ids=["no number", "twice", "deep", "no text", "endless"],
+)
+def test_a_report_that_cannot_be_read_is_no_yes(called: Called, reply: bytes) -> None:
+    with receiver() as outside:
+        outside.reply = reply
+        error = failure(call_out(called(outside.url)))
+    assert (error.code, error.retryable) == ("LG-5656", False)
+    assert "its answer holds no proper report" in error.message
+
+
+@pytest.mark.parametrize("reply", [b"[" * 7_000, b"started", b"\xff", b'{"a": 1, "a": 2}'])
+def test_an_answer_of_any_other_kind_is_a_yes(called: Called, reply: bytes) -> None:
+    with receiver() as outside:
+        outside.reply = reply
+        assert call_out(called(outside.url)) is None

@@ -17,11 +17,14 @@ from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from lakeguard_sdk.timed_bytes import TimedBytes, TooLong, seconds_left
+
 SIGNATURE = "X-LakeGuard-Signature"
 TIMESTAMP = "X-LakeGuard-Timestamp"
 DELIVERY = "X-LakeGuard-Delivery"
-MOST_READ = 16 * 1024
-"""Of an answer, its head included; more is not looked at."""
+MOST_HEAD = 16 * 1024
+"""Bytes of an answer before its body; whoever says more has not answered."""
+_LATER = (408, 425, 429)
 
 
 class NoAnswer(Exception):
@@ -31,8 +34,17 @@ class NoAnswer(Exception):
 @dataclass(frozen=True)
 class Answer:
     status: int
-    body: bytes = b""
-    """Empty where nobody asked for it, and where it is too long to be looked at."""
+    body: bytes | None = b""
+    """Empty where nobody asked for it; None where it is longer than what was asked for."""
+
+    @property
+    def is_yes(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def may_pass(self) -> bool:
+        """Of a no: whether the same may be taken later."""
+        return self.status >= 500 or self.status in _LATER
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
@@ -52,29 +64,31 @@ class SignedPost:
     content_type: str = "application/json"
     clock: Callable[[], float] = time.time
 
-    def send(self, seconds: float, *, with_body: bool = False) -> Answer:
-        """What the receiver answered within that time; ``NoAnswer`` for whatever went wrong."""
+    def send(self, seconds: float, *, most: int = 0) -> Answer:
+        """What the receiver answered within that time, with a body of at most so many bytes;
+        ``NoAnswer`` for whatever went wrong."""
         try:
-            return self._send(time.monotonic() + seconds, with_body)
+            return self._send(time.monotonic() + seconds, most)
         except TimeoutError:
             raise NoAnswer("it did not answer in time") from None
+        except TooLong:
+            raise NoAnswer("its answer has no end") from None
         except ssl.SSLError as error:
             raise NoAnswer(f"no trust in its certificate: {error.reason}") from None
         except (OSError, http.client.HTTPException, ValueError) as error:
             said = getattr(error, "strerror", None) or type(error).__name__
             raise NoAnswer(f"it cannot be reached: {said}") from None
 
-    def _send(self, deadline: float, with_body: bool) -> Answer:
+    def _send(self, deadline: float, most: int) -> Answer:
         connection = self._connection(deadline)
         with closing(connection):
-            connection.sock.settimeout(_left(deadline))
+            connection.sock.settimeout(seconds_left(deadline))
             connection.request("POST", self._target, self.body, self._headers())
-            timed = _TimedSocket(connection.sock, deadline)
+            timed = _TimedSocket(TimedBytes(connection.sock, deadline, MOST_HEAD + 2 * most))
             response = http.client.HTTPResponse(cast(socket.socket, timed), method="POST")
             with closing(response):
                 response.begin()
-                short = response.length is not None and response.length < MOST_READ // 2
-                return Answer(response.status, response.read() if with_body and short else b"")
+                return Answer(response.status, _body(response, most) if most else b"")
 
     def _connection(self, deadline: float) -> http.client.HTTPConnection:
         """Connected; with TLS, to whom the address names."""
@@ -87,7 +101,7 @@ class SignedPost:
         secure = http.client.HTTPSConnection(host, parts.port)
         sock = _connected(host, secure.port, deadline)
         try:
-            sock.settimeout(_left(deadline))
+            sock.settimeout(seconds_left(deadline))
             secure.sock = ssl.create_default_context().wrap_socket(sock, server_hostname=host)
         except BaseException:
             sock.close()
@@ -111,13 +125,24 @@ class SignedPost:
         }
 
 
+def _body(response: http.client.HTTPResponse, most: int) -> bytes | None:
+    """All of it, however its end is told; None where it is longer."""
+    if response.length is not None:
+        return response.read() if response.length <= most else None
+    try:
+        body = response.read(most + 1)
+    except TooLong:
+        return None
+    return body if len(body) <= most else None
+
+
 def _connected(host: str, port: int, deadline: float) -> socket.socket:
     """To the first of the host's addresses that answers, all of them within one deadline."""
     problem: OSError = TimeoutError()
     for family, kind, protocol, _, place in _looked_up(host, port, deadline):
         sock = socket.socket(family, kind, protocol)
         try:
-            sock.settimeout(_left(deadline))
+            sock.settimeout(seconds_left(deadline))
             sock.connect(place)
         except OSError as error:
             sock.close()
@@ -143,7 +168,7 @@ def _looked_up(host: str, port: int, deadline: float) -> list[Any]:
     except RuntimeError:  # from Python 3.12 on, none can be started when the process ends
         ask()
     try:
-        found = answers.get(timeout=_left(deadline))
+        found = answers.get(timeout=seconds_left(deadline))
     except queue.Empty:
         raise TimeoutError from None
     if isinstance(found, Exception):
@@ -151,35 +176,12 @@ def _looked_up(host: str, port: int, deadline: float) -> list[Any]:
     return found
 
 
-def _left(deadline: float) -> float:
-    seconds = deadline - time.monotonic()
-    if seconds <= 0:
-        raise TimeoutError
-    return seconds
-
-
+@dataclass(frozen=True)
 class _TimedSocket:
     """As much of a socket as reads an answer: the whole of it within one deadline, however slowly
     it comes, and no more than its first part."""
 
-    def __init__(self, sock: socket.socket, deadline: float) -> None:
-        self.raw = _TimedBytes(sock, deadline)
+    raw: TimedBytes
 
     def makefile(self, *_: Any) -> io.BufferedReader:
         return io.BufferedReader(self.raw)
-
-
-class _TimedBytes(io.RawIOBase):
-    def __init__(self, sock: socket.socket, deadline: float) -> None:
-        self.sock, self.deadline, self.left = sock, deadline, MOST_READ
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if self.left <= 0:
-            raise TimeoutError
-        self.sock.settimeout(_left(self.deadline))
-        count = self.sock.recv_into(memoryview(buffer)[: self.left])
-        self.left -= count
-        return count

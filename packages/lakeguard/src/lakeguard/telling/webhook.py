@@ -11,8 +11,6 @@ from lakeguard.telling.carrying import NotCarried
 from lakeguard.telling.message import Message
 from lakeguard_sdk.signed_post import NoAnswer, SignedPost
 
-_LATER = (408, 425, 429)
-
 
 @dataclass(frozen=True)
 class Webhook:
@@ -27,12 +25,12 @@ class Webhook:
 
     def carry(self, message: Message, seconds: float) -> None:
         try:
-            status = self._post(message).send(min(seconds, self.timeout_seconds)).status
+            answer = self._post(message).send(min(seconds, self.timeout_seconds))
         except NoAnswer as error:
             raise NotCarried(str(error)) from None
-        if not 200 <= status < 300:
-            refused = 400 <= status < 500 and status not in _LATER
-            raise NotCarried(f"it answered {status}", refused=refused)
+        if not answer.is_yes:
+            refused = answer.status >= 400 and not answer.may_pass
+            raise NotCarried(f"it answered {answer.status}", refused=refused)
 
     def _post(self, message: Message) -> SignedPost:
         return SignedPost(

@@ -11,6 +11,7 @@ from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.dispatch import TaskReport
 from lakeguard_sdk.errors import LakeGuardError, SecretMissing
 from lakeguard_sdk.job import SIGNING_SECRET
+from lakeguard_sdk.json_texts import read_json
 from lakeguard_sdk.secret_references import resolve
 from lakeguard_sdk.signed_post import Answer, NoAnswer, SignedPost
 from lakeguard_sdk.task_token import token_of
@@ -20,7 +21,8 @@ REPORT_PATH = "/tasks/report"
 KEEP_PATH = "/tasks/keep"
 MOST_SECONDS = 30.0
 """For the answer; what the work itself takes is another matter."""
-_LATER = (408, 425, 429)
+MOST_ANSWERED = 256 * 1024
+"""Bytes of an answer: as many as a report at the door may have."""
 
 
 def call_out(attempt: Attempt) -> TaskReport | None:
@@ -29,10 +31,9 @@ def call_out(attempt: Attempt) -> TaskReport | None:
         answer = _sent(attempt)
     except (SecretMissing, CallRefused, CallFailed) as error:
         return _failed(error)
-    if 200 <= answer.status < 300:
+    if answer.is_yes:
         return _report_in(attempt, answer)
-    passing = answer.status >= 500 or answer.status in _LATER
-    kind = CallFailed if passing else CallRefused
+    kind = CallFailed if answer.may_pass else CallRefused
     return _failed(kind(job=attempt.name, reason=f"the address answered {answer.status}"))
 
 
@@ -46,7 +47,7 @@ def _sent(attempt: Attempt) -> Answer:
         assignment.url, resolve(reference), f"dlv_{attempt.ticket.run_id}", call_body(attempt)
     )
     try:
-        return post.send(min(MOST_SECONDS, assignment.timeout_seconds), with_body=True)
+        return post.send(min(MOST_SECONDS, assignment.timeout_seconds), most=MOST_ANSWERED)
     except NoAnswer as error:
         raise CallFailed(job=attempt.name, reason=str(error)) from None
 
@@ -71,17 +72,27 @@ def call_body(attempt: Attempt) -> bytes:
 
 
 def _report_in(attempt: Attempt, answer: Answer) -> TaskReport | None:
-    """The answer's own ``report``, where it brings one; any other answer is a yes."""
+    """The answer's own ``report``, where it brings one; any other answer is a yes, unless nobody
+    can tell whether one is in it."""
+    if answer.body is None:
+        reason = f"its answer is longer than {MOST_ANSWERED:,} bytes"
+        return _failed(CallRefused(job=attempt.name, reason=reason))
     try:
-        said = json.loads(answer.body or b"{}")
+        text = answer.body.decode("utf-8-sig")
+        read_json(text)
+        said = json.loads(text)
     except ValueError:
-        return None
+        return _improper(attempt) if b'"report"' in answer.body else None
     if not isinstance(said, dict) or "report" not in said:
         return None
     try:
-        return TaskReport.model_validate(said["report"])
+        return TaskReport.model_validate_json(json.dumps(said["report"]), strict=True)
     except (ValidationError, LakeGuardError):
-        return _failed(CallRefused(job=attempt.name, reason="its answer holds no proper report"))
+        return _improper(attempt)
+
+
+def _improper(attempt: Attempt) -> TaskReport:
+    return _failed(CallRefused(job=attempt.name, reason="its answer holds no proper report"))
 
 
 def _failed(error: LakeGuardError) -> TaskReport:
