@@ -84,6 +84,38 @@ def test_what_a_job_is_told_and_what_it_tells(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "location='x/' + key",
+        "location='s3://x/' + quote(key)",
+        "notes={'a': [1, {'b': 'the ' + key}]}",
+        "notes={key: 1}",
+        "notes={'code': int(job.secret('number'))}",
+        "notes={'short': job.secret('short')}",
+    ],
+)
+def test_an_output_that_holds_a_secret_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    secrets = {"KEY": "correct horse battery", "NUMBER": "48151623", "SHORT": "eu"}
+    for name, value in secrets.items():
+        monkeypatch.setenv(f"JOB_{name}", value)
+    error = failure(
+        tmp_path,
+        f"""
+        from urllib.parse import quote
+        key = job.secret("key")
+        job.output("good", location="x/europe", notes={{"region": "europe"}})
+        job.output("bad", {said})
+        """,
+        secrets={name.lower(): f"env:JOB_{name}" for name in secrets},
+    )
+    assert (error.code, error.retryable) == ("LG-1611", False)
+    assert "the output bad holds a secret of the job" in error.message
+    assert not any(value in error.message for value in ("horse", "48151623"))
+
+
+@pytest.mark.parametrize(
     ("body", "message"),
     [
         ("import os\nos._exit(0)", "ended with code 0, and did not report"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 from lakeguard.work.attempt import ENDINGS, Attempt, Ended, Ending, failure_of
@@ -14,6 +15,8 @@ from lakeguard_sdk.errors import Fenced, LakeGuardError
 from lakeguard_sdk.run import Failure
 from lakeguard_sdk.words import TaskKind
 from lakeguard_sdk.work_errors import WorkerStopped
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,7 @@ class Bench:
         """How the attempt ended; the dispatcher knows it too, unless others ended it first."""
         if attempt.assignment.kind is TaskKind.BUILD:
             return self._built(attempt)
-        try:
-            report = self._run(attempt)
-        except OSError as error:  # no room for its log, no process left
-            said = f"{type(error).__name__}: {error.strerror or error}"
-            failure = Failure(code=LakeGuardError.code, message=said, retryable=True)
-            report = TaskReport(success=False, error=failure)
+        report = self._run(attempt)
         if report is not None:
             return report_end(self.client.dispatch, attempt, report)
         if attempt.is_lost:
@@ -46,6 +44,17 @@ class Bench:
 
     def _run(self, attempt: Attempt) -> TaskReport | None:
         """None where the attempt was lost, or somebody outside goes on with it."""
+        try:
+            return self._called(attempt)
+        except OSError as error:  # no room for its log, no process left
+            said = f"{type(error).__name__}: {error.strerror or error}"
+            failure = Failure(code=LakeGuardError.code, message=said, retryable=True)
+        except Exception as error:  # noqa: BLE001 - without a report its lease would have to run out
+            _log.error("an attempt of %s failed", attempt.name, exc_info=error)
+            failure = Failure(code=LakeGuardError.code, message=type(error).__name__)
+        return TaskReport(success=False, error=failure)
+
+    def _called(self, attempt: Attempt) -> TaskReport | None:
         if attempt.assignment.kind is TaskKind.PYTHON:
             return run_python(attempt, lake=self.client.lake, project=self.client.project)
         return call_out(attempt)

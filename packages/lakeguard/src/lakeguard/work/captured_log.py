@@ -19,7 +19,7 @@ MOST_TAIL = 512 * 1024
 LONGEST_LINE = 16 * 1024
 LAST_LINES = 3
 _LEAST_SECRET = 6
-"""A line of a secret shorter than this is too common a text to be masked."""
+"""A line of a secret shorter than this is too common a text to be looked for in others."""
 
 
 def log_place(lake: str, run_id: str) -> Path:
@@ -69,6 +69,11 @@ class CapturedLog:
     def cleaned(self, text: str) -> str:
         """Any line of the job, without its secrets."""
         return masked(without(text, self._secrets))
+
+    def tells(self, text: str) -> bool:
+        """Whether a secret of the job is in the text; a short one, whether it is the text."""
+        long = [secret for secret in self._secrets if len(secret) >= _LEAST_SECRET]
+        return text in self._secrets or without(text, long) != text
 
     def _extend(self, part: bytes) -> None:
         """What a line has beyond its longest is dropped."""

@@ -9,10 +9,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from pydantic import ValidationError
 
@@ -23,6 +24,7 @@ from lakeguard_sdk.dispatch import TaskReport
 from lakeguard_sdk.errors import LakeGuardError, SecretMissing
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.python_job import JobOrder
+from lakeguard_sdk.report_errors import ReportRefused
 from lakeguard_sdk.run import Failure
 from lakeguard_sdk.secret_references import resolve_all
 from lakeguard_sdk.work_errors import JobCrashed, JobTimedOut, WorkerStopped
@@ -49,7 +51,7 @@ def run_python(attempt: Attempt, *, lake: str, project: str) -> TaskReport | Non
         report = _reported(attempt, order, log)
     finally:
         log.close()
-    return None if attempt.is_lost else _told(report, log)
+    return None if attempt.is_lost else _told(attempt, report, log)
 
 
 def _reported(attempt: Attempt, order: JobOrder, log: CapturedLog) -> TaskReport:
@@ -80,9 +82,14 @@ def _order(attempt: Attempt, project: str) -> tuple[JobOrder | None, Failure | N
     return order, None
 
 
-def _told(report: TaskReport, log: CapturedLog) -> TaskReport:
+def _told(attempt: Attempt, report: TaskReport, log: CapturedLog) -> TaskReport:
     """The report as others may read it: one line, without secrets, with the log's last words
-    where the job itself could say none."""
+    where the job itself could say none. Outputs are refused, not masked: another location would
+    be a wrong one."""
+    for name, output in report.outputs.items():
+        if any(map(log.tells, _texts([output.location, output.notes]))):
+            reason = f"the output {name} holds a secret of the job"
+            return _failed(ReportRefused(run=attempt.ticket.run_id, reason=reason))
     error = report.error
     if error is None:
         return report
@@ -91,6 +98,18 @@ def _told(report: TaskReport, log: CapturedLog) -> TaskReport:
         message += f"; its log ends with: {' / '.join(log.last_lines)}"
     told = error.model_copy(update={"message": message[:LONGEST_MESSAGE]})
     return report.model_copy(update={"error": told})
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Everything in a value of JSON that can be read, names and numbers too."""
+    match value:
+        case dict():
+            yield from _texts([*value, *value.values()])
+        case list():
+            for inner in value:
+                yield from _texts(inner)
+        case _:
+            yield str(value)
 
 
 @dataclass
