@@ -145,6 +145,20 @@ def test_a_person_may_name_a_secret_for_one_launch(plane: Plane) -> None:
     assert given.parameters == {"key": "env:NEW_KEY", "region": "eu"}
 
 
+def test_a_job_is_told_numbers_as_they_were_written(plane: Plane) -> None:
+    plane.apply(job("paid", on_event='{"source": ["shop"]}'))
+    sent = {"n": 1.5, "whole": 7, "yes": True, "many": [0.1, "a", {"b": 2.50}, None]}
+    receive(plane.heart, body(detail=sent))
+    ((parameters,),) = plane.tasks("parameters")
+    told = json.loads(parameters)["set"]
+    assert {key: told[f"event.{key}"] for key in sent} == {
+        "n": "1.5",
+        "whole": "7",
+        "yes": "true",
+        "many": '[0.1, "a", {"b": 2.5}, null]',
+    }
+
+
 def test_a_job_is_told_no_more_than_it_can_bear(plane: Plane) -> None:
     plane.apply(job("paid", on_event='{"source": ["shop"]}'))
     many = {f"k{number}": number for number in range(60)}

@@ -92,7 +92,7 @@ def test_a_worker_speaks_json_to_programs(shell: Shell, client: Client) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("worker", "--label", "Not A Word"), 2, "LG-1001"),
+        (("worker", "--label", "Not A Word"), 2, "LG-1000"),
         (("worker", "--slots", "0"), 2, "LG-1000"),
         (("tasks", "show", "task_none"), 2, "LG-1601"),
         (("tasks", "log", "task_none"), 2, "LG-1601"),

@@ -12,6 +12,14 @@ from tests.worlds.marked_mistakes import Case, check
 MISTAKES = [
     Case("unknown key", BRONZE, "owner:", "«ownr»:", "LG-2002", "did you mean owner?"),
     Case(
+        "key of another place",
+        BRONZE,
+        "owner:",
+        "«partition_by»: [id]\nowner:",
+        "LG-2002",
+        "it belongs under load",
+    ),
+    Case(
         "unknown column key", BRONZE, "required", "«requird»", "LG-2002", "did you mean required?"
     ),
     Case(

@@ -149,7 +149,7 @@ def _require(task: Task, ticket: RunTicket, *, reported: bool) -> None:
     """The ticket is of the attempt that runs, and that ends by a report."""
     held = (task.run_id, task.attempt, task.lease_token)
     if held != (ticket.run_id, ticket.attempt, ticket.lease_token):
-        raise Fenced(run=ticket.run_id, reason="another attempt runs")
+        raise Fenced(run=ticket.run_id, reason="a later attempt has its place")
     if task.kind not in REPORTED_KINDS:
         raise NotReported(run=ticket.run_id, kind=task.kind)
     if reported:

@@ -162,7 +162,7 @@ def require(connection: Connection, org_id: str, ticket: RunTicket) -> Task:
         ticket.attempt,
         ticket.lease_token,
     ):
-        raise Fenced(run=ticket.run_id, reason="another attempt runs")
+        raise Fenced(run=ticket.run_id, reason="a later attempt has its place")
     if task.state is not TaskState.RUNNING:
         raise Fenced(run=ticket.run_id, reason=f"it is {task.state}")
     return task
@@ -172,7 +172,7 @@ def require_holder(connection: Connection, org_id: str, ticket: RunTicket) -> Ta
     """The task, if the ticket is of its latest attempt, over or not."""
     task = get_task(connection, org_id, ticket.task_id)
     if (task.run_id, task.lease_token) != (ticket.run_id, ticket.lease_token):
-        raise Fenced(run=ticket.run_id, reason="another attempt runs")
+        raise Fenced(run=ticket.run_id, reason="a later attempt has its place")
     return task
 
 

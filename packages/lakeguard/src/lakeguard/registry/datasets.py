@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lakeguard.registry.builds import read_build
+from lakeguard.registry.builds import BUILD_KEYS, read_build
 from lakeguard.registry.columns import ColumnsRead, read_columns
 from lakeguard.registry.details import read_details
 from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_TEXT, Fields
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.load_invariants import load_errors
 from lakeguard.registry.load_said import LoadSaid
+from lakeguard.registry.loads import KEYS as LOAD_KEYS
 from lakeguard.registry.loads import LoadRead, read_load
 from lakeguard.registry.macros import Macros
 from lakeguard.registry.nodes import Document, Scalar
@@ -41,7 +42,8 @@ def read_dataset(
     """The definition, or None with every mistake among the findings; ``files`` hold its code,
     ``macros`` the rules that it may name."""
     before = findings.count
-    fields = Fields(document, document.root, findings, KEYS)
+    inner = {"load": LOAD_KEYS, "build": BUILD_KEYS, "schema": SCHEMA_KEYS}
+    fields = Fields(document, document.root, findings, KEYS, inner)
     name, renamed_from = _name(fields, "dataset"), _name(fields, "renamed_from", required=False)
     owner, domain = fields.text("owner", required=True), fields.text("domain", required=True)
     description = fields.text("description", limit=LONGEST_DESCRIPTION) or ""

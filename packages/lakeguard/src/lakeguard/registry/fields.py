@@ -33,14 +33,21 @@ class Fields:
     """The keys of one mapping. Each reader answers None where it reported a mistake."""
 
     def __init__(
-        self, document: Document, block: Block, findings: Findings, keys: tuple[str, ...]
+        self,
+        document: Document,
+        block: Block,
+        findings: Findings,
+        keys: tuple[str, ...],
+        inner: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
+        """``inner``: keys of mappings below, for who writes them one level too high."""
         self.document = document
         self.block = block
         self.findings = findings
         for key, scalar in block.keys.items():
             if key not in keys:
-                hint = did_you_mean(key, keys)
+                below = [name for name, known in (inner or {}).items() if key in known]
+                hint = f"; it belongs under {below[0]}" if below else did_you_mean(key, keys)
                 self.add(UnknownKey(document.place(scalar), key=key, hint=hint))
 
     def add(self, error: DefinitionError) -> None:

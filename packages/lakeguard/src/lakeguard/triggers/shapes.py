@@ -118,7 +118,22 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, str):
         yield path, value
     elif value is not None:
-        yield path, json.dumps(value, ensure_ascii=False, default=str)
+        yield path, _as_json(value)
+
+
+def _as_json(value: Any) -> str:
+    """As it was written: a number keeps all its digits."""
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_as_json, value))}]"
+    if isinstance(value, Mapping):
+        members = (
+            f"{json.dumps(key, ensure_ascii=False)}: {_as_json(inner)}"
+            for key, inner in value.items()
+        )
+        return f"{{{', '.join(members)}}}"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _exact(value: Decimal) -> list[str]:

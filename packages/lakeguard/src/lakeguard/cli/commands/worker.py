@@ -16,8 +16,21 @@ from lakeguard.cli.views.worker import TaskTeller
 from lakeguard.settings import Settings, hide_secrets, load_settings
 from lakeguard.work import Bench, Ending, Manner, WorkLoop, seclude
 from lakeguard_sdk.client import Client, local_worker
+from lakeguard_sdk.errors import BadName
 from lakeguard_sdk.names import check_word
 from lakeguard_sdk.processes import this_process
+
+
+def _words(
+    _context: click.Context, _option: click.Parameter, said: tuple[str, ...]
+) -> frozenset[str]:
+    for label in said:
+        try:
+            check_word(label)
+        except BadName:
+            problem = f"{label[:40]!r} is no label; write small letters, digits and underscores"
+            raise click.BadParameter(problem) from None
+    return frozenset(said)
 
 
 @click.command("worker")
@@ -28,7 +41,9 @@ from lakeguard_sdk.processes import this_process
     show_default=True,
     help="How many tasks may run at the same time.",
 )
-@click.option("--label", "labels", multiple=True, help="What this worker has, such as spark.")
+@click.option(
+    "--label", "labels", multiple=True, callback=_words, help="What this worker has, such as spark."
+)
 @click.option("--drain", is_flag=True, help="End when nothing is due and nothing runs.")
 @click.option(
     "--poll",
@@ -48,7 +63,7 @@ from lakeguard_sdk.processes import this_process
 )
 @shared_options
 def command(
-    call: Call, slots: int, labels: tuple[str, ...], drain: bool, poll: float, grace: float
+    call: Call, slots: int, labels: frozenset[str], drain: bool, poll: float, grace: float
 ) -> int:
     """Take tasks that are due, and run each to its end, until told to stop.
 
@@ -61,7 +76,7 @@ def command(
     settings = load_settings(project_of(call), call.env)
     manner = Manner(
         slots=slots,
-        labels=frozenset(check_word(label) for label in labels),
+        labels=labels,
         poll_seconds=poll,
         heartbeat_seconds=settings.dispatch.heartbeat_seconds,
         grace_seconds=grace,

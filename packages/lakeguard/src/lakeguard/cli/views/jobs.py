@@ -157,6 +157,8 @@ def _manner(controls: JobControls) -> list[list[str]]:
 
 
 def _next(row: JobRow) -> str:
+    if not row.active:
+        return "write active: true in its definition, then: lakeguard apply"
     if not row.enabled:
         return f"lakeguard jobs enable {row.job}"
     if not row.deployed:

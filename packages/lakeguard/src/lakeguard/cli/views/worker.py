@@ -20,6 +20,8 @@ _MARKS = {
     Ending.BLOCKED: ("✗", Tone.BAD),
     Ending.FAILED: ("!", Tone.BAD),
 }
+_WORDS = {Ending.TAKEN: "lost to others"}
+"""Where the name of an ending would say too little."""
 
 
 @dataclass
@@ -64,7 +66,8 @@ def told_line(
     version = "" if ended.version is None else f" as v{ended.version}"
     error = "" if ended.error is None else f": {ended.error.code} {inert(ended.error.message)}"
     mark = toned(*_MARKS[ended.ending])
-    return f"{mark} {name}  {ended.ending}{version} in {seconds or 0:.1f} s{error}"
+    word = _WORDS.get(ended.ending, ended.ending.value)
+    return f"{mark} {name}  {word}{version} in {seconds or 0:.1f} s{error}"
 
 
 def told_data(
