@@ -19,7 +19,7 @@ class DispatchSettings(Noun):
     backoff_longest_seconds: int = 600
     tick_seconds: int = 5
     """So often the dispatcher looks what is due."""
-    quiet_seconds: int = 30
+    quiet_seconds: int = 10
     """A file that looked the same for so long is whole."""
 
     @property
