@@ -51,6 +51,7 @@ from lakeguard_sdk.rebuild import RebuildPlan
 from lakeguard_sdk.run import (
     Failure,
     Intent,
+    LeftBehind,
     RunPlan,
     RunResult,
     RunTicket,
@@ -241,7 +242,9 @@ class Operations(Protocol):
         its version, ``ProfileNotMasked`` where it tells too much."""
 
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained: ...
-    def reap(self) -> Sequence[RunResult]: ...
+    def reap(self) -> Sequence[LeftBehind]:
+        """End every attempt whose lease is over or whose process on this machine is gone."""
+
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove: ...
     def waive(
         self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
