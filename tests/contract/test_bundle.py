@@ -181,6 +181,24 @@ def test_what_is_disabled_blocks_the_run_by_name(
     assert not (tmp_path / "zones").exists(), "no byte was staged"
 
 
+def test_a_job_that_only_names_the_dataset_has_no_say_in_its_runs(tmp_path: Path) -> None:
+    about = job(
+        job="about",
+        type="python",
+        active=False,
+        config={"call": "a.b:c", "labels": "gpu"},
+        details={"batch": "1"},
+    )
+    client = make_project(tmp_path, definitions(jobs=(about,)))
+    plan = planned(client)
+    assert plan.settings == {}
+    assert client.jobs.task(plan.ticket.task_id).job is None
+    revise(client, jobs=(job(job="about", details={"batch": "2"}),))
+    plan = planned(client)
+    assert plan.settings == {"batch": "2"}
+    assert client.jobs.task(plan.ticket.task_id).job == "about"
+
+
 def test_a_target_cannot_partition_by_a_column_that_its_datasets_lack(tmp_path: Path) -> None:
     client = make_project(tmp_path, definitions())
     with pytest.raises(InvalidDefinitions) as refusal:

@@ -29,6 +29,7 @@ from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import PolicyType, TaskKind, TaskState
 from tests.worlds.job_graphs import (
     DOUBLE,
+    DOUBLES,
     LOAD,
     REPORT,
     deployed_heart,
@@ -37,6 +38,7 @@ from tests.worlds.job_graphs import (
     numbers,
     world,
 )
+from tests.worlds.planes import NUMBERS
 
 MANY = 300
 PII_FREEZE = PolicyDefinition(
@@ -114,6 +116,20 @@ def test_one_task_for_each_job_and_key(heart: Heart) -> None:
     assert (again.new, again.task_id) == (False, first[0].task_id)
     assert other.new
     assert len(EmbeddedJobs(heart).tasks()) == 3
+
+
+def test_a_job_that_builds_nothing_has_its_keys_for_itself(
+    database: Database, tmp_path: Path
+) -> None:
+    """Whatever dataset it names, and whatever else is launched beside it."""
+    about = job("about", type="python", dataset=NUMBERS, config={"call": "a.b:c"})
+    double = job("double", dataset=DOUBLES)
+    heart = deployed_heart(database, tmp_path, world(jobs=(double, about)))
+    named = ids(heart)
+    (first,) = launched(heart, cron(named["about"]))
+    _, again = launched(heart, cron(named["double"]), cron(named["about"]))
+    assert (first.new, again.new) == (True, False)
+    assert first.task_id == again.task_id
 
 
 def test_many_who_wish_the_same_get_one_task(heart: Heart) -> None:

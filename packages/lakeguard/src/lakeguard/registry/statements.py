@@ -28,6 +28,7 @@ from lakeguard.state.tables import (
     schema_compatibility_rules,
 )
 from lakeguard.state.views import dataset_registry, policy_rules, source_systems
+from lakeguard_sdk.words import TaskKind
 
 AnyRow = Row[Any]
 
@@ -196,7 +197,9 @@ def job_of_dataset(org_id: str, dataset: str) -> Select[Any]:
     """The latest revision of the job that builds a dataset, an active one first."""
     view = md_jobs.c
     chosen = select(view.job_id, view.definition).where(
-        view.org_id == org_id, view.dataset_name == dataset
+        view.org_id == org_id,
+        view.dataset_name == dataset,
+        view.job_type == TaskKind.BUILD.value,
     )
     return chosen.order_by(view.status, view.job_name)
 
