@@ -1,12 +1,15 @@
 """Jobs that follow other jobs: launched once all of those have ended well since the last launch.
 
 Of each job the task that ended well last counts, whenever it began; what fails later takes nothing
-away from it.
+away from it. An end has its time before it is committed, so that a later one may be seen first:
+the ends before the last are counted, and one more of them is new too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from functools import partial
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -21,6 +24,29 @@ from lakeguard_sdk.job import Launch
 
 ACTOR = "trigger:after"
 _KIND = "job"
+_COUNT = "#"
+
+
+class _End(NamedTuple):
+    """The last end of a job."""
+
+    task_id: str
+    place: str
+    """Of two the later is the greater, and one of the same moment is told apart."""
+    ends: int
+    """Those that there are until then, as far back as one may be committed late."""
+
+    @property
+    def position(self) -> str:
+        return f"{self.place}{_COUNT}{self.ends}"
+
+    def since(self, position: str) -> str:
+        """A name for what is new since a launch at that position; empty where nothing is."""
+        place, _, ends = position.partition(_COUNT)
+        if self.place > place:
+            return self.task_id
+        late = self.place == place and ends and self.ends > int(ends)
+        return f"{self.task_id}{_COUNT}{self.ends}" if late else ""
 
 
 def launch_following(heart: Heart, roster: Roster) -> list[Launch]:
@@ -35,35 +61,44 @@ def _plan(
     org_id: str, jobs: list[CurrentJob], ids: dict[str, str], connection: Connection
 ) -> Planned:
     before = {ids[name] for job in jobs for name in job.controls.after if name in ids}
-    rows = connection.execute(statements.last_completed(org_id, before))
-    # In this order the later is the greater, and one of the same moment is told apart.
-    ends = {
-        row.job_id: (f"{format_instant(row.ended_at)} {row.task_id}", row.task_id)
-        for row in rows
-        if row.task_id is not None
-    }
+    found = _last_ends(connection, org_id, before)
     seen = statements.cursors(connection, org_id, [job.job_id for job in jobs], _KIND)
     planned = Planned()
     for job in jobs:
-        upstream = {name: ids.get(name, "") for name in job.controls.after}
+        ends = {name: found.get(ids.get(name, "")) for name in job.controls.after}
+        places = {name: (job.job_id, f"{_KIND}:{ids.get(name, '')}") for name in ends}
         new = {
-            name: ends[key]
-            for name, key in upstream.items()
-            if key in ends and ends[key][0] > seen.get((job.job_id, f"{_KIND}:{key}"), "")
+            name: (end, what)
+            for name, end in sorted(ends.items())
+            if end is not None and (what := end.since(seen.get(places[name], "")))
         }
-        if len(new) < len(upstream):
+        if len(new) < len(ends):
             continue
-        planned.wishes.append(_wish(job, {name: task for name, (_, task) in new.items()}))
-        planned.moves |= {
-            (job.job_id, f"{_KIND}:{upstream[name]}"): place for name, (place, _) in new.items()
-        }
+        planned.wishes.append(_wish(job, new))
+        planned.moves |= {places[name]: end.position for name, (end, _) in new.items()}
     return planned
 
 
-def _wish(job: CurrentJob, ended: dict[str, str]) -> Wish:
+def _last_ends(connection: Connection, org_id: str, job_ids: Collection[str]) -> dict[str, _End]:
+    rows = [
+        row
+        for row in connection.execute(statements.last_completed(org_id, job_ids))
+        if row.task_id is not None
+    ]
+    counts = statements.count_ends(connection, org_id, {row.job_id: row.ended_at for row in rows})
+    return {
+        row.job_id: _End(
+            row.task_id, f"{format_instant(row.ended_at)} {row.task_id}", counts[row.job_id]
+        )
+        for row in rows
+    }
+
+
+def _wish(job: CurrentJob, ended: Mapping[str, tuple[_End, str]]) -> Wish:
+    tasks = {name: end.task_id for name, (end, _) in ended.items()}
     return Wish(
         job_id=job.job_id,
-        key=key_of("after", ",".join(task for _, task in sorted(ended.items()))),
-        cause=Cause(kind=CauseKind.AFTER, details={"tasks": dict(sorted(ended.items()))}),
+        key=key_of("after", ",".join(what for _, what in ended.values())),
+        cause=Cause(kind=CauseKind.AFTER, details={"tasks": tasks}),
         actor=ACTOR,
     )

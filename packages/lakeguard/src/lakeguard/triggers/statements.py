@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -12,11 +12,16 @@ from sqlalchemy import (
     Row,
     ScalarSelect,
     Select,
+    String,
+    column,
     func,
     select,
+    values,
 )
 
 from lakeguard.state.bulk import insert_into, update_all
+from lakeguard.state.column_types import UtcTime
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import (
     dataset_registry,
     job_schedules,
@@ -31,6 +36,8 @@ MOST_IN_A_TURN = 20_000
 """Schedules that one turn moves on; what is due beyond them waits for the next."""
 AT_ONCE = 2_500
 """Schedules that one transaction moves on."""
+LONGEST_REPORT = timedelta(minutes=10)
+"""An end is committed later than it says by less than this."""
 _CHUNK = 500
 
 
@@ -171,6 +178,30 @@ def last_completed(org_id: str, job_ids: Collection[str]) -> Select[Any]:
         last(tasks.c.ended_at).label("ended_at"),
         last(tasks.c.task_id).label("task_id"),
     ).where(jobs.org_id == org_id, jobs.job_id.in_(sorted(job_ids)), jobs.revision == 1)
+
+
+def ends_until(org_id: str, ends: Sequence[tuple[str, datetime]]) -> Select[Any]:
+    """Of each job, given with its last end, how many of its tasks had ended well by then, among
+    those that may be committed after it."""
+    spans = values(column("job_id", String), column("since", UtcTime), column("until", UtcTime))
+    given = spans.data([(job_id, at - LONGEST_REPORT, at) for job_id, at in ends]).cte("given")
+    counted = select(func.count()).where(
+        tasks.c.org_id == org_id,
+        tasks.c.job_id == given.c.job_id,
+        tasks.c.ended_at.is_not(None),
+        tasks.c.ended_at > given.c.since,
+        tasks.c.ended_at <= given.c.until,
+    )
+    return select(given.c.job_id, counted.correlate(given).scalar_subquery().label("ends"))
+
+
+def count_ends(connection: Connection, org_id: str, ends: Mapping[str, datetime]) -> dict[str, int]:
+    """The same for any number of jobs."""
+    found: dict[str, int] = {}
+    for some in in_pieces(sorted(ends.items())):
+        rows = connection.execute(ends_until(org_id, some))
+        found.update({row.job_id: row.ends for row in rows})
+    return found
 
 
 def received(org_id: str, source: str, event_id: str) -> Select[Any]:
