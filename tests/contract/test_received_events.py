@@ -14,10 +14,12 @@ from lakeguard.embedded.dispatch import EmbeddedDispatch
 from lakeguard.embedded.jobs import EmbeddedJobs
 from lakeguard.state.tables import received_events
 from lakeguard.triggers.received import receive
+from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.dispatch import Assignment
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.trigger_errors import EventDiffers, NoEvent, SecretEvent
 from tests.worlds.databases import KINDS
+from tests.worlds.planes import NUMBERS
 from tests.worlds.triggered_jobs import Plane, body, counted_statements, job, make_plane
 
 PAID = json.dumps({"source": ["shop"], "detail": {"state": ["paid"]}})
@@ -75,6 +77,24 @@ def test_the_same_event_twice_starts_one_job(plane: Plane) -> None:
     (again,) = receive(plane.heart, spaced)
     assert again == first.model_copy(update={"new": False}), "and none for jobs that are new since"
     assert len(plane.tasks()) == kept(plane) == 1
+
+
+def test_the_same_event_again_is_told_the_same_whatever_changed(plane: Plane) -> None:
+    builds = JobDefinition(
+        job="builds", type="build", dataset=NUMBERS, config={"on_event": PAID, "overlap": "skip"}
+    )
+    plane.apply(builds, job("alone", on_event=PAID, overlap="skip"), job("paid", on_event=PAID))
+    receive(plane.heart, body(id="e-0"))
+    first = receive(plane.heart, body())
+    assert sorted((launch.job, launch.state, launch.code) for launch in first) == [
+        ("alone", "blocked", "LG-3329"),
+        ("builds", "blocked", "LG-3329"),
+        ("paid", "queued", ""),
+    ]
+    known = [launch.model_copy(update={"new": False}) for launch in first]
+    assert receive(plane.heart, body()) == known
+    plane.apply(builds, job("alone", on_event='{"source": ["elsewhere"]}'))
+    assert receive(plane.heart, body()) == known, "one waits for others now, one is no more"
 
 
 def test_who_knows_the_jobs_reads_none_of_them_for_an_event(plane: Plane) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, select, union_all
 
+from lakeguard.dispatch.queue import is_last_transition
 from lakeguard.dispatch.task import Task, find_task
 from lakeguard.dispatch.tasks import task_id_of_run
 from lakeguard.state.tables import md_jobs, task_transitions, tasks
@@ -94,13 +95,7 @@ def _shown(org_id: str) -> Select[Any]:
                 dataset_registry.c.org_id == org_id,
             ),
         )
-        .outerjoin(
-            task_transitions,
-            and_(
-                task_transitions.c.task_id == tasks.c.task_id,
-                task_transitions.c.number == tasks.c.changes,
-            ),
-        )
+        .outerjoin(task_transitions, is_last_transition())
         .where(tasks.c.org_id == org_id)
     )
 

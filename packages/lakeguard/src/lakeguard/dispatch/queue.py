@@ -23,9 +23,16 @@ from sqlalchemy import (
     or_,
     select,
     true,
+    union_all,
 )
 
-from lakeguard.state.tables import md_jobs, tasks
+from lakeguard.state.tables import (
+    dataset_registry_revisions,
+    md_jobs,
+    md_jobs_revisions,
+    task_transitions,
+    tasks,
+)
 from lakeguard.state.views import dataset_registry
 from lakeguard_sdk.words import QUEUED_KINDS, TaskState
 
@@ -147,6 +154,42 @@ def definitions_of_jobs(org_id: str, job_ids: Collection[str]) -> Select[Any]:
     view = md_jobs.c
     return select(view.job_id, view.definition).where(
         view.org_id == org_id, view.job_id.in_(job_ids)
+    )
+
+
+def is_last_transition() -> ColumnElement[bool]:
+    """Of a transition beside a task: it is the one that made the task what it is now."""
+    return and_(
+        task_transitions.c.org_id == tasks.c.org_id,
+        task_transitions.c.task_id == tasks.c.task_id,
+        task_transitions.c.number == tasks.c.changes,
+    )
+
+
+def tasks_under(org_id: str, key: str) -> Select[Any]:
+    """Tasks of all jobs, of those that are no more too, under one key, and why each is what it is:
+    as many looks into the index as there are jobs and datasets."""
+    jobs, datasets = md_jobs_revisions.c, dataset_registry_revisions.c
+    subjects = union_all(
+        select(jobs.job_id).where(jobs.org_id == org_id, jobs.revision == 1),
+        select(datasets.dataset_id).where(datasets.org_id == org_id, datasets.revision == 1),
+    )
+    return (
+        select(
+            tasks.c.job_id,
+            tasks.c.task_id,
+            tasks.c.state,
+            task_transitions.c.code,
+            task_transitions.c.message,
+        )
+        .outerjoin(task_transitions, is_last_transition())
+        .where(
+            tasks.c.org_id == org_id,
+            tasks.c.dataset_id.in_(subjects),
+            tasks.c.dedupe_key == key,
+            tasks.c.job_id.is_not(None),
+        )
+        .order_by(tasks.c.job_id)
     )
 
 

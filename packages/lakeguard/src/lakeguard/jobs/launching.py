@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, tuple_
 
+from lakeguard.dispatch.queue import is_last_transition
 from lakeguard.dispatch.submitting import NewTask, submit_all
 from lakeguard.jobs.current import CurrentJob, current_jobs
 from lakeguard.jobs.gate_facts import GateFacts, read_facts
@@ -211,11 +212,7 @@ def _known(
                 task_transitions.c.code,
                 task_transitions.c.message,
             )
-            .outerjoin(
-                task_transitions,
-                (task_transitions.c.task_id == tasks.c.task_id)
-                & (task_transitions.c.number == tasks.c.changes),
-            )
+            .outerjoin(task_transitions, is_last_transition())
             .where(
                 tasks.c.org_id == org_id,
                 tuple_(tasks.c.dataset_id, tasks.c.dedupe_key).in_(piece),

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from lakeguard.dispatch.queue import tasks_under
 from lakeguard.jobs.current import CurrentJob
 from lakeguard.jobs.launching import launch
 from lakeguard.jobs.wishes import Cause, CauseKind, Wish
@@ -42,7 +43,7 @@ def receive(
         jobs = _waiting(roster, event)
         hold(connection, f"triggers:{heart.org_id}:events")
         if not _store(connection, heart, event):
-            return _known(connection, heart.org_id, jobs, event)
+            return _known(connection, heart.org_id, roster, event)
         launches = launch(connection, heart, [_wish(job, event) for job in jobs])
         reached("trigger.launched")
         return launches
@@ -98,15 +99,18 @@ def _store(connection: Connection, heart: Heart, event: Event) -> bool:
     return True
 
 
-def _known(
-    connection: Connection, org_id: str, jobs: list[CurrentJob], event: Event
-) -> list[Launch]:
-    """What the event launched when it came first."""
-    names = {job.job_id: job.name for job in jobs}
-    rows = connection.execute(statements.launched_under(org_id, set(names), _key(event)))
+def _known(connection: Connection, org_id: str, roster: Roster, event: Event) -> list[Launch]:
+    """What the event launched when it came first, whatever became of its jobs since."""
     return [
-        Launch(job=names[row.job_id], task_id=row.task_id, state=TaskState(row.state), new=False)
-        for row in rows
+        Launch(
+            job=roster.jobs[row.job_id].name,
+            task_id=row.task_id,
+            state=TaskState(row.state),
+            new=False,
+            code=row.code or "",
+            reason=row.message or "",
+        )
+        for row in connection.execute(tasks_under(org_id, _key(event)))
     ]
 
 

@@ -216,12 +216,3 @@ def last_ordinal(org_id: str) -> Select[Any]:
     """How many events were received."""
     table = received_events.c
     return select(func.coalesce(func.max(table.ordinal), 0)).where(table.org_id == org_id)
-
-
-def launched_under(org_id: str, job_ids: Collection[str], key: str) -> Select[Any]:
-    """Tasks of jobs under one key."""
-    return select(tasks.c.job_id, tasks.c.task_id, tasks.c.state).where(
-        tasks.c.org_id == org_id,
-        tasks.c.job_id.in_(sorted(job_ids)),
-        tasks.c.dedupe_key == key,
-    )
