@@ -291,13 +291,15 @@ def test_what_is_kept_back_for_the_caller_is_not_due_yet(heart: Heart) -> None:
         ({"set_to": {"": "x"}}, "NAME=VALUE"),
         ({"set_to": {"a": "x" * 10_001}}, "longer than"),
         ({"key": " "}, "a key has"),
+        ({"key": "for AKIA" + "ABCDEFGHIJKLMNOP"}, "the key looks like a secret"),
     ],
 )
 def test_what_a_launch_may_not_set(tmp_path: Path, said: dict[str, Any], problem: str) -> None:
     database = Database(f"sqlite:///{tmp_path}/state.db")
     jobs = EmbeddedJobs(deployed_heart(database, tmp_path, world(jobs=(REPORT,))))
-    with pytest.raises(LaunchInvalid, match=problem):
+    with pytest.raises(LaunchInvalid, match=problem) as refused:
         jobs.trigger("report", "ada", **said)
+    assert "AKIA" not in str(refused.value)
     assert jobs.tasks() == []
     with pytest.raises(UnknownJob, match="did you mean report"):
         jobs.trigger("reprot", "ada")

@@ -18,7 +18,13 @@ from lakeguard_sdk.canonical import content_hash
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.job import Launch
 from lakeguard_sdk.job_errors import KeySpent, LaunchInvalid
-from lakeguard_sdk.secret_values import is_reference, is_written_out, looks_secret, shown_value
+from lakeguard_sdk.secret_values import (
+    holds_secret,
+    is_reference,
+    is_written_out,
+    looks_secret,
+    shown_value,
+)
 
 LONGEST_KEY = 200
 _PREFIX = "manual:"
@@ -111,6 +117,8 @@ def _check(job: CurrentJob, values: Mapping[str, str], key: str | None) -> None:
     problem = ""
     if key is not None and not (key.strip() and key.isprintable() and len(key) <= LONGEST_KEY):
         problem = f"a key has 1 to {LONGEST_KEY} characters that can be seen"
+    elif key is not None and holds_secret(key):
+        problem = "the key looks like a secret, and is kept and shown"
     if len(values) > _MOST_VALUES:
         problem = f"it sets more than {_MOST_VALUES} values"
     for name, value in values.items():
