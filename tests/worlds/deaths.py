@@ -29,9 +29,9 @@ def dying_at(point: str | None) -> Iterator[None]:
 
 
 @contextmanager
-def meanwhile(point: str | None, act: Callable[[], None]) -> Iterator[None]:
-    """Run the block; the first time it reaches ``point``, somebody else acts."""
-    waiting = [act]
+def meanwhile(point: str | None, act: Callable[[], object], times: int = 1) -> Iterator[None]:
+    """Run the block; the first ``times`` that it reaches ``point``, somebody else acts."""
+    waiting = [act] * times
 
     def interfere(reached: str) -> None:
         if reached == point and waiting:

@@ -219,6 +219,7 @@ def test_what_a_deployment_canceled_is_counted() -> None:
         removed=("job late",),
         altered=("job x: python → http",),
         canceled=("task_1", "task_2", "task_3", "task_4"),
+        problems=("task task_5 could not be canceled: no\x1b route",),
     )
     lines = [click.unstyle(line) for line in deployed_lines(done)]
     assert lines == [
@@ -226,5 +227,7 @@ def test_what_a_deployment_canceled_is_counted() -> None:
         "  ~ job x: python → http",
         "✓ DEPLOYED  dag_1   0123456789ab",
         "4 tasks of newer versions canceled: task_1, task_2, task_3 and 1 more",
+        r"! task task_5 could not be canceled: no\x1b route",
+        "a dispatcher tries that again at each turn",
         "Next: lakeguard jobs list",
     ]

@@ -113,6 +113,8 @@ class Deployed(Noun):
     altered: tuple[str, ...] = ()
     canceled: tuple[str, ...] = ()
     """Tasks of a version that is no longer the active one."""
+    problems: tuple[str, ...] = ()
+    """What of those tasks could not be ended: a dispatcher goes on trying."""
 
 
 class Launch(Noun):

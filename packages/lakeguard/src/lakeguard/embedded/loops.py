@@ -28,13 +28,19 @@ RETRIES = "dispatcher:retries"
 def other_loops(heart: Heart, herald: EventMessenger | None, runs: KnownRuns) -> Iterator[Loop]:
     """All of them, in the order of a turn: what ended is tried again before its dependents are
     looked at."""
-    yield "graphs", lambda: Ticked(reaped=len(cancel_superseded(replace(heart, actor=GRAPHS))))
+    yield "graphs", lambda: _superseded(heart)
     yield "ends", lambda: _ended(heart)
     yield "retries", lambda: _retried(heart)
     yield "invalidations", lambda: Ticked(invalidated=reconcile(heart, runs))
     yield "waiting rows", lambda: _shown(heart)
     if herald is not None:
         yield "events", lambda: Ticked(told=tell_due(herald))
+
+
+def _superseded(heart: Heart) -> Ticked:
+    """Work of graphs that were left."""
+    found = cancel_superseded(replace(heart, actor=GRAPHS))
+    return Ticked(reaped=len(found.canceled), problems=tuple(found.problems))
 
 
 def _ended(heart: Heart) -> Ticked:

@@ -7,6 +7,7 @@ the work of newer versions: what waits is canceled in the same transaction, what
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, select
 
@@ -17,14 +18,13 @@ from lakeguard.jobs.current import current_jobs
 from lakeguard.jobs.dag import Differences, Graph, differences, graph_of
 from lakeguard.jobs.datasets import parents_of_all
 from lakeguard.jobs.graphs import StoredGraph, activate, active_graph, find_graph, keep_graph
-from lakeguard.jobs.launching import graph_lock
-from lakeguard.ledger.left_graphs import left_graphs
-from lakeguard.promotion.canceling import cancel_task
+from lakeguard.ledger.left_graphs import graph_lock, left_graphs
+from lakeguard.promotion.canceling import cancel_left
 from lakeguard.promotion.heart import Heart
 from lakeguard.state.engines import is_reading
 from lakeguard.state.locking import hold
 from lakeguard.state.tables import tasks
-from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.errors import LakeGuardError, SecretReason, StateError
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.job import Deployed
 from lakeguard_sdk.job_errors import GraphLeft, NothingToDeploy
@@ -33,6 +33,14 @@ from lakeguard_sdk.task_errors import NotCancelable
 from lakeguard_sdk.words import TaskState
 
 _WAITING = (TaskState.QUEUED, TaskState.FAILED)
+
+
+@dataclass(frozen=True)
+class Superseded:
+    """Tasks of versions that were left: which of them were ended, and which could not be."""
+
+    canceled: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
 
 def plan_deployment(connection: Connection, heart: Heart, to: str | None = None) -> Deployed:
@@ -63,8 +71,9 @@ def deploy(heart: Heart, reason: str = "", to: str | None = None) -> Deployed:
             activate(connection, org_id, wanted, heart.actor, reason, at)
         waiting = _withdraw(connection, heart, wanted)
     reached("graph.activated")
-    running = cancel_superseded(heart)
-    return done.model_copy(update={"canceled": tuple(sorted({*waiting, *running}))})
+    running = _cancel_running(heart)
+    canceled = tuple(sorted({*waiting, *running.canceled}))
+    return done.model_copy(update={"canceled": canceled, "problems": tuple(running.problems)})
 
 
 def defined_graph(connection: Connection, org_id: str) -> Graph:
@@ -76,23 +85,36 @@ def defined_graph(connection: Connection, org_id: str) -> Graph:
     return graph
 
 
-def cancel_superseded(heart: Heart) -> tuple[str, ...]:
-    """End what still goes on under a version newer than the active one; answers its tasks.
+def _cancel_running(heart: Heart) -> Superseded:
+    """The graph is active whatever comes of this, and a dispatcher does what is left of it."""
+    try:
+        return cancel_superseded(heart)
+    except StateError as error:
+        return Superseded(problems=[f"work of newer versions may go on: {error}"])
 
-    Whoever deploys does it; a dispatcher does it again, for those who died on the way.
+
+def cancel_superseded(heart: Heart) -> Superseded:
+    """End what still goes on under a version newer than the active one.
+
+    Whoever deploys does it; a dispatcher does it again, for those who died on the way. What cannot
+    be ended now, as of a table that cannot be read, stays as it is, is told of and stops no other.
     """
     with heart.database.read() as connection:
-        active = active_graph(connection, heart.org_id)
-        found = [] if active is None else _newer(connection, heart)
-    canceled = []
-    for task in found:
+        running = _newer(connection, heart)
+    found = Superseded()
+    for task in running:
         try:
-            ended = cancel_task(heart, task.task_id, heart.actor, GraphLeft.code, _reason(active))
+            ended = cancel_left(heart, task.task_id)
         except NotCancelable:  # it ended meanwhile
             continue
-        if ended.state is TaskState.CANCELED:
-            canceled.append(task.task_id)
-    return tuple(canceled)
+        except StateError:
+            raise
+        except (LakeGuardError, OSError) as error:
+            found.problems.append(f"task {task.task_id} could not be canceled: {error}")
+            continue
+        if ended is not None and ended.state is TaskState.CANCELED:
+            found.canceled.append(task.task_id)
+    return found
 
 
 def _withdraw(connection: Connection, heart: Heart, active: StoredGraph) -> list[str]:
@@ -103,7 +125,7 @@ def _withdraw(connection: Connection, heart: Heart, active: StoredGraph) -> list
             TaskState.CANCELED,
             heart.actor,
             code=GraphLeft.code,
-            message=_reason(active),
+            message=str(GraphLeft(version=active.dag_version_id)),
         )
         for task in waiting
     ]
@@ -112,7 +134,7 @@ def _withdraw(connection: Connection, heart: Heart, active: StoredGraph) -> list
 
 
 def _newer(connection: Connection, heart: Heart) -> Sequence[Task]:
-    """Open tasks of versions that were made after the active one.
+    """Open tasks of versions that are newer than the active one.
 
     Mostly there is no such version, and then no task is looked at.
     """
@@ -127,10 +149,6 @@ def _newer(connection: Connection, heart: Heart) -> Sequence[Task]:
     if connection.dialect.name == "postgresql" and not is_reading(connection):
         query = query.with_for_update()
     return [task_from(row) for row in connection.execute(query)]
-
-
-def _reason(active: StoredGraph | None) -> str:
-    return str(GraphLeft(version=active.dag_version_id if active else ""))
 
 
 def _deployed(active: StoredGraph | None, graph: Graph, dag_version_id: str) -> Deployed:

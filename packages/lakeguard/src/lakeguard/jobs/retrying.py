@@ -10,8 +10,8 @@ from lakeguard.dispatch.task import Task
 from lakeguard.jobs.current import CurrentJob, current_jobs
 from lakeguard.jobs.gate_facts import read_facts
 from lakeguard.jobs.gates import overlapping, refusal
-from lakeguard.jobs.launching import graph_lock, overlap_lock
-from lakeguard.ledger.left_graphs import left_graphs
+from lakeguard.jobs.launching import overlap_lock
+from lakeguard.ledger.left_graphs import graph_lock, left_graphs
 from lakeguard.promotion.heart import Heart
 from lakeguard.state.locking import hold, hold_shared
 from lakeguard_sdk.job import Overlap

@@ -4,39 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
-from lakeguard.state.tables import dag_activations, dag_versions
+from lakeguard.state.tables import dag_activations
+
+
+def graph_lock(org_id: str) -> str:
+    """Who holds it alone changes which graph is active; who shares it launches under that one."""
+    return f"graph:{org_id}"
 
 
 def left_graphs(
     connection: Connection, org_id: str, among: Collection[str] | None = None
 ) -> dict[str, str]:
-    """Versions that were made after the active one, each with the id of that one.
+    """Versions that were first activated after the active one was, each with the id of that one.
 
-    Whoever holds a task first is told what stays so until he is done: going back holds the open
-    tasks of the versions that it leaves, in the transaction that activates the other.
+    Activations are numbered one after the other, so that no clock decides. Whoever holds a task
+    first is told what stays so until he is done: going back holds the open tasks of the versions
+    that it leaves, in the transaction that activates the other.
     """
     if among is not None and not among:
         return {}
+    table = dag_activations.c
     active = (
-        select(dag_activations.c.dag_version_id)
-        .where(dag_activations.c.org_id == org_id)
-        .order_by(dag_activations.c.number.desc())
+        select(table.dag_version_id)
+        .where(table.org_id == org_id)
+        .order_by(table.number.desc())
         .limit(1)
         .scalar_subquery()
     )
-    known = dag_versions.alias("known")
+    first = (
+        select(table.dag_version_id, func.min(table.number).label("number"))
+        .where(table.org_id == org_id)
+        .group_by(table.dag_version_id)
+        .subquery()
+    )
+    known = first.alias("known")
     query = (
-        select(dag_versions.c.dag_version_id, known.c.dag_version_id.label("active"))
-        .join(known, dag_versions.c.org_id == known.c.org_id)
-        .where(
-            known.c.org_id == org_id,
-            known.c.dag_version_id == active,
-            dag_versions.c.dag_version_id != known.c.dag_version_id,
-            dag_versions.c.created_at >= known.c.created_at,
-        )
+        select(first.c.dag_version_id, known.c.dag_version_id.label("active"))
+        .join(known, first.c.number > known.c.number)
+        .where(known.c.dag_version_id == active)
     )
     if among is not None:
-        query = query.where(dag_versions.c.dag_version_id.in_(sorted(among)))
+        query = query.where(first.c.dag_version_id.in_(sorted(among)))
     return {row.dag_version_id: row.active for row in connection.execute(query)}

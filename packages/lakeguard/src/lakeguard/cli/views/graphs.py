@@ -18,7 +18,7 @@ def deployed_lines(
     short = short_hash(done.dag_hash)
     if not done.changed:
         lines = [f"{toned('= UNCHANGED', Tone.GOOD)}  this graph is active already ({short})"]
-        return [*lines, *_canceled(done), *unapplied]
+        return [*lines, *_withdrawn(done), *unapplied]
     lines = [f"  {toned('+', Tone.GOOD)} {inert(said)}" for said in done.added]
     lines += [f"  {toned('-', Tone.BAD)} {inert(said)}" for said in done.removed]
     lines += [f"  {toned('~', Tone.WARN)} {inert(said)}" for said in done.altered]
@@ -26,14 +26,19 @@ def deployed_lines(
         return [*lines, "nothing was changed", *(unapplied or ["Next: lakeguard deploy"])]
     mark = toned("✓ DEPLOYED", Tone.GOOD)
     lines.append(f"{mark}  {strong(done.dag_version_id)}{GAP}{short}")
-    return [*lines, *_canceled(done), *(unapplied or ["Next: lakeguard jobs list"])]
+    return [*lines, *_withdrawn(done), *(unapplied or ["Next: lakeguard jobs list"])]
 
 
-def _canceled(done: Deployed) -> list[str]:
-    if not done.canceled:
-        return []
-    many = plural(len(done.canceled), "task")
-    return [f"{many} of newer versions canceled: {', '.join(done.canceled[:3])}{_more(done)}"]
+def _withdrawn(done: Deployed) -> list[str]:
+    """What became of the work of newer versions."""
+    lines = []
+    if done.canceled:
+        many, some = plural(len(done.canceled), "task"), ", ".join(done.canceled[:3])
+        lines.append(f"{many} of newer versions canceled: {some}{_more(done)}")
+    lines += [f"{toned('!', Tone.BAD)} {inert(said)}" for said in done.problems]
+    if done.problems:
+        lines.append("a dispatcher tries that again at each turn")
+    return lines
 
 
 def _more(done: Deployed) -> str:
