@@ -9,7 +9,7 @@ import pytest
 from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.plane import open_state, wire
 from lakeguard.settings import load_settings
-from lakeguard_sdk.definition import DatasetDefinition, JobDefinition
+from lakeguard_sdk.definition import DatasetDefinition, Definitions, JobDefinition
 from lakeguard_sdk.invalidation import End, InvalidationRow, Reason
 from lakeguard_sdk.partition_errors import (
     InvalidationOver,
@@ -167,6 +167,21 @@ def test_jobs_of_those_who_may_are_launched_once_each(tmp_path: Path) -> None:
     assert [item.task_id is not None for item in row.followers] == [True] * 3
     assert client.operations.reconcile() == 0
     assert len(client.reader.invalidations(every=True)) == 1
+
+
+def test_a_job_that_changed_since_the_deployment_is_not_launched(tmp_path: Path) -> None:
+    """Its launch would be refused, and never be wished again."""
+    client = built(tmp_path, jobs=BUILDS)
+    moved = JobDefinition(job="build_gold", dataset=BRONZE)
+    gone = JobDefinition(job="build_bronze", dataset=GOLD)
+    revised = Definitions(jobs=(moved, gone))
+    client.registry.apply(client.registry.plan(revised))
+    client.operations.invalidate(BRONZE, JANUARY, Reason.CORRECTION)
+    assert client.operations.reconcile() == 0
+    assert client.jobs.tasks(state=TaskState.BLOCKED) == []
+    client.jobs.deploy()
+    assert client.operations.reconcile() == 1
+    assert [task.job for task in client.jobs.tasks(state=TaskState.QUEUED)] == ["build_gold"]
 
 
 def test_windows_of_launched_runs_are_those_of_the_reach(tmp_path: Path) -> None:

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from sqlalchemy import event, update
 
+from lakeguard.jobs.deploying import deploy
 from lakeguard.state.tables import job_schedules
 from lakeguard.triggers import statements
 from lakeguard.triggers.schedules import follow_definitions
 from lakeguard.triggers.ticking import Watch, tick
 from tests.worlds.databases import KINDS
+from tests.worlds.planes import NUMBERS
 from tests.worlds.triggered_jobs import Plane, counted_statements, job, make_plane
 
 DAILY = {"schedule": "0 3 * * *", "time_zone": "Europe/Berlin"}
@@ -155,8 +157,28 @@ def test_a_job_outside_of_the_active_graph_is_told_of_and_not_started(plane: Pla
     done = tick(plane.at("2026-01-02T00:00Z").heart, plane.watch)
     assert done.scheduled == 0
     assert done.problems == (
-        "not in the active graph, so nothing starts them: daily. Next: lakeguard deploy",
+        "not in the active graph as they are now, so nothing starts them: daily."
+        " Next: lakeguard deploy",
     )
+
+
+def test_a_job_that_changed_since_the_deployment_is_told_of_and_not_started(plane: Plane) -> None:
+    """It would be refused each time, and every time would be a row."""
+    daily = job("daily", schedule="daily")
+    plane.apply(daily)
+    plane.tick()
+    plane.apply(daily.model_copy(update={"dataset": NUMBERS}), deployed=False)
+    for day in (2, 3):
+        done = tick(plane.at(f"2026-01-0{day}T00:00Z").heart, plane.watch)
+        assert (done.scheduled, done.refused) == (0, 0)
+        assert done.problems == (
+            "not in the active graph as they are now, so nothing starts them: daily."
+            " Next: lakeguard deploy",
+        )
+    assert plane.tasks() == []
+    deploy(plane.heart)
+    plane.tick()
+    assert plane.at("2026-01-04T00:00Z").tick().scheduled == 1
 
 
 def test_another_organisation_sees_and_starts_nothing(plane: Plane) -> None:

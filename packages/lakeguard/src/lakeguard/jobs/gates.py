@@ -76,10 +76,9 @@ def _switched_on(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
 def _deployed(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
     if facts.graph is None:
         return NotDeployed(problem="no graph is deployed yet; first: lakeguard deploy")
-    known = facts.graph.graph.jobs.get(job.name)
-    if known is None:
+    if job.name not in facts.graph.graph.jobs:
         return NotDeployed(problem=f"job {job.name} is not in the active graph")
-    if (known.type, known.dataset) != (job.definition.type, job.definition.dataset):
+    if not facts.graph.knows(job.definition):
         said = f"job {job.name} is not what the active graph knows: its type or dataset changed"
         return NotDeployed(problem=said)
     return None

@@ -148,7 +148,7 @@ def jobs_by_dataset(
     ids = {str(one.dataset): key for key, one in histories.definitions.items()}
     found: dict[str, CurrentJob] = {}
     for job in current_jobs(connection, org_id).values():
-        builds = job.controls.kind is TaskKind.BUILD and job.name in graph.graph.jobs
+        builds = job.controls.kind is TaskKind.BUILD and graph.knows(job.definition)
         key = ids.get(str(job.definition.dataset))
         if builds and job.active and job.enabled and key is not None:
             found.setdefault(key, job)

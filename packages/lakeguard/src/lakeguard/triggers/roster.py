@@ -25,9 +25,9 @@ class Roster:
     mark: Mark
     jobs: dict[str, CurrentJob]
     ready: frozenset[str]
-    """By id: those that are active, switched on, and in the active graph."""
+    """By id: those that are active, switched on, and in the active graph as they are now."""
     undeployed: tuple[str, ...]
-    """By name: what would be started by itself if the active graph knew it."""
+    """By name: what would be started by itself if the active graph knew it as it is now."""
     strange: tuple[str, ...] = ()
     """By name: what is to be started here, and is of a type that nothing here runs."""
     wrong: tuple[str, ...] = ()
@@ -55,21 +55,18 @@ def read_roster(connection: Connection, org_id: str, before: Roster | None = Non
         return before
     jobs = current_jobs(connection, org_id)
     graph = active_graph(connection, org_id)
-    known = set() if graph is None else set(graph.graph.jobs)
     asked = {key: job for key, job in jobs.items() if job.active and job.enabled}
     willing = {key: job for key, job in asked.items() if job.controls.kind is not None}
-    missing = [job.name for job in willing.values() if job.name not in known]
+    ready = {key for key, job in willing.items() if graph and graph.knows(job.definition)}
     return Roster(
         mark=mark,
         jobs=jobs,
-        ready=frozenset(key for key, job in willing.items() if job.name in known),
+        ready=frozenset(ready),
         undeployed=tuple(
             job.name
-            for job in willing.values()
-            if job.name not in known and is_triggered(job.controls)
-        )
-        if missing
-        else (),
+            for key, job in willing.items()
+            if key not in ready and is_triggered(job.controls)
+        ),
         strange=tuple(
             job.name for key, job in asked.items() if key not in willing and _is_ours(job)
         ),

@@ -1,6 +1,6 @@
 """One turn of every loop. A loop that fails is told of, and stops no other.
 
-definitions ──► schedules ──► updates ──► files ──► after ──► retries ──► ends of the dead ...
+definitions ──► schedules ──► updates ──► files ──► after ──► ends of the dead ──► retries ...
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ def _left_alone(roster: Roster | None) -> Iterator[str]:
     """Jobs that are to start by themselves, and do not."""
     if roster is not None and roster.undeployed:
         names = _some(roster.undeployed)
-        yield f"not in the active graph, so nothing starts them: {names}. Next: lakeguard deploy"
+        said = "not in the active graph as they are now, so nothing starts them"
+        yield f"{said}: {names}. Next: lakeguard deploy"
     if roster is not None and roster.strange:
         names = _some(roster.strange)
         yield f"of a type that nothing here runs: {names}. Next: lakeguard validate"
