@@ -20,6 +20,7 @@ from lakeguard.inbox.handling import Handler
 from lakeguard.promotion.heart import Heart
 from lakeguard.state import tables as t
 from lakeguard.state.database import Database
+from lakeguard.state.metadata import metadata
 from lakeguard_sdk.dispatch import TaskAnswer
 from lakeguard_sdk.task_token import token_of
 from lakeguard_sdk.words import TaskKind, TaskState
@@ -28,6 +29,7 @@ from tests.worlds.databases import KINDS, discard, fresh_database
 from tests.worlds.deaths import meanwhile
 from tests.worlds.doors import Reply, ask, door, send_raw, send_report
 from tests.worlds.planes import Clock
+from tests.worlds.triggered_jobs import counted_statements
 
 _numbers = itertools.count(1)
 
@@ -250,6 +252,13 @@ def test_requests_that_are_none(inbox: Inbox) -> None:
         assert got.startswith(b"HTTP/1.1 " + status) if status else got == b"", raw[:40]
         assert b"Traceback" not in got
     assert ask(inbox, "GET", "/health").status == 200
+
+
+def test_health_reads_nothing_that_was_registered(inbox: Inbox, heart: Heart) -> None:
+    with counted_statements(heart.database) as said:
+        assert ask(inbox, "GET", "/health").data == {"status": "ok"}
+    assert said, "the State was asked"
+    assert [text for text in said if any(name in text for name in metadata.tables)] == []
 
 
 def test_only_what_there_is_can_be_asked(inbox: Inbox) -> None:

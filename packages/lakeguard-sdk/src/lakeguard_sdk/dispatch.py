@@ -117,6 +117,9 @@ class TaskRow(Noun):
 class Dispatch(Protocol):
     """The queue as workers see it. A ticket of an attempt that is over gets ``Fenced``."""
 
+    def check(self) -> None:
+        """A ``StateError`` where the State cannot be used now; else nothing, at little cost."""
+
     def claim(
         self,
         worker: WorkerIdentity,
@@ -141,7 +144,7 @@ class Dispatch(Protocol):
     def report_all(
         self, reports: Sequence[tuple[RunTicket, TaskReport]]
     ) -> tuple[TaskAnswer | Failure, ...]:
-        """All of them in one transaction, each judged alone; a refusal is told in its place."""
+        """Many in one transaction, each judged alone; a refusal is told in its place."""
 
 
 class Jobs(Protocol):
@@ -153,7 +156,9 @@ class Jobs(Protocol):
     def deploy(self, reason: str = "", *, to: str | None = None) -> Deployed:
         """The graph of what is defined now, or an earlier one by its id or hash."""
 
-    def dag_versions(self) -> Sequence[DagVersion]: ...
+    def dag_versions(self, *, limit: int = 50) -> Sequence[DagVersion]:
+        """The newest first."""
+
     def jobs(self) -> Sequence[JobRow]: ...
     def job(self, name: str) -> JobRow: ...
     def switch(self, name: str, *, enabled: bool, reason: str = "") -> JobRow: ...
@@ -183,7 +188,7 @@ class Jobs(Protocol):
         """An event of another system; the same again launches nothing."""
 
     def tick(self, *, tell: bool = True) -> Ticked:
-        """One turn of every loop: schedules, triggers, retries, ends of the dead, events out.
+        """One turn of every loop: schedules, triggers, ends of the dead, retries, events out.
 
         Whoever tells events beside the turns, so that none waits for a receiver, says not to
         ``tell`` here.

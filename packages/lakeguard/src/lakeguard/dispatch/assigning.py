@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
 
 from sqlalchemy import Connection
 
@@ -22,10 +21,7 @@ from lakeguard_sdk.dispatch import Assignment
 from lakeguard_sdk.job import JobControls
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.secret_values import is_reference
-from lakeguard_sdk.words import TaskKind
-
-BY_HAND: Final = "manual"
-"""The kind of a cause: a person launched the task, and set what the launch set."""
+from lakeguard_sdk.words import CauseKind, TaskKind
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,7 @@ def assigned_jobs(
 ) -> dict[str, Assigned]:
     """Those of them that are defined."""
     rows = connection.execute(queue.definitions_of_jobs(org_id, job_ids)).all()
-    off = switched_off(connection, org_id)
+    off = switched_off(connection, org_id, job_ids)
     jobs = {row.job_id: _parsed(row.definition) for row in rows}
     return {job_id: replace(job, on=job.on and job_id not in off) for job_id, job in jobs.items()}
 
@@ -108,7 +104,7 @@ def _parameters(task: Task, job: Assigned | None) -> dict[str, str]:
 def _secrets(task: Task, parameters: Mapping[str, str]) -> dict[str, str]:
     """An event or the name of a file is written by anybody: what it set names no secret."""
     named = {name: text for name, text in parameters.items() if is_reference(text)}
-    if not named or (task.cause is not None and json.loads(task.cause)["kind"] == BY_HAND):
+    if not named or (task.cause is not None and json.loads(task.cause)["kind"] == CauseKind.MANUAL):
         return named
     strange = json.loads(task.parameters).get("set", {})
     return {name: text for name, text in named.items() if name not in strange}

@@ -46,9 +46,9 @@ class EmbeddedJobs:
     def deploy(self, reason: str = "", *, to: str | None = None) -> Deployed:
         return deploy(self.heart, reason, to)
 
-    def dag_versions(self) -> Sequence[DagVersion]:
+    def dag_versions(self, *, limit: int = 50) -> Sequence[DagVersion]:
         with self.heart.database.read() as connection:
-            return list_graphs(connection, self.heart.org_id)
+            return list_graphs(connection, self.heart.org_id, limit)
 
     def jobs(self) -> Sequence[JobRow]:
         with self.heart.database.read() as connection:

@@ -7,8 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from lakeguard.dispatch.queue import is_last_transition
 from lakeguard.jobs.current import CurrentJob, current_jobs
-from lakeguard.jobs.graphs import StoredGraph, active_graph
+from lakeguard.jobs.graphs import active_graph
 from lakeguard.state.tables import job_schedules, md_jobs, task_transitions, tasks
 from lakeguard_sdk.job import JobRow
 from lakeguard_sdk.job_errors import UnknownJob
@@ -22,7 +23,8 @@ def list_jobs(connection: Connection, org_id: str) -> list[JobRow]:
 
 
 def show_job(connection: Connection, org_id: str, name: str) -> JobRow:
-    return _rows(connection, org_id, [require_job(connection, org_id, name)])[0]
+    job = require_job(connection, org_id, name)
+    return _rows(connection, org_id, [job], job.job_id)[0]
 
 
 def require_job(connection: Connection, org_id: str, name: str) -> CurrentJob:
@@ -35,12 +37,13 @@ def require_job(connection: Connection, org_id: str, name: str) -> CurrentJob:
     return current_jobs(connection, org_id, {job_id})[job_id]
 
 
-def _rows(connection: Connection, org_id: str, jobs: Iterable[CurrentJob]) -> list[JobRow]:
+def _rows(
+    connection: Connection, org_id: str, jobs: Iterable[CurrentJob], only: str | None = None
+) -> list[JobRow]:
+    """Where they are one job, ``only`` says which, so that nothing is read of others."""
     graph = active_graph(connection, org_id)
-    query = select(job_schedules.c.job_id, job_schedules.c.next_at)
-    rows = connection.execute(query.where(job_schedules.c.org_id == org_id))
-    next_at = {row.job_id: row.next_at for row in rows}
-    last = _last_tasks(connection, org_id)
+    next_at = _next_times(connection, org_id, only)
+    last = _last_tasks(connection, org_id, only)
     return [
         JobRow(
             job_id=job.job_id,
@@ -49,7 +52,7 @@ def _rows(connection: Connection, org_id: str, jobs: Iterable[CurrentJob]) -> li
             kind=job.controls.kind,
             active=job.active,
             enabled=job.enabled,
-            deployed=_is_deployed(job, graph),
+            deployed=graph is not None and graph.knows(job.definition),
             controls=job.controls,
             next_at=next_at.get(job.job_id) if job.active and job.enabled else None,
             last_state=TaskState(last[job.job_id].state) if job.job_id in last else None,
@@ -59,32 +62,33 @@ def _rows(connection: Connection, org_id: str, jobs: Iterable[CurrentJob]) -> li
     ]
 
 
-def _last_tasks(connection: Connection, org_id: str) -> dict[str, Any]:
-    """The newest task of each job: ids are in the order of time."""
+def _next_times(connection: Connection, org_id: str, only: str | None) -> dict[str, Any]:
+    table = job_schedules.c
+    query = select(table.job_id, table.next_at).where(table.org_id == org_id)
+    if only is not None:
+        query = query.where(table.job_id == only)
+    return {row.job_id: row.next_at for row in connection.execute(query)}
+
+
+def _last_tasks(connection: Connection, org_id: str, only: str | None) -> dict[str, Any]:
+    """By job, the first of what ``list_tasks`` lists of it."""
     newest = (
-        select(func.max(tasks.c.task_id).label("task_id"))
+        select(tasks.c.job_id, func.max(tasks.c.created_at).label("created_at"))
         .where(tasks.c.org_id == org_id, tasks.c.job_id.is_not(None))
         .group_by(tasks.c.job_id)
-        .subquery()
     )
+    if only is not None:
+        newest = newest.where(tasks.c.job_id == only)
+    made = newest.subquery()
     query = (
         select(
             tasks.c.job_id,
             tasks.c.state,
             func.coalesce(task_transitions.c.at, tasks.c.created_at).label("at"),
         )
-        .join(newest, newest.c.task_id == tasks.c.task_id)
-        .outerjoin(
-            task_transitions,
-            (task_transitions.c.task_id == tasks.c.task_id)
-            & (task_transitions.c.number == tasks.c.changes),
-        )
+        .join(made, (made.c.job_id == tasks.c.job_id) & (made.c.created_at == tasks.c.created_at))
+        .outerjoin(task_transitions, is_last_transition())
+        .where(tasks.c.org_id == org_id)
+        .order_by(tasks.c.task_id)
     )
     return {row.job_id: row for row in connection.execute(query)}
-
-
-def _is_deployed(job: CurrentJob, graph: StoredGraph | None) -> bool:
-    """Whether the active graph knows the job as it is defined now."""
-    known = None if graph is None else graph.graph.jobs.get(job.name)
-    now = (job.definition.type, job.definition.dataset)
-    return known is not None and (known.type, known.dataset) == now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy import Connection, func, select
@@ -47,14 +48,17 @@ def switch_job(
     facts.record(connection, job_switches, [row], at)
 
 
-def switched_off(connection: Connection, org_id: str) -> set[str]:
-    """Jobs whose last switch was off, by id."""
-    last = (
-        select(job_switches.c.job_id, func.max(job_switches.c.number).label("number"))
-        .where(job_switches.c.org_id == org_id)
-        .group_by(job_switches.c.job_id)
-        .subquery()
-    )
+def switched_off(
+    connection: Connection, org_id: str, among: Collection[str] | None = None
+) -> set[str]:
+    """Jobs whose last switch was off, by id: all, or those ``among`` some."""
+    if among is not None and not among:
+        return set()
+    numbers = select(job_switches.c.job_id, func.max(job_switches.c.number).label("number"))
+    numbers = numbers.where(job_switches.c.org_id == org_id)
+    if among is not None:
+        numbers = numbers.where(job_switches.c.job_id.in_(sorted(among)))
+    last = numbers.group_by(job_switches.c.job_id).subquery()
     query = select(job_switches.c.job_id).where(
         job_switches.c.org_id == org_id,
         job_switches.c.job_id == last.c.job_id,

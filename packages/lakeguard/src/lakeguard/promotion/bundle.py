@@ -104,7 +104,7 @@ def _check_job(
         findings.refuse("job", f"job {job.job} is disabled (active: false)")
         return
     job_id = job_id_of_dataset(connection, org_id, job.dataset) if job.dataset else None
-    if job_id in switched_off(connection, org_id):
+    if job_id is not None and switched_off(connection, org_id, {job_id}):
         said = f"job {job.job} is switched off; on again: lakeguard jobs enable {job.job}"
         findings.refuse("job", said)
 

@@ -22,8 +22,13 @@ from lakeguard_sdk.job_errors import NothingToDeploy
 @click.option("--to", metavar="VERSION", help="Go back to this version of the graph.")
 @click.option("--reason", default="", help="Why; it stays beside the change.")
 @click.option("--list", "listing", is_flag=True, help="List the versions there are.")
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1), help="How many to list."
+)
 @shared_options
-def command(call: Call, dry_run: bool, to: str | None, reason: str, listing: bool) -> None:
+def command(
+    call: Call, dry_run: bool, to: str | None, reason: str, listing: bool, limit: int
+) -> None:
     """Make the graph of the datasets and jobs that are applied the active one.
 
     Definitions of the files that are not applied are no part of it, and are named. The same
@@ -33,7 +38,7 @@ def command(call: Call, dry_run: bool, to: str | None, reason: str, listing: boo
     characters of a hash.
     """
     if listing:
-        versions = client_of(call).jobs.dag_versions()
+        versions = client_of(call).jobs.dag_versions(limit=limit)
         data = {"versions": [version.to_data() for version in versions]}
         answer(call, data, versions_lines(versions))
         return
