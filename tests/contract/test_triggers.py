@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard.embedded.dispatch import EmbeddedDispatch
+from lakeguard.embedded.jobs import EmbeddedJobs
 from lakeguard.triggers import looking
 from lakeguard.triggers.statements import last_completed
 from lakeguard.triggers.ticking import Watch, tick
@@ -207,6 +209,34 @@ def test_a_job_that_comes_later_has_the_files_that_another_had(plane: Plane) -> 
     assert [plane.tick().triggered for _ in range(2)] == [1, 0]
     plane.apply(job("more", on_files="landing/*"))
     assert [plane.tick().triggered for _ in range(2)] == [1, 0]
+
+
+def test_a_job_that_is_to_be_alone_takes_one_file_after_the_other(plane: Plane) -> None:
+    plane.apply(job("load", on_files="landing/*.csv", overlap="skip"))
+    for name in "abc":
+        land(plane, f"landing/{name}.csv")
+    for _ in "abc":
+        assert plane.tick() == Ticked(triggered=1)
+        assert plane.tick() == Ticked(), "it is under way"
+        assert plane.work_off() == ["load"]
+    assert plane.tick() == Ticked()
+    told = [(state, json.loads(said)["set"]) for state, said in plane.tasks("state", "parameters")]
+    assert told == [("completed", {"file": f"landing/{name}.csv"}) for name in "abc"]
+
+
+def test_a_file_waits_where_its_job_is_started_at_the_same_moment(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand, after the turn has seen that the job is free."""
+    plane.apply(job("load", on_files="landing/*.csv", overlap="skip"))
+    land(plane, "landing/a.csv")
+    with monkeypatch.context() as unseen:
+        unseen.setattr("lakeguard.triggers.files.under_way", lambda *_: frozenset())
+        by_hand = EmbeddedJobs(plane.heart).trigger("load", "ada")
+        assert (by_hand.state, plane.tick()) == (TaskState.QUEUED, Ticked())
+    assert plane.tasks() == []
+    assert plane.work_off() == ["load"]
+    assert plane.tick() == Ticked(triggered=1)
 
 
 def test_a_link_out_of_the_lake_is_not_followed(plane: Plane, tmp_path: Path) -> None:

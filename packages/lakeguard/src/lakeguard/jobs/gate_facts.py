@@ -78,7 +78,7 @@ def read_facts(
         off=dict(_off(connection, org_id, [found[name] for name in built if name in found])),
         policies=policies,
         travelled=_travelled(connection, org_id, policies, found),
-        under_way=_under_way(connection, org_id, jobs),
+        under_way=under_way(connection, org_id, jobs),
     )
 
 
@@ -159,7 +159,8 @@ def _sources(connection: Connection, org_id: str) -> dict[str, bool]:
     return {row.source_name: row.active for row in connection.execute(query)}
 
 
-def _under_way(connection: Connection, org_id: str, jobs: Iterable[CurrentJob]) -> frozenset[str]:
+def under_way(connection: Connection, org_id: str, jobs: Iterable[CurrentJob]) -> frozenset[str]:
+    """Ids of those that are not to overlap, and have a task that is not over."""
     alone = sorted(job.job_id for job in jobs if job.controls.overlap is Overlap.SKIP)
     found: set[str] = set()
     for some in in_pieces(alone):

@@ -45,8 +45,9 @@ def launch(
 ) -> list[Launch]:
     """What became of each wish, in their order. The same wish again is not new.
 
-    A job that nothing here runs has no task: its refusal is told, and not kept. Whoever knows all
-    jobs unless they changed says how to ``read_all``; that is called when the graph is held.
+    A job that nothing here runs has no task, nor has a wish that waits its refusal out: it is told,
+    and not kept. Whoever knows all jobs unless they changed says how to ``read_all``; that is
+    called when the graph is held.
     """
     if not wishes:
         return []
@@ -62,7 +63,11 @@ def launch(
     at = heart.clock()
     facts = read_facts(connection, org_id, jobs.values(), at)
     refused = _refused(wishes, jobs, facts, _spent(connection, org_id, wishes, jobs, facts))
-    runnable = [index for index, wish in enumerate(wishes) if _can_run(jobs.get(wish.job_id))]
+    runnable = [
+        index
+        for index, wish in enumerate(wishes)
+        if _can_run(jobs.get(wish.job_id)) and not isinstance(refused[index], wish.waits_out)
+    ]
     causes = _cause_texts(wishes)
     wanted = [
         _new_task(heart, wishes[index], jobs[wishes[index].job_id], facts, refused[index], causes)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from lakeguard_sdk.dispatch import Cause
+from lakeguard_sdk.job_errors import LaunchRefused
 from lakeguard_sdk.run import Window
 from lakeguard_sdk.words import CauseKind
 
@@ -27,3 +28,5 @@ class Wish:
     reserved: bool = False
     """Who wishes it runs it himself: workers take it only where he has not by the end of a
     lease."""
+    waits_out: tuple[type[LaunchRefused], ...] = ()
+    """Refusals that pass by themselves: nothing is kept of them, and the wish comes again."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from lakeguard.jobs.current import CurrentJob
+from lakeguard.jobs.gate_facts import under_way
 from lakeguard.jobs.wishes import Cause, CauseKind, Wish
 from lakeguard.promotion.heart import Heart
 from lakeguard.triggers import statements
@@ -22,12 +23,14 @@ from lakeguard.triggers.looking import Look, Looking
 from lakeguard.triggers.planned import Planned, launch_planned
 from lakeguard.triggers.roster import Roster
 from lakeguard_sdk.canonical import data_hash
-from lakeguard_sdk.job import Launch
+from lakeguard_sdk.job import Launch, Overlap
+from lakeguard_sdk.job_errors import Overlapping
 from lakeguard_sdk.storage import local_path, storage_for
 
 ACTOR = "trigger:files"
 MOST_AT_ONCE = 1_000
-"""Files that one job is launched for in a turn; the rest wait for the next."""
+"""Files that one job is launched for in a turn; the rest wait for the next. Of a job that is to be
+alone it is one, once the job is free: a file that was refused would not come again."""
 _KIND = "file"
 _ASKED_AT_ONCE = 2_000
 """Files that the State is asked about before it is seen whether there are enough for the turn."""
@@ -75,13 +78,15 @@ def _plan(
     looking: Looking,
     connection: Connection,
 ) -> Planned:
-    planned = Planned()
+    planned, busy = Planned(), under_way(connection, org_id, jobs)
     for job in jobs:
+        if job.job_id in busy:
+            continue
+        most = 1 if job.controls.overlap is Overlap.SKIP else MOST_AT_ONCE
         ready = [look for look in looks[job.job_id] if look in whole]
         new = _new(connection, org_id, job.job_id, ready, looking)
-        for look in islice(new, MOST_AT_ONCE):
-            planned.wishes.append(_wish(job, look))
-            planned.moves[job.job_id, _watched(look)] = look.digest
+        for look in islice(new, most):
+            planned.add(_wish(job, look), {(job.job_id, _watched(look)): look.digest})
     return planned
 
 
@@ -111,4 +116,5 @@ def _wish(job: CurrentJob, look: Look) -> Wish:
         cause=Cause(kind=CauseKind.FILES, details=details),
         actor=ACTOR,
         parameters={"file": look.path},
+        waits_out=(Overlapping,),
     )

@@ -74,8 +74,8 @@ def _plan(
         }
         if len(new) < len(ends):
             continue
-        planned.wishes.append(_wish(job, new))
-        planned.moves |= {places[name]: end.position for name, (end, _) in new.items()}
+        moves = {places[name]: end.position for name, (end, _) in new.items()}
+        planned.add(_wish(job, new), moves)
     return planned
 
 

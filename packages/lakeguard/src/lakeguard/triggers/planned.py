@@ -25,14 +25,18 @@ _LONGEST_KEY = 200
 
 @dataclass
 class Planned:
-    """What to launch, and the places of jobs after that, by job and what it watches."""
+    """What to launch, each with the places of its job after that, by job and what it watches."""
 
     wishes: list[Wish] = field(default_factory=list)
-    moves: dict[tuple[str, str], str] = field(default_factory=dict)
+    moves: list[dict[tuple[str, str], str]] = field(default_factory=list)
+
+    def add(self, wish: Wish, moves: dict[tuple[str, str], str]) -> None:
+        self.wishes.append(wish)
+        self.moves.append(moves)
 
 
 def launch_planned(heart: Heart, name: str, plan: Callable[[Connection], Planned]) -> list[Launch]:
-    """What became of the plan's wishes."""
+    """What became of the plan's wishes. A job stays where it was with what left no task."""
     with heart.database.read() as connection:
         if not plan(connection).wishes:
             return []
@@ -42,7 +46,9 @@ def launch_planned(heart: Heart, name: str, plan: Callable[[Connection], Planned
         planned = plan(connection)
         launches = launch(connection, heart, planned.wishes)
         reached("trigger.launched")
-        statements.set_cursors(connection, heart.org_id, planned.moves)
+        kept = zip(launches, planned.moves, strict=True)
+        taken = [move for launched, moves in kept if launched.task_id for move in moves.items()]
+        statements.set_cursors(connection, heart.org_id, dict(taken))
         reached("trigger.moved")
         return launches
 

@@ -48,8 +48,8 @@ def _plan(org_id: str, jobs: list[CurrentJob], connection: Connection) -> Planne
         new = {name: now[name] for name in now if now[name] > int(seen.get(places[name], 0))}
         if not new or (len(new) < len(places) and not trigger.any):
             continue
-        planned.wishes.append(_wish(job, now))
-        planned.moves |= {places[name]: str(version) for name, version in new.items()}
+        moves = {places[name]: str(version) for name, version in new.items()}
+        planned.add(_wish(job, now), moves)
     return planned
 
 
