@@ -21,7 +21,7 @@ from typing import Any
 from lakeguard_sdk.dispatch import TaskReport
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.python_job import Job, JobOrder, Retry, job_of
-from lakeguard_sdk.run import Failure
+from lakeguard_sdk.run import failure_of
 from lakeguard_sdk.work_errors import JobAsksAgain, JobFailed, JobUnusable
 
 
@@ -89,8 +89,7 @@ def _callable(order: JobOrder) -> Callable[[Job], Any]:
 
 
 def _failed(error: LakeGuardError) -> str:
-    failure = Failure(code=error.code, message=str(error), retryable=error.retryable)
-    return TaskReport(success=False, error=failure).to_json()
+    return TaskReport(success=False, error=failure_of(error)).to_json()
 
 
 def _line(error: BaseException) -> str:

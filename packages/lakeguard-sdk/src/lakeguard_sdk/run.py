@@ -8,6 +8,7 @@ from pydantic import Field
 
 from lakeguard_sdk.database import DatabaseTable
 from lakeguard_sdk.decision import Decision
+from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.evidence import InputVersion, SourcePosition, StagedFile
 from lakeguard_sdk.load import LoadField, batch_columns, load_columns
 from lakeguard_sdk.measure import Measure
@@ -249,6 +250,11 @@ class Failure(Noun):
     code: str
     message: str
     retryable: bool = False
+
+
+def failure_of(error: LakeGuardError) -> Failure:
+    """The error as it is kept and told."""
+    return Failure(code=error.code, message=str(error), retryable=error.retryable)
 
 
 class Intent(Noun):

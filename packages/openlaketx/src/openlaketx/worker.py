@@ -13,7 +13,7 @@ from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.rebuild import RebuildPlan, Rebuilt
-from lakeguard_sdk.run import Failure, RunPlan, RunResult, RunTicket
+from lakeguard_sdk.run import RunPlan, RunResult, RunTicket
 from lakeguard_sdk.run_errors import Interrupted, SparkEnded
 from lakeguard_sdk.words import RunStatus
 from lakeguard_sdk.work_errors import JobTimedOut, WorkerStopped
@@ -239,6 +239,6 @@ def _ended_by_others(plan: RunPlan, error: Fenced) -> RunResult:
         run_id=plan.ticket.run_id,
         dataset=plan.dataset,
         status=RunStatus.FAILED,
-        error=Failure(code=error.code, message=str(error)),
+        error=failure_of(error),
         ended_at=datetime.now(UTC),
     )

@@ -19,7 +19,7 @@ from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import tasks
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import is_gone
-from lakeguard_sdk.run import Failure
+from lakeguard_sdk.run import Failure, failure_of
 from lakeguard_sdk.words import RunStatus, TaskState
 from lakeguard_sdk.work_errors import ReportOverdue
 
@@ -48,10 +48,8 @@ def end_lapsed(
 def _failure(task: Task, reason: str) -> Failure:
     """Who was handed an attempt has no lease to keep, but the time of the job."""
     if is_outside(task):
-        overdue = ReportOverdue(run=task.run_id)
-        return Failure(code=overdue.code, message=str(overdue), retryable=overdue.retryable)
-    fenced = Fenced(run=task.run_id, reason=reason)
-    return Failure(code=fenced.code, message=str(fenced))
+        return failure_of(ReportOverdue(run=task.run_id))
+    return failure_of(Fenced(run=task.run_id, reason=reason))
 
 
 def find_lapsed(connection: Connection, org_id: str, at: datetime) -> list[str]:

@@ -15,7 +15,7 @@ from lakeguard.promotion.heart import Heart
 from lakeguard_sdk.dispatch import Assignment, TaskAnswer, TaskReport
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.run import Failure, RunTicket, WorkerIdentity
+from lakeguard_sdk.run import Failure, RunTicket, WorkerIdentity, failure_of
 
 _AT_ONCE = 1_000
 """Tasks or reports in one set of statements."""
@@ -86,9 +86,7 @@ class EmbeddedDispatch:
         self, reports: Sequence[tuple[RunTicket, TaskReport]]
     ) -> tuple[TaskAnswer | Failure, ...]:
         return tuple(
-            Failure(code=each.code, message=str(each), retryable=each.retryable)
-            if isinstance(each, LakeGuardError)
-            else each
+            failure_of(each) if isinstance(each, LakeGuardError) else each
             for each in self._reported(reports)
         )
 

@@ -27,7 +27,14 @@ from lakeguard_sdk.errors import BaseMoved, NotApproved
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket, TableBase, WorkerIdentity
+from lakeguard_sdk.run import (
+    Intent,
+    RunResult,
+    RunTicket,
+    TableBase,
+    WorkerIdentity,
+    failure_of,
+)
 from lakeguard_sdk.storage import join
 from lakeguard_sdk.words import MoveKind, Outcome, RunStatus, TaskKind, TaskState
 
@@ -87,8 +94,7 @@ def open_compaction(
     with heart.database.write() as connection:
         tasks.require(connection, heart.org_id, ticket)
         if refused is not None:
-            error = NotApproved(run=ticket.run_id, reason=refused.message)
-            failure = Failure(code=error.code, message=str(error))
+            failure = failure_of(NotApproved(run=ticket.run_id, reason=refused.message))
             return end_run(connection, heart, task, dataset, RunStatus.FAILED, error=failure)
         if published is None or not groups:
             return end_unmerged(connection, heart, task)

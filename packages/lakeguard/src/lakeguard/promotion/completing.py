@@ -35,7 +35,7 @@ from lakeguard_sdk.errors import (
 )
 from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket
+from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket, failure_of
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import CommitKind, MoveKind, RunStatus
 
@@ -249,4 +249,4 @@ def _what_went_wrong(
     )
     if outcome is IntentOutcome.FENCED:
         error = Fenced(run=intent.run_id, reason=difference)
-    return Failure(code=error.code, message=str(error))
+    return failure_of(error)

@@ -21,7 +21,7 @@ from lakeguard.registry.store import dataset_by_id
 from lakeguard_sdk.commits import Commit
 from lakeguard_sdk.errors import CommitMismatch, Fenced, LakeGuardError, StateError
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.run import Failure, Intent, LeftBehind, RunResult, RunTicket
+from lakeguard_sdk.run import Failure, Intent, LeftBehind, RunResult, RunTicket, failure_of
 from lakeguard_sdk.words import RunStatus, TaskState
 
 
@@ -123,8 +123,7 @@ def _reap_one(heart: Heart, seen: Task) -> list[RunResult]:
         reason = cause_of_death(task, heart.clock())
         if (task.run_id, task.state) != (seen.run_id, TaskState.RUNNING) or reason is None:
             return None
-        error = Fenced(run=task.run_id, reason=reason)
-        failure = Failure(code=error.code, message=str(error))
+        failure = failure_of(Fenced(run=task.run_id, reason=reason))
         return end_without_move(connection, heart, task, failure), failure
 
     done = heart.database.transact(end)
@@ -172,7 +171,7 @@ def end_move(
 
 def _not_taken(intent: Intent, commit: Commit, refusal: IntegrityError) -> Failure:
     why = next(iter(str(refusal.orig).splitlines()), "it contradicts what is known")
-    error = CommitMismatch(
-        commit=commit.version, dataset=intent.dataset, difference=f"the State refuses it: {why}"
+    difference = f"the State refuses it: {why}"
+    return failure_of(
+        CommitMismatch(commit=commit.version, dataset=intent.dataset, difference=difference)
     )
-    return Failure(code=error.code, message=str(error))

@@ -35,7 +35,7 @@ from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.rollback_errors import FilesRemoved
-from lakeguard_sdk.run import Failure, Intent, RunResult, RunTicket, SchemaReaction
+from lakeguard_sdk.run import Intent, RunResult, RunTicket, SchemaReaction, failure_of
 from lakeguard_sdk.words import MoveKind, RunStatus, TaskKind
 
 
@@ -54,8 +54,7 @@ def roll_back(heart: Heart, name: DatasetName, to: int, reason: str) -> RunResul
         reached("intent.recorded")
         return complete(heart, ticket, heart.tables.restore(intent))
     except LakeGuardError as error:
-        failure = Failure(code=error.code, message=str(error), retryable=error.retryable)
-        ended = fail_run(heart, ticket, failure)
+        ended = fail_run(heart, ticket, failure_of(error))
         if ended.status is RunStatus.SUCCESS:
             return ended
         raise

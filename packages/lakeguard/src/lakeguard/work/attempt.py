@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from lakeguard_sdk.dispatch import Assignment
-from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.run import Failure, RunTicket
 from lakeguard_sdk.words import RunStatus
 
@@ -71,7 +70,3 @@ class Attempt:
 
     def stop(self) -> None:
         self._stopped.set()
-
-
-def failure_of(error: LakeGuardError) -> Failure:
-    return Failure(code=error.code, message=str(error), retryable=error.retryable)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
-from lakeguard.work.attempt import ENDINGS, Attempt, Ended, Ending, failure_of
+from lakeguard.work.attempt import ENDINGS, Attempt, Ended, Ending
 from lakeguard.work.http_call import call_out
 from lakeguard.work.python_call import run_python
 from lakeguard.work.reporting import hand_over, report_end
 from lakeguard_sdk.client import Client, Worker
 from lakeguard_sdk.dispatch import TaskReport
 from lakeguard_sdk.errors import Fenced, LakeGuardError
-from lakeguard_sdk.run import Failure
+from lakeguard_sdk.run import Failure, failure_of
 from lakeguard_sdk.words import TaskKind
 from lakeguard_sdk.work_errors import WorkerStopped
 

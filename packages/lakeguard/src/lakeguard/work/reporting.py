@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from lakeguard.work.attempt import ENDINGS, Attempt, Ended, Ending, failure_of
+from lakeguard.work.attempt import ENDINGS, Attempt, Ended, Ending
 from lakeguard.work.pauses import growing_pauses
 from lakeguard_sdk.dispatch import Dispatch, TaskReport
 from lakeguard_sdk.errors import Fenced, LakeGuardError
 from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.run import failure_of
 
 LOOK_SECONDS = 0.2
 
