@@ -10,7 +10,7 @@ import pytest
 
 from lakeguard.embedded.jobs import EmbeddedJobs
 from lakeguard.inbox import Inbox, parse_place
-from lakeguard.inbox.signing import FRESH_SECONDS, is_signed
+from lakeguard.inbox.signing import FRESH_SECONDS, is_fresh, is_signed
 from lakeguard.promotion.heart import Heart
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import apply_plan, read_state
@@ -140,10 +140,24 @@ def test_what_is_no_event_is_refused(heart: Heart) -> None:
 
 def test_only_the_secret_signs() -> None:
     right = signature(SECRET, "100", b"x")
-    assert is_signed(SECRET, "100", right, b"x", 100.0 + FRESH_SECONDS)
-    assert not is_signed(SECRET, "100", right, b"x", 101.0 + FRESH_SECONDS)
-    for moment, told in (("", right), ("-100", right), ("1e2", right), ("100", "ü"), ("100", "")):
-        assert not is_signed(SECRET, moment, told, b"x", 100.0)
+    assert is_signed(SECRET, "100", right, b"x")
+    for moment, told in (("101", right), ("100", "ü"), ("100", "")):
+        assert not is_signed(SECRET, moment, told, b"x")
+
+
+def test_only_what_was_signed_a_moment_ago_is_fresh() -> None:
+    assert is_fresh("100", 100.0 + FRESH_SECONDS)
+    assert is_fresh(str(100 + FRESH_SECONDS), 100.0)
+    assert not is_fresh("100", 101.0 + FRESH_SECONDS)
+    for moment in ("", "-100", "1e2", "\N{SUPERSCRIPT ONE}00"):
+        assert not is_fresh(moment, 100.0)
+
+
+def test_an_old_message_hears_of_the_clock(heart: Heart) -> None:
+    with door(heart, secret=lambda: SECRET) as inbox:
+        headers = {**signed(event()), "X_LakeGuard_Timestamp": "100"}
+        reply = send(inbox, event(), **headers)
+        assert (reply.status, b"from the clock here" in reply.body) == (403, True)
 
 
 def test_places() -> None:

@@ -154,7 +154,8 @@ def test_a_job_is_run_here_to_its_end(shell: Shell, place: tuple[str, Path]) -> 
         (("show", "reprot"), "there is no job reprot; did you mean report?"),
         (("trigger", "report", "--set", "x"), "write --set NAME=VALUE"),
         (("trigger", "report", "--set", "x=1", "--set", "x=2"), "x is set twice"),
-        (("trigger", "report", "--date", "yesterday"), "does not match"),
+        (("trigger", "report", "--date", "yesterday"), "is no day"),
+        (("trigger", "report", "--date", "2026-02-30"), "is no day"),
         (("enable", "other"), "there is no job other"),
     ],
 )

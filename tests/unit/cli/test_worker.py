@@ -94,6 +94,8 @@ def test_a_worker_speaks_json_to_programs(shell: Shell, client: Client) -> None:
     [
         (("worker", "--label", "Not A Word"), 2, "LG-1000"),
         (("worker", "--slots", "0"), 2, "LG-1000"),
+        (("worker", "--poll", "nan"), 2, "LG-1000"),
+        (("worker", "--grace", "nan"), 2, "LG-1000"),
         (("tasks", "show", "task_none"), 2, "LG-1601"),
         (("tasks", "log", "task_none"), 2, "LG-1601"),
         (("tasks", "list", "--state", "asleep"), 2, "LG-1000"),

@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 from lakeguard.inbox.answers import Answer, Declined
 from lakeguard.inbox.places import Place, parse_place
-from lakeguard.inbox.signing import is_signed
+from lakeguard.inbox.signing import FRESH_SECONDS, is_fresh, is_signed
 from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.dispatch import TaskReport
@@ -29,6 +29,7 @@ PATHS = {
     "/events": ("POST", "_event"),
 }
 """What there is: how it is asked, and which method of ``Routes`` answers."""
+_STALE = f"{TIMESTAMP} is missing, or more than {FRESH_SECONDS} seconds from the clock here"
 _JSON_TYPES = ("application/json", "application/cloudevents+json")
 
 
@@ -94,7 +95,10 @@ class Routes:
             raise Declined(status, f"sign the event: {SIGNATURE} and {TIMESTAMP}", **how)
         else:
             timestamp = request.headers.get(TIMESTAMP.lower(), "")
-            if not is_signed(self.secret(), timestamp, told, request.body, self.clock()):
+            secret = self.secret()
+            if not is_fresh(timestamp, self.clock()):
+                raise Declined(HTTPStatus.FORBIDDEN, _STALE)
+            if not is_signed(secret, timestamp, told, request.body):
                 raise Declined(HTTPStatus.FORBIDDEN, "the signature is not of this body and time")
 
     def _require_here(self, request: Request) -> None:

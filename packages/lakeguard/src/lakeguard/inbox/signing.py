@@ -12,8 +12,10 @@ FRESH_SECONDS = 300
 _MOMENT = re.compile(r"[0-9]{1,12}\Z", re.ASCII)
 
 
-def is_signed(secret: str, timestamp: str, told: str, body: bytes, now: float) -> bool:
-    if not _MOMENT.match(timestamp) or abs(now - int(timestamp)) > FRESH_SECONDS:
-        return False
+def is_fresh(timestamp: str, now: float) -> bool:
+    return bool(_MOMENT.match(timestamp)) and abs(now - int(timestamp)) <= FRESH_SECONDS
+
+
+def is_signed(secret: str, timestamp: str, told: str, body: bytes) -> bool:
     wanted = signature(secret, timestamp, body)
     return hmac.compare_digest(wanted.encode(), told.encode("utf-8", "replace"))

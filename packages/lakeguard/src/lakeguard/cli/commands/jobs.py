@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import click
 
 from lakeguard.cli.here import EXIT_CODES, run_here
+from lakeguard.cli.moments import Day
 from lakeguard.cli.opening import client_of, person, project_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
@@ -84,7 +85,7 @@ def disable(call: Call, job: str, reason: str) -> None:
     "--date",
     "day",
     metavar="DAY",
-    type=click.DateTime(formats=["%Y-%m-%d"]),
+    type=Day(),
     help="The day that it is for, as in 2026-01-31.",
 )
 @click.option("--set", "said", multiple=True, metavar="KEY=VALUE", help="A parameter of the job.")
@@ -92,7 +93,7 @@ def disable(call: Call, job: str, reason: str) -> None:
 @click.option("--here", is_flag=True, help="Run it to its end in this process.")
 @shared_options
 def trigger(
-    call: Call, job: str, day: datetime | None, said: tuple[str, ...], key: str | None, here: bool
+    call: Call, job: str, day: date | None, said: tuple[str, ...], key: str | None, here: bool
 ) -> int:
     """Start JOB by hand: a worker takes its task, or this process with --here.
 
@@ -101,9 +102,8 @@ def trigger(
     refuses the start; with --here, 1 where it failed and 3 where it was blocked.
     """
     values = _values(job, said)
-    wanted = None if day is None else day.date()
     with writing(call) as client:
-        launched = client.jobs.trigger(job, person(), day=wanted, set_to=values, key=key, here=here)
+        launched = client.jobs.trigger(job, person(), day=day, set_to=values, key=key, here=here)
         if not here or launched.state is not TaskState.QUEUED:
             answer(call, {"launch": launched.to_data()}, launch_lines(launched))
             return 3 if launched.state is TaskState.BLOCKED else 0

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from lakeguard.cli.inert import inert
+from lakeguard.cli.moments import Seconds
 from lakeguard.cli.opening import project_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.progress import WARNINGS, note
@@ -48,7 +49,7 @@ def _words(
 @click.option(
     "--poll",
     metavar="SECONDS",
-    type=click.FloatRange(0.05, 300),
+    type=Seconds(0.05, 300),
     default=2.0,
     show_default=True,
     help="How often to look while nothing is due.",
@@ -56,7 +57,7 @@ def _words(
 @click.option(
     "--grace",
     metavar="SECONDS",
-    type=click.FloatRange(0, 86_400),
+    type=Seconds(0, 86_400),
     default=30.0,
     show_default=True,
     help="What running tasks have once it is told to stop.",

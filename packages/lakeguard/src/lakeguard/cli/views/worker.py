@@ -20,8 +20,7 @@ _MARKS = {
     Ending.BLOCKED: ("✗", Tone.BAD),
     Ending.FAILED: ("!", Tone.BAD),
 }
-_WORDS = {Ending.TAKEN: "lost to others"}
-"""Where the name of an ending would say too little."""
+_LOST = "it was ended, or taken over, by others"
 
 
 @dataclass
@@ -64,9 +63,11 @@ def told_line(
         kind = attempt.assignment.kind
         return f"▶ {name}  {kind}, attempt {ticket.attempt} of {ticket.task_id}"
     version = "" if ended.version is None else f" as v{ended.version}"
+    if ended.ending is Ending.TAKEN and ended.error is None:
+        return f"{toned(*_MARKS[ended.ending])} {name}  lost after {seconds or 0:.1f} s: {_LOST}"
     error = "" if ended.error is None else f": {ended.error.code} {inert(ended.error.message)}"
     mark = toned(*_MARKS[ended.ending])
-    word = _WORDS.get(ended.ending, ended.ending.value)
+    word = "lost" if ended.ending is Ending.TAKEN else ended.ending.value
     return f"{mark} {name}  {word}{version} in {seconds or 0:.1f} s{error}"
 
 
