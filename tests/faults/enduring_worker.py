@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
 
 from lakeguard.work import Attempt, Ended, Manner, WorkLoop
 from lakeguard.work.reporting import report_end
@@ -13,10 +14,12 @@ from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.state_errors import StateUnavailable
 from tests.worlds.job_projects import DONE
 
-POISON, SLOW, LONG = "poison", "slow", "long"
+POISON, SLOW, LONG, HELD = "poison", "slow", "long", "held"
 SECONDS = {SLOW: 0.4, LONG: 6.5}
 """Of jobs that take their time; the long one takes more than three leases of two seconds."""
 QUICK_SECONDS = 0.02
+GO = "go"
+"""A file of the project: until it is there, nothing that is held comes to its end."""
 
 
 def main(folder: str, slots: int) -> None:
@@ -29,6 +32,8 @@ def main(folder: str, slots: int) -> None:
     def work(attempt: Attempt) -> Ended:
         if attempt.name == POISON:
             os.kill(os.getpid(), signal.SIGKILL)
+        while attempt.name == HELD and not (Path(folder) / GO).exists():
+            time.sleep(QUICK_SECONDS)
         time.sleep(SECONDS.get(attempt.name, QUICK_SECONDS))
         return report_end(client.dispatch, attempt, DONE)
 
