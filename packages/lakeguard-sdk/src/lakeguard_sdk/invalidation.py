@@ -47,6 +47,8 @@ class Follower(Noun):
     run_id: str | None = None
     job: str | None = None
     """The job that is launched for it; without one, somebody has to run it."""
+    held_by: str | None = None
+    """What keeps the job from being launched now, and passes by itself."""
     task_id: str | None = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 
 from sqlalchemy import Connection, select
 
@@ -10,6 +11,7 @@ from lakeguard.jobs.catching_up import Followed
 from lakeguard.jobs.known_runs import KnownRuns
 from lakeguard.jobs.reconciling import (
     Open,
+    held_back,
     jobs_by_dataset,
     launched_tasks,
     standing,
@@ -28,7 +30,7 @@ from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.tables import dataset_registry
 from lakeguard_sdk.errors import UnknownVersion
-from lakeguard_sdk.invalidation import Follower, InvalidationRow, PartitionRow
+from lakeguard_sdk.invalidation import Follower, InvalidationRow, PartitionRow, Standing
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reach import WHOLE
 
@@ -48,26 +50,28 @@ def partition_rows(
 
 
 def invalidation_rows(
-    connection: Connection, org_id: str, name: DatasetName | None, *, every: bool
+    connection: Connection, org_id: str, name: DatasetName | None, at: datetime, *, every: bool
 ) -> Sequence[InvalidationRow]:
     """The newest first; those of a dataset are the ones that reach it."""
     over = (
         [(one, end) for one, end in every_invalidation(connection, org_id) if end] if every else []
     )
     known = progress_of(connection, org_id, [one.invalidation_id for one, _ in over])
-    telling = _Telling(connection, org_id, known)
+    telling = _Telling(connection, org_id, known, at)
     rows = [telling.ended(one, end, known[one.invalidation_id]) for one, end in over]
     rows += [telling.under_way(one) for one in telling.open]
     chosen = [row for row in rows if name is None or name in _reached(row)]
     return sorted(chosen, key=lambda row: (row.created_at, row.invalidation_id), reverse=True)
 
 
-def invalidation_row(connection: Connection, org_id: str, invalidation_id: str) -> InvalidationRow:
+def invalidation_row(
+    connection: Connection, org_id: str, invalidation_id: str, at: datetime
+) -> InvalidationRow:
     one, end = require_invalidation(connection, org_id, invalidation_id)
     if end is not None:
         known = progress_of(connection, org_id, [invalidation_id])
-        return _Telling(connection, org_id, known).ended(one, end, known[invalidation_id])
-    telling = _Telling(connection, org_id, {})
+        return _Telling(connection, org_id, known, at).ended(one, end, known[invalidation_id])
+    telling = _Telling(connection, org_id, {}, at)
     found = {item.invalidation.invalidation_id: item for item in telling.open}
     return telling.under_way(found[invalidation_id])
 
@@ -80,7 +84,11 @@ class _Telling:
     """What rows say beside the facts: names, jobs and tasks, read once for all of them."""
 
     def __init__(
-        self, connection: Connection, org_id: str, over: Mapping[str, Collection[str]]
+        self,
+        connection: Connection,
+        org_id: str,
+        over: Mapping[str, Collection[str]],
+        at: datetime,
     ) -> None:
         """``over``: by invalidation that ended, the datasets that it reached."""
         self._histories, self.open = standing(connection, org_id, KnownRuns())
@@ -92,6 +100,7 @@ class _Telling:
             for dataset_id in datasets:
                 keys.setdefault(dataset_id, []).append(task_key(invalidation_id, dataset_id))
         self._tasks = launched_tasks(connection, org_id, keys)
+        self._held = held_back(connection, org_id, self._jobs.values(), at)
 
     def ended(self, one: Invalidation, end: Ended, known: dict[str, Progress]) -> InvalidationRow:
         followers = tuple(
@@ -117,6 +126,9 @@ class _Telling:
         made = item.made
         own = made.dataset_id == one.dataset_id
         job = self._jobs.get(made.dataset_id)
+        task_id = self._tasks.get(task_key(one.invalidation_id, made.dataset_id))
+        wished = made.standing is Standing.READY and task_id is None
+        held = self._held.get(job.job_id) if job is not None and wished else None
         return Follower(
             dataset=self._names[made.dataset_id],
             standing=made.standing,
@@ -126,7 +138,8 @@ class _Telling:
             run_id=made.run_id,
             job=None if job is None else job.name,
             window=self._histories.window(made.dataset_id, item.reach, own=own),
-            task_id=self._tasks.get(task_key(one.invalidation_id, made.dataset_id)),
+            held_by=None if held is None else str(held),
+            task_id=task_id,
         )
 
     def _row(self, one: Invalidation, followers: tuple[Follower, ...]) -> InvalidationRow:

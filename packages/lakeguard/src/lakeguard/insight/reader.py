@@ -196,11 +196,11 @@ class StateReader:
         with self.database.read() as connection:
             if name is not None:
                 name = require_dataset(connection, self.org_id, name).name
-            return invalidation_rows(connection, self.org_id, name, every=every)
+            return invalidation_rows(connection, self.org_id, name, self.clock(), every=every)
 
     def invalidation(self, invalidation_id: str) -> InvalidationRow:
         with self.database.read() as connection:
-            return invalidation_row(connection, self.org_id, invalidation_id)
+            return invalidation_row(connection, self.org_id, invalidation_id, self.clock())
 
     def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]:
         with self.database.read() as connection:

@@ -6,7 +6,7 @@ same facts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +15,8 @@ from sqlalchemy import Connection, select
 from lakeguard.dispatch.open_tasks import not_over
 from lakeguard.jobs.catching_up import Followed, Node, Stale, follow, undecided
 from lakeguard.jobs.current import CurrentJob, current_jobs
+from lakeguard.jobs.gate_facts import read_facts
+from lakeguard.jobs.gates import overlapping, refusal
 from lakeguard.jobs.graphs import active_graph
 from lakeguard.jobs.histories import Histories, read_histories
 from lakeguard.jobs.known_runs import KnownRuns
@@ -32,13 +34,22 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.state.locking import hold
 from lakeguard.state.tables import tasks
 from lakeguard_sdk.invalidation import End, Standing
+from lakeguard_sdk.job_errors import (
+    Frozen,
+    LaunchRefused,
+    Overlapping,
+    ParentFailed,
+    ParentLate,
+)
 from lakeguard_sdk.reach import WHOLE, joined
-from lakeguard_sdk.words import TaskKind
+from lakeguard_sdk.words import TaskKind, TaskState
 
 ACTOR = "invalidation"
 _KEY = "invalidation"
 _MOST_AT_ONCE = 500
 _OVER = (Standing.CAUGHT_UP, Standing.NOT_AFFECTED)
+_PASSING = (Frozen, Overlapping, ParentFailed, ParentLate)
+"""A launch that is refused takes its key, and would not be wished again."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,7 @@ class Open:
 
 
 def reconcile(heart: Heart, known: KnownRuns | None = None) -> int:
-    """How many jobs were launched. The same facts again launch nothing.
+    """How many jobs were launched; a refusal is none. The same facts again launch nothing.
 
     Who asks time and again keeps the runs that were read.
     """
@@ -77,7 +88,7 @@ def reconcile(heart: Heart, known: KnownRuns | None = None) -> int:
         for one in moved:
             _record(connection, heart, one)
         launched = launch(connection, heart, wishes)
-    return sum(one.new for one in launched)
+    return sum(one.new and one.state is TaskState.QUEUED for one in launched)
 
 
 def _planned(
@@ -159,7 +170,7 @@ def _wishes(
     connection: Connection, heart: Heart, histories: Histories, found: Iterable[Open]
 ) -> list[Wish]:
     """Once for each dataset that may catch up now, over all that it is behind with; none while
-    it is being built for an invalidation already."""
+    it is being built for an invalidation already, or its job is held back."""
     ready: dict[str, list[tuple[Open, Followed]]] = {}
     for one in found:
         for key, item in one.followed.items():
@@ -180,7 +191,27 @@ def _wishes(
         new = next((name for name in keys[key] if name not in launched), None)
         if new is not None:
             wishes.append(_wish(jobs[key], key, new, histories, ready[key]))
-    return wishes
+    wished = {wish.job_id for wish in wishes}
+    asked = [job for job in jobs.values() if job.job_id in wished]
+    held = held_back(connection, heart.org_id, asked, heart.clock())
+    return [wish for wish in wishes if wish.job_id not in held]
+
+
+def held_back(
+    connection: Connection, org_id: str, jobs: Collection[CurrentJob], at: datetime
+) -> dict[str, LaunchRefused]:
+    """By id: jobs that would be refused now for a reason that passes by itself."""
+    if not jobs:
+        return {}
+    facts = read_facts(connection, org_id, jobs, at)
+    held: dict[str, LaunchRefused] = {}
+    for job in jobs:
+        why = refusal(job, facts)
+        if why is None and job.job_id in facts.under_way:
+            why = overlapping(job)
+        if isinstance(why, _PASSING):
+            held[job.job_id] = why
+    return held
 
 
 def _wish(
@@ -203,6 +234,7 @@ def _wish(
         cause=Cause(kind=CauseKind.INVALIDATION, details=details),
         actor=ACTOR,
         window=window,
+        waits_out=_PASSING,
     )
 
 

@@ -103,6 +103,8 @@ def _told(item: Follower) -> str:
         return ""
     if item.task_id is not None:
         return f"task {item.task_id}"
+    if item.held_by is not None:
+        return f"job {item.job} waits: {item.held_by}"
     return f"job {item.job} is launched by the dispatcher" if item.job else "no job builds it"
 
 
