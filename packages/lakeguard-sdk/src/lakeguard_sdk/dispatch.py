@@ -8,10 +8,11 @@ from typing import Any, Protocol
 
 from pydantic import Field
 
+from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.job import DagVersion, Deployed, JobRow, Launch, Ticked
 from lakeguard_sdk.names import DatasetName, Word
 from lakeguard_sdk.noun import Instant, Noun
-from lakeguard_sdk.run import Failure, RunTicket, Window, WorkerIdentity
+from lakeguard_sdk.run import Failure, RunTicket, Window, WorkerIdentity, failure_of
 from lakeguard_sdk.words import CauseKind, RunStatus, TaskKind, TaskState
 
 
@@ -49,6 +50,11 @@ class TaskReport(Noun):
     success: bool
     outputs: dict[Word, Output] = Field(default_factory=dict)
     error: Failure | None = None
+
+    @classmethod
+    def failed(cls, error: LakeGuardError) -> TaskReport:
+        """The attempt failed for this reason."""
+        return cls(success=False, error=failure_of(error))
 
 
 class TaskAnswer(Noun):

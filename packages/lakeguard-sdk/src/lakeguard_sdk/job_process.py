@@ -19,9 +19,7 @@ from contextlib import suppress
 from typing import Any
 
 from lakeguard_sdk.dispatch import TaskReport
-from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.python_job import Job, JobOrder, Retry, job_of
-from lakeguard_sdk.run import failure_of
 from lakeguard_sdk.work_errors import JobAsksAgain, JobFailed, JobUnusable
 
 
@@ -60,15 +58,16 @@ def called(order: JobOrder) -> str:
         _callable(order)(job)
         return TaskReport(success=True, outputs=job.outputs).to_json()
     except JobUnusable as error:
-        return _failed(error)
+        return TaskReport.failed(error).to_json()
     except Retry as error:
         traceback.print_exc()
-        return _failed(JobAsksAgain(job=order.job, reason=_line(error) or "it does not say why"))
+        again = JobAsksAgain(job=order.job, reason=_line(error) or "it does not say why")
+        return TaskReport.failed(again).to_json()
     except BaseException as error:  # noqa: BLE001 - whatever it was, it is reported
         traceback.print_exc()
         said = _line(error)
         reason = f"{type(error).__name__}: {said}" if said else type(error).__name__
-        return _failed(JobFailed(job=order.job, reason=reason))
+        return TaskReport.failed(JobFailed(job=order.job, reason=reason)).to_json()
 
 
 def _callable(order: JobOrder) -> Callable[[Job], Any]:
@@ -86,10 +85,6 @@ def _callable(order: JobOrder) -> Callable[[Job], Any]:
     if not callable(found):
         raise JobUnusable(job=order.job, reason=f"{order.call} is no function")
     return found
-
-
-def _failed(error: LakeGuardError) -> str:
-    return TaskReport(success=False, error=failure_of(error)).to_json()
 
 
 def _line(error: BaseException) -> str:

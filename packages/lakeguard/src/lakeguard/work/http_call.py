@@ -12,7 +12,6 @@ from lakeguard_sdk.dispatch import TaskReport
 from lakeguard_sdk.errors import LakeGuardError, SecretMissing
 from lakeguard_sdk.job import SIGNING_SECRET
 from lakeguard_sdk.json_texts import read_json
-from lakeguard_sdk.run import failure_of
 from lakeguard_sdk.secret_references import resolve
 from lakeguard_sdk.signed_post import Answer, NoAnswer, SignedPost
 from lakeguard_sdk.task_token import token_of
@@ -31,11 +30,11 @@ def call_out(attempt: Attempt) -> TaskReport | None:
     try:
         answer = _sent(attempt)
     except (SecretMissing, CallRefused, CallFailed) as error:
-        return _failed(error)
+        return TaskReport.failed(error)
     if answer.is_yes:
         return _report_in(attempt, answer)
     kind = CallFailed if answer.may_pass else CallRefused
-    return _failed(kind(job=attempt.name, reason=f"the address answered {answer.status}"))
+    return TaskReport.failed(kind(job=attempt.name, reason=f"the address answered {answer.status}"))
 
 
 def _sent(attempt: Attempt) -> Answer:
@@ -77,7 +76,7 @@ def _report_in(attempt: Attempt, answer: Answer) -> TaskReport | None:
     can tell whether one is in it."""
     if answer.body is None:
         reason = f"its answer is longer than {MOST_ANSWERED:,} bytes"
-        return _failed(CallRefused(job=attempt.name, reason=reason))
+        return TaskReport.failed(CallRefused(job=attempt.name, reason=reason))
     try:
         text = answer.body.decode("utf-8-sig")
         read_json(text)
@@ -93,8 +92,6 @@ def _report_in(attempt: Attempt, answer: Answer) -> TaskReport | None:
 
 
 def _improper(attempt: Attempt) -> TaskReport:
-    return _failed(CallRefused(job=attempt.name, reason="its answer holds no proper report"))
-
-
-def _failed(error: LakeGuardError) -> TaskReport:
-    return TaskReport(success=False, error=failure_of(error))
+    return TaskReport.failed(
+        CallRefused(job=attempt.name, reason="its answer holds no proper report")
+    )

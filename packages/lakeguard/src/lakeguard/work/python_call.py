@@ -89,7 +89,7 @@ def _told(attempt: Attempt, report: TaskReport, log: CapturedLog) -> TaskReport:
     for name, output in report.outputs.items():
         if any(map(log.tells, _texts([output.location, output.notes]))):
             reason = f"the output {name} holds a secret of the job"
-            return _failed(ReportRefused(run=attempt.ticket.run_id, reason=reason))
+            return TaskReport.failed(ReportRefused(run=attempt.ticket.run_id, reason=reason))
     error = report.error
     if error is None:
         return report
@@ -152,10 +152,10 @@ class _Child:
         heard = b""
         while not heard.endswith(b"\n"):
             if self.attempt.is_lost or self.attempt.is_stopped:
-                return _failed(WorkerStopped(job=self.attempt.name))
+                return TaskReport.failed(WorkerStopped(job=self.attempt.name))
             if time.monotonic() > self.deadline:
                 seconds = self.attempt.assignment.timeout_seconds
-                return _failed(JobTimedOut(job=self.attempt.name, seconds=seconds))
+                return TaskReport.failed(JobTimedOut(job=self.attempt.name, seconds=seconds))
             gone = self._is_gone()  # asked first: what it sent before its end is still heard
             part = self._received()
             heard += part or b""
@@ -199,7 +199,7 @@ class _Child:
         ending = f"ended with code {code}, and did not report"
         if code < 0:
             ending = f"was ended by {signal.Signals(-code).name}"
-        return _failed(JobCrashed(job=self.attempt.name, ending=ending))
+        return TaskReport.failed(JobCrashed(job=self.attempt.name, ending=ending))
 
     def _is_gone(self) -> bool:
         """Its number stays taken until it is waited for, so that no signal reaches another."""
@@ -222,7 +222,3 @@ def _capture(pipe: IO[bytes], log: CapturedLog) -> None:
     with pipe:
         while data := os.read(pipe.fileno(), 65536):
             log.take(data)
-
-
-def _failed(error: LakeGuardError) -> TaskReport:
-    return TaskReport(success=False, error=failure_of(error))

@@ -28,7 +28,7 @@ def report_end(dispatch: Dispatch, attempt: Attempt, report: TaskReport) -> Ende
     except LakeGuardError as refusal:
         if not report.success or refusal.retryable:
             return Ended(Ending.TAKEN, failure_of(refusal))
-        return report_end(dispatch, attempt, TaskReport(success=False, error=failure_of(refusal)))
+        return report_end(dispatch, attempt, TaskReport.failed(refusal))
     reached("job.reported")
     return Ended(ENDINGS[answer.status], answer.error)
 
