@@ -187,9 +187,7 @@ def tasks_under(org_id: str, key: str) -> Select[Any]:
             tasks.c.org_id == org_id,
             tasks.c.dataset_id.in_(subjects),
             tasks.c.dedupe_key == key,
-            tasks.c.job_id.is_not(None),
         )
-        .order_by(tasks.c.job_id)
     )
 
 

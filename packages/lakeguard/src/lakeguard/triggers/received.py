@@ -101,6 +101,7 @@ def _store(connection: Connection, heart: Heart, event: Event) -> bool:
 
 def _known(connection: Connection, org_id: str, roster: Roster, event: Event) -> list[Launch]:
     """What the event launched when it came first, whatever became of its jobs since."""
+    rows = connection.execute(tasks_under(org_id, _key(event)))
     return [
         Launch(
             job=roster.jobs[row.job_id].name,
@@ -110,7 +111,7 @@ def _known(connection: Connection, org_id: str, roster: Roster, event: Event) ->
             code=row.code or "",
             reason=row.message or "",
         )
-        for row in connection.execute(tasks_under(org_id, _key(event)))
+        for row in sorted(rows, key=lambda row: str(row.job_id))
     ]
 
 
