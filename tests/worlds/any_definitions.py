@@ -353,16 +353,18 @@ def _jobs(draw: st.DrawFn, datasets: tuple[DatasetDefinition, ...]) -> tuple[Job
     )  # fmt: skip
     found = []
     for name, external in zip(names, _external(draw, len(names)), strict=True):
-        built = draw(st.sampled_from(free))
+        built, kind = draw(st.sampled_from(free)), draw(WORDS)
         if built is not None:
             free.remove(built)
+        elif kind == "build":  # without a dataset it may only be listed
+            kind = "export"
         found.append(
             JobDefinition(
                 job=name,
                 title=draw(TEXTS),
                 description=draw(LONG_TEXTS),
                 owner=draw(TEXTS),
-                type=draw(WORDS),
+                type=kind,
                 dataset=built,
                 details={**draw(DETAILS), **draw(SECRETS)},
                 config={**_of_others(draw(DETAILS)), **draw(config)},
