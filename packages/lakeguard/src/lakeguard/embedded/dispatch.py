@@ -12,6 +12,7 @@ from lakeguard.dispatch.claiming import claim_due
 from lakeguard.dispatch.leases import hand_over, keep
 from lakeguard.dispatch.reporting import report_all
 from lakeguard.promotion.heart import Heart
+from lakeguard.state.pieces import in_pieces
 from lakeguard_sdk.dispatch import Assignment, TaskAnswer, TaskReport
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.faultpoints import reached
@@ -57,8 +58,7 @@ class EmbeddedDispatch:
     def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
         heart = self.heart
         kept: dict[str, float] = {}
-        for start in range(0, len(tickets), _AT_ONCE):
-            part = tickets[start : start + _AT_ONCE]
+        for part in in_pieces(tickets, _AT_ONCE):
             kept |= heart.database.transact(
                 partial(
                     keep,
@@ -95,8 +95,8 @@ class EmbeddedDispatch:
     ) -> list[TaskAnswer | LakeGuardError]:
         """In sets, each with a transaction of its own: what is reported twice is taken once."""
         answers: list[TaskAnswer | LakeGuardError] = []
-        for start in range(0, len(reports), _AT_ONCE):
-            answers += self._set_reported(reports[start : start + _AT_ONCE])
+        for piece in in_pieces(reports, _AT_ONCE):
+            answers += self._set_reported(piece)
         reached("report.recorded")
         return answers
 

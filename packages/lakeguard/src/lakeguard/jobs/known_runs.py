@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Connection, RowMapping, and_, select
 
 from lakeguard.jobs.catching_up import Look
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import (
     documents,
     partition_versions,
@@ -25,7 +26,6 @@ from lakeguard_sdk.words import RunStatus
 
 _HELD_UP = timedelta(hours=1)
 """So long after its moment an end may become visible."""
-_AT_ONCE = 500
 _NEVER = datetime(1, 1, 2, tzinfo=UTC)
 
 
@@ -67,7 +67,7 @@ class KnownRuns:
         """All runs that are asked for."""
         for key in wanted:
             self._looks.pop(key, None)
-        for some in _chunks(sorted(wanted, key=lambda key: wanted[key].since)):
+        for some in in_pieces(sorted(wanted, key=lambda key: wanted[key].since)):
             asked = {key: wanted[key] for key in some}
             self._add(connection, org_id, asked, min(one.since for one in asked.values()))
         self._asked |= wanted
@@ -78,7 +78,7 @@ class KnownRuns:
         if self._turns % self.anew_after == 0:
             self.keep(())
         until = self._until
-        for some in _chunks(sorted(self._asked)):
+        for some in in_pieces(sorted(self._asked)):
             self._add(connection, org_id, {key: self._asked[key] for key in some}, until)
 
     def keep(self, dataset_ids: Collection[str]) -> None:
@@ -98,11 +98,6 @@ class KnownRuns:
             every = {look.run_id: look for look in (*known, *looks)}
             if len(every) > len(known):
                 self._looks[key] = tuple(sorted(every.values(), key=lambda look: look.opened_at))
-
-
-def _chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(keys), _AT_ONCE):
-        yield keys[start : start + _AT_ONCE]
 
 
 def _read(

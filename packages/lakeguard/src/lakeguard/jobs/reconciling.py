@@ -32,6 +32,7 @@ from lakeguard.ledger.invalidations import (
 )
 from lakeguard.promotion.heart import Heart
 from lakeguard.state.locking import hold
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import tasks
 from lakeguard_sdk.invalidation import End, Standing
 from lakeguard_sdk.job_errors import (
@@ -46,7 +47,6 @@ from lakeguard_sdk.words import TaskKind, TaskState
 
 ACTOR = "invalidation"
 _KEY = "invalidation"
-_MOST_AT_ONCE = 500
 _OVER = (Standing.CAUGHT_UP, Standing.NOT_AFFECTED)
 _PASSING = (Frozen, Overlapping, ParentFailed, ParentLate)
 """A launch that is refused takes its key, and would not be wished again."""
@@ -249,12 +249,11 @@ def launched_tasks(
     """By key, what was launched under one of these keys; they are given by dataset."""
     pairs = [(dataset_id, key) for dataset_id, some in keys.items() for key in some]
     found: dict[str, str] = {}
-    for start in range(0, len(pairs), _MOST_AT_ONCE):
-        some = pairs[start : start + _MOST_AT_ONCE]
+    for piece in in_pieces(pairs):
         query = select(tasks.c.dedupe_key, tasks.c.task_id).where(
             tasks.c.org_id == org_id,
-            tasks.c.dataset_id.in_({dataset_id for dataset_id, _ in some}),
-            tasks.c.dedupe_key.in_([key for _, key in some]),
+            tasks.c.dataset_id.in_({dataset_id for dataset_id, _ in piece}),
+            tasks.c.dedupe_key.in_([key for _, key in piece]),
         )
         found |= {row.dedupe_key: row.task_id for row in connection.execute(query)}
     return found
@@ -263,10 +262,10 @@ def launched_tasks(
 def _busy(connection: Connection, org_id: str, dataset_ids: list[str]) -> set[str]:
     """Of these datasets, those whose build for an invalidation is not over."""
     found: set[str] = set()
-    for start in range(0, len(dataset_ids), _MOST_AT_ONCE):
+    for piece in in_pieces(dataset_ids):
         query = select(tasks.c.dataset_id).where(
             tasks.c.org_id == org_id,
-            tasks.c.dataset_id.in_(dataset_ids[start : start + _MOST_AT_ONCE]),
+            tasks.c.dataset_id.in_(piece),
             tasks.c.dedupe_key.startswith(f"{_KEY}:"),
             not_over(),
         )

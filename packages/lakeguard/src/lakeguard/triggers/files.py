@@ -17,6 +17,7 @@ from lakeguard.jobs.current import CurrentJob
 from lakeguard.jobs.gate_facts import under_way
 from lakeguard.jobs.wishes import Cause, CauseKind, Wish
 from lakeguard.promotion.heart import Heart
+from lakeguard.state.pieces import in_pieces
 from lakeguard.triggers import statements
 from lakeguard.triggers.found_files import matching_files
 from lakeguard.triggers.looking import Look, Looking
@@ -94,8 +95,8 @@ def _new(
     connection: Connection, org_id: str, job_id: str, looks: Sequence[Look], looking: Looking
 ) -> Iterator[Look]:
     """Those that the job was not launched for, by what the State says; the others are noted."""
-    for start in range(0, len(looks), _ASKED_AT_ONCE):
-        asked = {_watched(look): look for look in looks[start : start + _ASKED_AT_ONCE]}
+    for piece in in_pieces(looks, _ASKED_AT_ONCE):
+        asked = {_watched(look): look for look in piece}
         seen = statements.cursors_in(connection, org_id, job_id, asked)
         for what, look in asked.items():
             if seen.get(what) == look.digest:

@@ -38,7 +38,6 @@ AT_ONCE = 2_500
 """Schedules that one transaction moves on."""
 LONGEST_REPORT = timedelta(minutes=10)
 """An end is committed later than it says by less than this."""
-_CHUNK = 500
 
 
 def schedules(org_id: str) -> Select[Any]:
@@ -107,11 +106,11 @@ def cursors(
     wanted = sorted(job_ids)
     table = trigger_cursors.c
     found: dict[tuple[str, str], str] = {}
-    for start in range(0, len(wanted), _CHUNK):
+    for piece in in_pieces(wanted):
         rows = connection.execute(
             select(table.job_id, table.watched, table.position).where(
                 table.org_id == org_id,
-                table.job_id.in_(wanted[start : start + _CHUNK]),
+                table.job_id.in_(piece),
                 table.watched.startswith(f"{kind}:", autoescape=True),
             )
         )
@@ -126,12 +125,12 @@ def cursors_in(
     wanted = sorted(watched)
     table = trigger_cursors.c
     found: dict[str, str] = {}
-    for start in range(0, len(wanted), _CHUNK):
+    for piece in in_pieces(wanted):
         rows = connection.execute(
             select(table.watched, table.position).where(
                 table.org_id == org_id,
                 table.job_id == job_id,
-                table.watched.in_(wanted[start : start + _CHUNK]),
+                table.watched.in_(piece),
             )
         )
         found.update({row.watched: row.position for row in rows})

@@ -12,6 +12,7 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.live_tables import live_table
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.store import read_state
+from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import (
     data_versions,
     dataset_registry,
@@ -26,7 +27,6 @@ from lakeguard_sdk.delivered import DataPlace, Delivery, Marker, PlaceMarkers
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.proof import Finding, FindingKind
 
-_AT_ONCE = 5_000
 _ANY = DatasetName("bronze.any")
 
 
@@ -164,8 +164,8 @@ def _behind(
 def _known(connection: Connection, org_id: str, markers: Sequence[Marker]) -> _Known:
     def there(column: Column[str], wanted: Iterable[str | None]) -> frozenset[str]:
         asked, found = sorted({each for each in wanted if each}), set[str]()
-        for start in range(0, len(asked), _AT_ONCE):
-            chosen = column.in_(asked[start : start + _AT_ONCE])
+        for piece in in_pieces(asked):
+            chosen = column.in_(piece)
             query = select(column).where(column.table.c.org_id == org_id, chosen)
             found.update(connection.scalars(query))
         return frozenset(found)
