@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, select
 
 from lakeguard.jobs.graphs import StoredGraph, active_graph
-from lakeguard.jobs.remembered import Remembered
+from lakeguard.jobs.remembered import Definitions
 from lakeguard.ledger.switches import switched_off
 from lakeguard.registry.job_controls import Reading, read_controls
-from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import md_jobs, md_jobs_revisions
 from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.job import JobControls
@@ -68,7 +66,7 @@ def current_jobs(
     if few is not None:
         query = query.where(table.job_id.in_(few))
     rows = connection.execute(query.order_by(table.job_name)).all()
-    parsed = _parsed_all(connection, rows)
+    parsed = _definitions.of(connection, rows)
     off, graph = switched_off(connection, org_id, few), active_graph(connection, org_id)
     wanted = None if job_ids is None else set(job_ids)
     return {
@@ -92,25 +90,9 @@ def _controls(parsed: Parsed, graph: StoredGraph | None) -> JobControls:
     return controls.model_copy(update={"after": known.after})
 
 
-_remembered = Remembered[Parsed](most=50_000)
-
-
-def _parsed_all(connection: Connection, rows: Collection[Any]) -> dict[str, Parsed]:
-    """By hash. A revision never changes, so that who applies another meanwhile disturbs nothing."""
-
-    def read(missing: set[str]) -> dict[str, Parsed]:
-        new = {row.definition_hash: row for row in rows if row.definition_hash in missing}
-        table, found = md_jobs_revisions.c, dict[str, Parsed]()
-        for some in in_pieces([(row.job_id, row.revision) for row in new.values()]):
-            query = select(table.definition_hash, table.definition).where(
-                tuple_(table.job_id, table.revision).in_(some)
-            )
-            found |= {digest: _parsed(text) for digest, text in connection.execute(query)}
-        return found
-
-    return _remembered.of({row.definition_hash for row in rows}, read)
-
-
 def _parsed(text: str) -> Parsed:
     definition = JobDefinition.from_json(text)
     return Parsed(definition, read_controls(definition))
+
+
+_definitions = Definitions[Parsed](md_jobs_revisions, "job_id", _parsed)

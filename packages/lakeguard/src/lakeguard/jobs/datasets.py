@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, exists, func, select, tuple_
+from sqlalchemy import Connection, exists, func, select
 
-from lakeguard.jobs.remembered import Remembered
+from lakeguard.jobs.remembered import Definitions
 from lakeguard.registry.statements import AnyRow
-from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import (
     data_versions,
     dataset_pointers,
@@ -91,7 +89,7 @@ def _read(
     if len(names) <= _MOST_NAMED:
         query = query.where(view.dataset_name.in_(sorted(names)))
     rows = [row for row in connection.execute(query) if row.dataset_name in names]
-    made = _made_all(connection, rows)
+    made = _definitions.of(connection, rows)
     return {DatasetName(row.dataset_name): _standing(row, made) for row in rows}
 
 
@@ -109,25 +107,6 @@ def _standing(row: AnyRow, made: dict[str, Made]) -> Standing:
     )
 
 
-_remembered = Remembered[Made](most=50_000)
-
-
-def _made_all(connection: Connection, rows: Collection[Any]) -> dict[str, Made]:
-    """By hash. A revision never changes, so that who applies another meanwhile disturbs nothing."""
-
-    def read(missing: set[str]) -> dict[str, Made]:
-        new = {row.definition_hash: row for row in rows if row.definition_hash in missing}
-        table, found = dataset_registry_revisions.c, dict[str, Made]()
-        for some in in_pieces([(row.dataset_id, row.revision) for row in new.values()]):
-            query = select(table.definition_hash, table.definition).where(
-                tuple_(table.dataset_id, table.revision).in_(some)
-            )
-            found |= {digest: _made(text) for digest, text in connection.execute(query)}
-        return found
-
-    return _remembered.of({row.definition_hash for row in rows}, read)
-
-
 def _made(text: str) -> Made:
     definition = DatasetDefinition.from_json(text)
     build = definition.build
@@ -139,6 +118,9 @@ def _made(text: str) -> Made:
     )
 
 
+_definitions = Definitions[Made](dataset_registry_revisions, "dataset_id", _made)
+
+
 def made_of_all(connection: Connection, org_id: str) -> dict[DatasetName, Made]:
     """Every registered dataset, and what it is made of."""
     view = dataset_registry.c
@@ -146,7 +128,7 @@ def made_of_all(connection: Connection, org_id: str) -> dict[DatasetName, Made]:
         view.org_id == org_id
     )
     rows = connection.execute(query).all()
-    made = _made_all(connection, rows)
+    made = _definitions.of(connection, rows)
     return {DatasetName(row.dataset_name): made[row.definition_hash] for row in rows}
 
 

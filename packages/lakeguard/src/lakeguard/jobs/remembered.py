@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import Connection, Table, select, tuple_
+
+from lakeguard.state.pieces import in_pieces
 
 T = TypeVar("T")
 
@@ -30,3 +35,31 @@ class Remembered(Generic[T]):
             self._known.clear()
         self._known.update(new)
         return {**found, **new}
+
+
+@dataclass(frozen=True)
+class Definitions(Generic[T]):
+    """What is made of definitions. They are read from revisions, which never change: who applies
+    another meanwhile disturbs nothing."""
+
+    revisions: Table
+    key: str
+    """The column that says whose revision it is."""
+    parse: Callable[[str], T]
+    _remembered: Remembered[T] = field(default_factory=lambda: Remembered[T](most=50_000))
+
+    def of(self, connection: Connection, rows: Collection[Any]) -> dict[str, T]:
+        """By the hash of the definition; each row has its key, its revision and that hash."""
+
+        def read(missing: set[str]) -> dict[str, T]:
+            table, found = self.revisions.c, dict[str, T]()
+            new = {row.definition_hash: row for row in rows if row.definition_hash in missing}
+            wanted = [(getattr(row, self.key), row.revision) for row in new.values()]
+            for some in in_pieces(wanted):
+                query = select(table.definition_hash, table.definition).where(
+                    tuple_(table[self.key], table.revision).in_(some)
+                )
+                found |= {digest: self.parse(text) for digest, text in connection.execute(query)}
+            return found
+
+        return self._remembered.of({row.definition_hash for row in rows}, read)
