@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from lakeguard.dispatch import queue
 from lakeguard.dispatch.task import Task, launched_settings
 from lakeguard.dispatch.tasks import ticket_of
 from lakeguard.dispatch.terms import JobTerms
-from lakeguard.ledger.switches import switched_off
 from lakeguard.registry.job_controls import STEP_FUNCTION, read_controls
 from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard_sdk.definition import JobDefinition
@@ -33,16 +33,21 @@ class Assigned:
     on: bool
     wrong: str = ""
     """What is wrong with its settings: nothing runs under those that were not understood."""
+    running: int = 0
+    """How many of its tasks run."""
 
 
 def assigned_jobs(
     connection: Connection, org_id: str, job_ids: Sequence[str]
 ) -> dict[str, Assigned]:
     """Those of them that are defined."""
-    rows = connection.execute(queue.definitions_of_jobs(org_id, job_ids)).all()
-    off = switched_off(connection, org_id, job_ids)
-    jobs = {row.job_id: _parsed(row.definition) for row in rows}
-    return {job_id: replace(job, on=job.on and job_id not in off) for job_id, job in jobs.items()}
+    said = {"org_id": org_id, "job_ids": list(job_ids)}
+    return {row.job_id: _assigned(row) for row in connection.execute(queue.jobs_now(), said)}
+
+
+def _assigned(row: Row[Any]) -> Assigned:
+    job = _parsed(row.definition)
+    return replace(job, on=job.on and row.enabled is not False, running=row.running)
 
 
 @lru_cache(maxsize=20_000)

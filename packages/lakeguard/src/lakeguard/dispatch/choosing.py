@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row, Select
 
 from lakeguard.dispatch import queue
 from lakeguard.dispatch.assigning import Assigned, assigned_jobs
@@ -52,6 +53,10 @@ class Claim:
     at: datetime
     limit: int
 
+    def rows(self, due: Select[Any]) -> Iterable[Row[Any]]:
+        """What is due at the moment of the claim."""
+        return self.connection.execute(due, {"at": self.at})
+
 
 def choose_named(claim: Claim, task_id: str) -> Choice:
     """One task, due or not."""
@@ -70,9 +75,7 @@ def choose(claim: Claim) -> Choice:
         (
             task_from(row)
             for asked in wanted
-            for row in claim.connection.execute(
-                queue.head(claim.org_id, asked, claim.at, claim.limit)
-            )
+            for row in claim.rows(queue.head(claim.org_id, asked, claim.limit))
         ),
         claim.limit,
     )
@@ -121,12 +124,12 @@ def _beyond(
     for asked in wanted:
         if claim.connection.dialect.name == "postgresql":
             statements = [
-                queue.head_of_no_job(claim.org_id, asked, claim.at, limit),
-                queue.head_of_jobs(claim.org_id, asked, claim.at, limit, opened),
+                queue.head_of_no_job(claim.org_id, asked, limit),
+                queue.head_of_jobs(claim.org_id, asked, limit, opened),
             ]
         else:
-            statements = [queue.head_without(claim.org_id, asked, claim.at, limit, closed)]
-        found += [task_from(row) for each in statements for row in claim.connection.execute(each)]
+            statements = [queue.head_without(claim.org_id, asked, limit, closed)]
+        found += [task_from(row) for each in statements for row in claim.rows(each)]
     return _urgent((task for task in found if task.task_id not in seen), claim.limit)
 
 
@@ -172,9 +175,7 @@ def _hold_jobs(claim: Claim, choice: Choice, named: set[str], *, patient: bool) 
     if not new:
         return
     jobs = assigned_jobs(claim.connection, claim.org_id, new)
-    counted = claim.connection.execute(queue.running_of_jobs(claim.org_id, new))
-    running: dict[str, int] = {row[0]: row[1] for row in counted}
     choice.held.update(new)
     choice.jobs |= jobs
     for job_id, job in jobs.items():
-        choice.free[job_id] = job.terms.controls.concurrency - running.get(job_id, 0)
+        choice.free[job_id] = job.terms.controls.concurrency - job.running

@@ -1,12 +1,13 @@
-"""Every SQL statement of the queue, named, with the sentence it answers.
+"""What is asked of the queue, each question named, with the sentence it answers.
 
-Words of a partial index stand in the text: a database does not see through a parameter.
+Words of a partial index stand in the text: a database does not see through a parameter. What every
+claim asks is put together once, and gets its values when it is asked: ``at`` the moment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
+from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -28,6 +29,7 @@ from sqlalchemy import (
 
 from lakeguard.state.tables import (
     dataset_registry_revisions,
+    job_switches,
     md_jobs,
     md_jobs_revisions,
     task_transitions,
@@ -46,11 +48,13 @@ def _queued(org_id: str) -> ColumnElement[bool]:
     return and_(tasks.c.org_id == org_id, tasks.c.state == literal_column("'queued'"))
 
 
-def _due(org_id: str, labels: str, at: datetime) -> ColumnElement[bool]:
-    asked = and_(tasks.c.labels == labels, tasks.c.due_at <= at, tasks.c.kind.in_(_KINDS))
+def _due(org_id: str, labels: str) -> ColumnElement[bool]:
+    come = tasks.c.due_at <= bindparam("at")
+    asked = and_(tasks.c.labels == labels, come, tasks.c.kind.in_(_KINDS))
     return and_(_queued(org_id), asked)
 
 
+@lru_cache(maxsize=100)
 def label_sets(org_id: str) -> Select[Any]:
     """The sets of labels that queued tasks ask for: as many looks into the index as there are."""
     return _each_value(tasks.c.labels, org_id)
@@ -72,9 +76,10 @@ def waiting_jobs(org_id: str) -> Select[Any]:
     return select(waiting.c.value, running.scalar_subquery())
 
 
-def head(org_id: str, labels: str, at: datetime, limit: int) -> Select[Any]:
+@lru_cache(maxsize=1_000)
+def head(org_id: str, labels: str, limit: int) -> Select[Any]:
     """The most urgent tasks that ask for exactly these labels; what others hold is passed over."""
-    found = select(tasks).where(_due(org_id, labels, at)).order_by(*_URGENCY).limit(limit)
+    found = select(tasks).where(_due(org_id, labels)).order_by(*_URGENCY).limit(limit)
     return found.with_for_update(skip_locked=True)
 
 
@@ -87,22 +92,18 @@ def named(org_id: str, task_id: str) -> Select[Any]:
     )
 
 
-def head_of_no_job(org_id: str, labels: str, at: datetime, limit: int) -> Select[Any]:
+def head_of_no_job(org_id: str, labels: str, limit: int) -> Select[Any]:
     """The most urgent tasks that are of no job, whatever stands before them in the queue."""
-    return head(org_id, labels, at, limit).where(tasks.c.job_id.is_(None))
+    return head(org_id, labels, limit).where(tasks.c.job_id.is_(None))
 
 
-def head_without(
-    org_id: str, labels: str, at: datetime, limit: int, job_ids: Collection[str]
-) -> Select[Any]:
+def head_without(org_id: str, labels: str, limit: int, job_ids: Collection[str]) -> Select[Any]:
     """The most urgent tasks that are of none of these jobs; theirs are walked past."""
     others = or_(tasks.c.job_id.is_(None), tasks.c.job_id.not_in(job_ids))
-    return head(org_id, labels, at, limit).where(others)
+    return head(org_id, labels, limit).where(others)
 
 
-def head_of_jobs(
-    org_id: str, labels: str, at: datetime, limit: int, job_ids: Collection[str]
-) -> Select[Any]:
+def head_of_jobs(org_id: str, labels: str, limit: int, job_ids: Collection[str]) -> Select[Any]:
     """The most urgent tasks of some jobs; each job is looked up, and no other walked past.
 
     The first so many tasks are of the first so many jobs: only of these more than one is read. A
@@ -111,10 +112,10 @@ def head_of_jobs(
     more = 2 * limit + _OTHERS
     given = func.unnest(bindparam("jobs", sorted(job_ids), ARRAY(String)))
     wanted = given.table_valued("job_id", name="wanted").render_derived()
-    first = _firsts(org_id, labels, at, wanted, 1, "first")
+    first = _firsts(org_id, labels, wanted, 1, "first")
     jobs = select(wanted.c.job_id).select_from(wanted.join(first, true()))
     ahead = jobs.order_by(*_urgency(first)).limit(more).subquery("ahead")
-    each = _firsts(org_id, labels, at, ahead, more, "each")
+    each = _firsts(org_id, labels, ahead, more, "each")
     chosen = select(each).select_from(ahead.join(each, true()))
     near = chosen.order_by(*_urgency(each)).limit(more).subquery("near")
     found = select(tasks).join(near, near.c.task_id == tasks.c.task_id)
@@ -122,12 +123,10 @@ def head_of_jobs(
     return still.order_by(*_urgency(near)).limit(limit).with_for_update(skip_locked=True, of=tasks)
 
 
-def _firsts(
-    org_id: str, labels: str, at: datetime, jobs: FromClause, limit: int, name: str
-) -> FromClause:
+def _firsts(org_id: str, labels: str, jobs: FromClause, limit: int, name: str) -> FromClause:
     """The first few tasks of each job."""
     due = select(tasks.c.task_id, tasks.c.priority, tasks.c.due_at).where(
-        _due(org_id, labels, at), tasks.c.job_id == jobs.c.job_id
+        _due(org_id, labels), tasks.c.job_id == jobs.c.job_id
     )
     return due.order_by(*_URGENCY).limit(limit).lateral(name)
 
@@ -136,24 +135,29 @@ def _urgency(some: FromClause) -> tuple[ColumnElement[Any], ...]:
     return (some.c.priority.desc(), some.c.due_at, some.c.task_id)
 
 
-def running_of_jobs(org_id: str, job_ids: Collection[str]) -> Select[Any]:
-    """How many tasks of each of these jobs run."""
-    return (
-        select(tasks.c.job_id, func.count())
-        .where(
-            tasks.c.org_id == org_id,
-            tasks.c.job_id.in_(job_ids),
-            tasks.c.state == TaskState.RUNNING.value,
-        )
-        .group_by(tasks.c.job_id)
+@cache
+def jobs_now() -> Select[Any]:
+    """The latest revisions of the jobs ``job_ids`` of ``org_id``, each with its last switch and how
+    many of its tasks run."""
+    view, switch = md_jobs.c, job_switches.c
+    last = (
+        select(switch.enabled)
+        .where(switch.org_id == view.org_id, switch.job_id == view.job_id)
+        .order_by(switch.number.desc())
+        .limit(1)
     )
-
-
-def definitions_of_jobs(org_id: str, job_ids: Collection[str]) -> Select[Any]:
-    """The latest revisions of some jobs."""
-    view = md_jobs.c
-    return select(view.job_id, view.definition).where(
-        view.org_id == org_id, view.job_id.in_(job_ids)
+    running = select(func.count()).where(
+        tasks.c.org_id == view.org_id,
+        tasks.c.job_id == view.job_id,
+        tasks.c.state == TaskState.RUNNING.value,
+    )
+    return select(
+        view.job_id,
+        view.definition,
+        last.scalar_subquery().label("enabled"),
+        running.scalar_subquery().label("running"),
+    ).where(
+        view.org_id == bindparam("org_id"), view.job_id.in_(bindparam("job_ids", expanding=True))
     )
 
 

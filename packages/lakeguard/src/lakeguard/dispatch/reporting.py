@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from lakeguard.dispatch.attempt_ends import REPORTED_KINDS, AttemptEnd, record_ends
 from lakeguard.dispatch.changes import Change, change
@@ -32,6 +33,30 @@ from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.words import RunStatus, TaskState
 
 Told = tuple[RunTicket, TaskReport]
+
+_HELD = (
+    select(tasks)
+    .where(
+        tasks.c.org_id == bindparam("org_id"),
+        tasks.c.task_id.in_(bindparam("task_ids", expanding=True)),
+    )
+    .order_by(tasks.c.task_id)
+    .with_for_update()
+)
+_BEGUN = (
+    select(
+        task_attempts.c.run_id,
+        task_attempts.c.config_hash,
+        task_results.c.report_hash,
+        task_results.c.answer,
+    )
+    .outerjoin(task_results, task_results.c.run_id == task_attempts.c.run_id)
+    .where(
+        task_attempts.c.org_id == bindparam("org_id"),
+        task_attempts.c.run_id.in_(bindparam("runs", expanding=True)),
+    )
+)
+"""Attempts with the terms that they began under, and with their ends."""
 
 
 @dataclass(frozen=True)
@@ -81,23 +106,17 @@ def _look_up(connection: Connection, org_id: str, tickets: Sequence[RunTicket]) 
     moment then sees what came of it."""
     task_ids = sorted({ticket.task_id for ticket in tickets})
     runs = sorted({ticket.run_id for ticket in tickets})
-    held = (
-        select(tasks)
-        .where(tasks.c.org_id == org_id, tasks.c.task_id.in_(task_ids))
-        .order_by(tasks.c.task_id)
-        .with_for_update()
-    )
-    found = [task_from(row) for row in connection.execute(held)]
-    results = task_results.c
-    ended = connection.execute(
-        select(results.run_id, results.report_hash, results.answer).where(
-            results.org_id == org_id, results.run_id.in_(runs)
-        )
-    )
+    held = connection.execute(_HELD, {"org_id": org_id, "task_ids": task_ids})
+    found = [task_from(row) for row in held]
+    begun = connection.execute(_BEGUN, {"org_id": org_id, "runs": runs}).all()
     return _Known(
         tasks={task.task_id: task for task in found},
-        ended={row.run_id: (row.report_hash, TaskAnswer.from_json(row.answer)) for row in ended},
-        expected=_expected(connection, org_id, runs),
+        ended={
+            row.run_id: (row.report_hash, TaskAnswer.from_json(row.answer))
+            for row in begun
+            if row.answer is not None
+        },
+        expected=_expected(connection, org_id, begun),
         left=left_graphs(
             connection, org_id, {task.dag_version_id for task in found if task.dag_version_id}
         ),
@@ -105,15 +124,9 @@ def _look_up(connection: Connection, org_id: str, tickets: Sequence[RunTicket]) 
 
 
 def _expected(
-    connection: Connection, org_id: str, runs: Sequence[str]
+    connection: Connection, org_id: str, begun: Sequence[Any]
 ) -> dict[str, tuple[str, ...]]:
     """The outputs that each attempt was told to bring."""
-    table = task_attempts.c
-    begun = connection.execute(
-        select(table.run_id, table.config_hash).where(
-            table.org_id == org_id, table.run_id.in_(runs)
-        )
-    ).all()
     terms = terms_of(connection, org_id, {row.config_hash for row in begun if row.config_hash})
     return {
         row.run_id: terms[row.config_hash].controls.outputs

@@ -9,9 +9,10 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from pydantic import Field
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from lakeguard.ledger.documents import put_document
+from lakeguard.state.remembered import Remembered
 from lakeguard.state.tables import documents
 from lakeguard_sdk.job import JobControls
 from lakeguard_sdk.noun import Noun
@@ -39,16 +40,25 @@ def keep_terms(
 
 def terms_of(connection: Connection, org_id: str, hashes: Collection[str]) -> dict[str, JobTerms]:
     """The terms behind each hash that names any."""
-    bodies = _bodies(connection, org_id, hashes)
-    return {digest: JobTerms.from_json(body) for digest, body in bodies.items()}
+
+    def read(missing: set[str]) -> dict[str, JobTerms]:
+        bodies = _bodies(connection, org_id, missing)
+        return {digest: JobTerms.from_json(body) for digest, body in bodies.items()}
+
+    return _remembered.of(hashes, read)
+
+
+_remembered = Remembered[JobTerms](most=10_000)
 
 
 def _bodies(connection: Connection, org_id: str, hashes: Collection[str]) -> dict[str, str]:
     if not hashes:
         return {}
-    found = connection.execute(
-        select(documents.c.content_hash, documents.c.body).where(
-            documents.c.org_id == org_id, documents.c.content_hash.in_(sorted(hashes))
-        )
-    )
+    found = connection.execute(_BODIES, {"org_id": org_id, "hashes": sorted(hashes)})
     return {row.content_hash: row.body for row in found}
+
+
+_BODIES = select(documents.c.content_hash, documents.c.body).where(
+    documents.c.org_id == bindparam("org_id"),
+    documents.c.content_hash.in_(bindparam("hashes", expanding=True)),
+)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from lakeguard.jobs.graphs import StoredGraph, active_graph
-from lakeguard.jobs.remembered import Definitions
 from lakeguard.ledger.switches import switched_off
 from lakeguard.registry.job_controls import Reading, read_controls
+from lakeguard.state.remembered import Definitions
 from lakeguard.state.tables import md_jobs, md_jobs_revisions
 from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.job import JobControls

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection, exists, func, select
 
-from lakeguard.jobs.remembered import Definitions
 from lakeguard.registry.statements import AnyRow
+from lakeguard.state.remembered import Definitions
 from lakeguard.state.tables import (
     data_versions,
     dataset_pointers,

@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import Connection, func, or_, select
 
 from lakeguard.jobs.dag import Graph
-from lakeguard.jobs.remembered import Remembered
 from lakeguard.ledger.happenings import tell_activation
 from lakeguard.state import facts
+from lakeguard.state.remembered import Remembered
 from lakeguard.state.tables import dag_activations, dag_versions
 from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.ids import new_id

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, bindparam, func, select
 
+from lakeguard.state.column_types import Id
 from lakeguard.state.tables import dag_activations
 
 
@@ -23,9 +26,24 @@ def left_graphs(
     first is told what stays so until he is done: going back holds the open tasks of the versions
     that it leaves, in the transaction that activates the other.
     """
-    if among is not None and not among:
+    if among is None:
+        rows = connection.execute(_left(), {"org_id": org_id})
+    elif among:
+        rows = connection.execute(_left_among(), {"org_id": org_id, "among": sorted(among)})
+    else:
         return {}
-    table = dag_activations.c
+    return {row.dag_version_id: row.active for row in rows}
+
+
+@cache
+def _left_among() -> Select[Any]:
+    left = _left()
+    return left.where(left.selected_columns[0].in_(bindparam("among", expanding=True)))
+
+
+@cache
+def _left() -> Select[Any]:
+    table, org_id = dag_activations.c, bindparam("org_id", type_=Id)
     active = (
         select(table.dag_version_id)
         .where(table.org_id == org_id)
@@ -40,11 +58,8 @@ def left_graphs(
         .subquery()
     )
     known = first.alias("known")
-    query = (
+    return (
         select(first.c.dag_version_id, known.c.dag_version_id.label("active"))
         .join(known, first.c.number > known.c.number)
         .where(known.c.dag_version_id == active)
     )
-    if among is not None:
-        query = query.where(first.c.dag_version_id.in_(sorted(among)))
-    return {row.dag_version_id: row.active for row in connection.execute(query)}

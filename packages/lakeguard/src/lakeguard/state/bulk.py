@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import repeat
 from operator import is_, itemgetter
 from typing import Any
@@ -17,8 +18,10 @@ from sqlalchemy import (
     JSON,
     ColumnElement,
     Connection,
+    Insert,
     String,
     Table,
+    Update,
     bindparam,
     cast,
     column,
@@ -53,7 +56,7 @@ def insert_all(connection: Connection, table: Table, rows: Sequence[Row]) -> Non
     if not rows:
         return
     if connection.dialect.name != "postgresql" or len(rows) < FEW:
-        connection.execute(insert(table), list(rows))
+        connection.execute(_insert(table), list(rows))
         return
     new = _given(table, rows)
     chosen = select(*new.columns.values())
@@ -99,16 +102,27 @@ def update_numbered(
             .values({name: new.columns[name] for name in values})
         )
         return connection.execute(statement, new.values).rowcount
-    one = (
-        update(table)
-        .where(table.c[key] == bindparam("of"), table.c[number] == bindparam("was"))
-        .values({name: bindparam(f"new_{name}") for name in values})
-    )
+    one = _update_numbered(table, key, number, tuple(values))
     given = [
         {"of": row[key], "was": row[number] - 1, **{f"new_{name}": row[name] for name in values}}
         for row in rows
     ]
     return connection.execute(one, given).rowcount
+
+
+@cache
+def _insert(table: Table) -> Insert:
+    """Put together once: a worker that takes a task at a time asks for it as often."""
+    return insert(table)
+
+
+@cache
+def _update_numbered(table: Table, key: str, number: str, values: tuple[str, ...]) -> Update:
+    return (
+        update(table)
+        .where(table.c[key] == bindparam("of"), table.c[number] == bindparam("was"))
+        .values({name: bindparam(f"new_{name}") for name in values})
+    )
 
 
 def update_all(
