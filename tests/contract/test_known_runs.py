@@ -93,6 +93,13 @@ def test_below_what_was_never_put_right_nothing_is_read(client: Client) -> None:
     assert known(heart, runs) == {BRONZE: 0, SILVER: 0, GOLD: 0}
 
 
+def test_runs_of_before_are_not_read_while_nothing_ends(client: Client) -> None:
+    heart, runs = heart_of(client), KnownRuns()
+    for _ in range(3):
+        reconcile(heart, runs)
+        assert known(heart, runs) == {BRONZE: 0, SILVER: 0, GOLD: 0}
+
+
 def test_a_run_of_long_ago_is_not_read_again(client: Client, turned_clock: Clock) -> None:
     heart, runs = heart_of(client), KnownRuns()
     publish(client, BRONZE, ROWS)

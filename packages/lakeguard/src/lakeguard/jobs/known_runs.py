@@ -64,9 +64,12 @@ class KnownRuns:
         }
 
     def read(self, connection: Connection, org_id: str, wanted: Mapping[str, Asked]) -> None:
-        """All runs that are asked for."""
+        """All runs that are asked for; they end after they open, so later than they are asked for
+        from."""
         for key in wanted:
             self._looks.pop(key, None)
+        if wanted:
+            self._until = max(self._until, min(one.since for one in wanted.values()))
         for some in in_pieces(sorted(wanted, key=lambda key: wanted[key].since)):
             asked = {key: wanted[key] for key in some}
             self._add(connection, org_id, asked, min(one.since for one in asked.values()))
@@ -94,9 +97,9 @@ class KnownRuns:
             found[row["dataset_id"]].append(look)
             self._until = max(self._until, row["end_time"])
         for key, looks in found.items():
-            known = self.looks(key)
-            every = {look.run_id: look for look in (*known, *looks)}
-            if len(every) > len(known):
+            known = {look.run_id: look for look in self.looks(key)}
+            every = known | {look.run_id: look for look in looks}
+            if every != known:
                 self._looks[key] = tuple(sorted(every.values(), key=lambda look: look.opened_at))
 
 
@@ -110,9 +113,6 @@ def _read(
         ended.end_time > after,
         ended.status == RunStatus.SUCCESS.value,
     )
-    inputs, pins = _inputs(connection, chosen), _pins(connection, chosen)
-    replacing = [key for key, one in asked.items() if one.replaces]
-    brought = _partitions(connection, chosen, replacing) if replacing else {}
     rows = connection.execute(
         select(
             ended.run_id,
@@ -127,7 +127,11 @@ def _read(
         .join(tasks, tasks.c.task_id == ended.task_id)
         .where(chosen)
     )
-    for row in rows.mappings():
+    ends = rows.mappings().all()  # whatever a run did is there with its end, and seen after it
+    inputs, pins = _inputs(connection, chosen), _pins(connection, chosen)
+    replacing = [key for key, one in asked.items() if one.replaces]
+    brought = _partitions(connection, chosen, replacing) if replacing else {}
+    for row in ends:
         read = (pins if row["version"] is None else inputs).get(row["run_id"], {})
         yield row, _look(row, read, brought.get(row["run_id"], frozenset()))
 
