@@ -6,12 +6,13 @@ import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lakeguard.embedded.dispatch import EmbeddedDispatch
 from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.triggers import looking
+from lakeguard.triggers import looking, statements
 from lakeguard.triggers.statements import last_completed
 from lakeguard.triggers.ticking import Watch, tick
 from lakeguard_sdk.dispatch import TaskReport
@@ -148,6 +149,25 @@ def test_no_clock_of_the_day_says_that_a_file_is_whole(plane: Plane, modified: f
     moment = plane.patient(30)
     land(plane, "landing/a.csv", modified=modified)
     assert plane.tick() == Ticked(settling=1)
+    moment[0] += 30
+    assert plane.tick() == Ticked(triggered=1)
+
+
+def test_a_state_that_answers_slowly_makes_no_second_look(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plane.apply(job("load", on_files="landing/*.csv"))
+    moment, ask = plane.patient(30), statements.cursors_in
+
+    def slowly(*asked: Any) -> dict[str, str]:
+        moment[0] += 40
+        return ask(*asked)
+
+    monkeypatch.setattr(statements, "cursors_in", slowly)
+    land(plane, "landing/a.csv")
+    assert plane.tick() == Ticked(settling=1)
+    monkeypatch.undo()
+    assert plane.tick() == Ticked(settling=1), "the two looks follow each other at once"
     moment[0] += 30
     assert plane.tick() == Ticked(triggered=1)
 

@@ -44,9 +44,12 @@ class Looking:
     """By job and path: the file as it was when the job was launched for it, as the State says."""
     last_again: str = ""
     """How far the looks at what was launched have come."""
+    begun: float = 0.0
+    """When the last look was begun: however long the State takes to answer, it is no second one."""
 
     def look(self, root: str, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[Look]]:
         """By job: those of its files that it may have to be launched for, as they are now."""
+        self.begun = self.steady()
         self.launched = {job: self._kept(job, names) for job, names in wanted.items()}
         looks = {
             name: look
@@ -69,9 +72,12 @@ class Looking:
         return self.first_seen.keys() - before.keys()
 
     def whole(self, quiet_seconds: float) -> set[Look]:
-        """Those that have looked the same for so long."""
-        moment = self.steady()
-        return {look for look, first in self.first_seen.items() if moment - first >= quiet_seconds}
+        """Those that look the same as at a look that ended so long before this one was begun; with
+        no time to wait one look is enough."""
+        if not quiet_seconds:
+            return set(self.first_seen)
+        latest = self.begun - quiet_seconds
+        return {look for look, first in self.first_seen.items() if first <= latest}
 
     def know_launched(self, job_id: str, look: Look) -> None:
         self.launched[job_id][look.path] = look
