@@ -102,6 +102,17 @@ def test_a_marker_from_before_is_looked_at_as_far_as_it_goes(served: Served) -> 
     assert served.findings() == []
 
 
+def test_a_marker_that_cannot_be_read_is_named(served: Served) -> None:
+    served.publish(1)
+    served.live.sql("ALTER TABLE {markers} ALTER COLUMN version DROP NOT NULL")
+    served.mark("version = NULL")
+    ((place, message),) = served.findings()
+    assert place == f"serving: {served.live.name}"
+    assert message.startswith(
+        f"it cannot be looked at: lakeguard_delivered, table_name {TABLE}: version: "
+    )
+
+
 def test_a_database_that_cannot_be_asked_is_told_without_its_secrets(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

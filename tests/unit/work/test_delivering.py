@@ -21,6 +21,8 @@ from lakeguard_sdk.words import LoadType
 
 PAUSES = DispatchSettings(backoff_first_seconds=30, backoff_longest_seconds=100)
 URL = "postgresql://db.example/reports"
+SERVING = DataPlace(target="serving", url=URL, schema_name="public")
+OTHER = DataPlace(target="other", url=URL, schema_name="other")
 
 
 def table(name: str) -> Delivery:
@@ -32,8 +34,10 @@ def table(name: str) -> Delivery:
 class World:
     """A place with two tables; it and each of them may be out of order."""
 
-    places: tuple[DataPlace, ...] = (DataPlace(target="serving", url=URL, schema_name="public"),)
+    places: tuple[DataPlace, ...] = (SERVING,)
     away: str = ""
+    broken: dict[str, Exception] = field(default_factory=dict)
+    """Targets that fail as nobody foresaw."""
     refused: dict[str, Exception] = field(default_factory=dict)
     missing: list[Delivery] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
@@ -51,10 +55,13 @@ class World:
 
     def markers(self, places: Sequence[DataPlace]) -> tuple[PlaceMarkers, ...]:
         self.asked += [place.target for place in places]
+        for place in places:
+            if place.target in self.broken:
+                raise self.broken[place.target]
         return tuple(PlaceMarkers(place=place, problem=self.away) for place in places)
 
     def undelivered(self, found: Sequence[PlaceMarkers]) -> Sequence[Delivery]:
-        return [] if self.away else list(self.missing)
+        return list(self.missing) if any(not each.problem for each in found) else []
 
     def deliver(self, delivery: Delivery) -> bool:
         self.asked.append(delivery.dataset)
@@ -114,6 +121,21 @@ def test_a_table_that_fails_holds_up_no_other(error: Exception, said: str) -> No
     world.refused.clear()
     world.moment = 30.0
     assert world.deliveries.catch_up() == 1
+
+
+def test_a_place_that_fails_as_nobody_foresaw_holds_up_no_other() -> None:
+    world = World(places=(OTHER, SERVING), missing=[table("sales")])
+    world.broken = {"other": RuntimeError("value 17")}
+    assert world.deliveries.catch_up() == 1
+    assert world.said == ["other: RuntimeError"]
+    world.asked.clear()
+    world.moment = 29.0
+    assert world.deliveries.catch_up() == 0
+    assert world.asked == ["serving"], "the other one rests"
+    world.broken.clear()
+    world.moment = 30.0
+    assert world.deliveries.catch_up() == 0
+    assert world.deliveries.resting == {}
 
 
 def test_without_a_place_no_worker_is_made() -> None:

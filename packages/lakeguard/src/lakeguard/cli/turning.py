@@ -71,7 +71,7 @@ def beside(
                 work()
                 known = ""
             except Exception as error:  # noqa: BLE001 - whatever it is, the next time may be well
-                said = _said(error)
+                said = said_of(error)
                 if said != known:
                     warn(said)
                 known = said
@@ -85,7 +85,7 @@ def beside(
         thread.join()
 
 
-def _said(error: Exception) -> str:
+def said_of(error: Exception) -> str:
     """What nobody foresaw is told with its type: its words alone may say nothing."""
     foreseen = isinstance(error, LakeGuardError | OSError)
     return str(error) if foreseen else f"{type(error).__name__}: {error}"

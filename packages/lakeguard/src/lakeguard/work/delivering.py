@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from lakeguard.settings import DispatchSettings
 from lakeguard_sdk.client import Worker
-from lakeguard_sdk.delivered import DataPlace, Delivery
+from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.ports import Ledger
 
@@ -48,10 +48,17 @@ class Deliveries:
         if not places:
             return 0
         worker = self.worker()
-        found = worker.markers(places)
+        found = [self._markers(worker, place) for place in places]
         for each in found:
             self._note(_place(each.place), each.problem and f"{each.place.target}: {each.problem}")
         return sum(self._deliver(worker, each) for each in self.ledger.undelivered(found))
+
+    def _markers(self, worker: Worker, place: DataPlace) -> PlaceMarkers:
+        try:
+            (found,) = worker.markers([place])
+        except Exception as error:  # noqa: BLE001 - whatever it is, others are looked at
+            return PlaceMarkers(place=place, problem=_said(error))
+        return found
 
     def _deliver(self, worker: Worker, delivery: Delivery) -> bool:
         thing = (delivery.table.url, delivery.table.schema_name, delivery.table.table_name)
@@ -60,8 +67,7 @@ class Deliveries:
         try:
             done = worker.deliver(delivery)
         except Exception as error:  # noqa: BLE001 - whatever it is, others are delivered
-            said = str(error) if isinstance(error, LakeGuardError) else type(error).__name__
-            self._note(thing, said)
+            self._note(thing, _said(error))
             return False
         self._note(thing, "")
         return done
@@ -81,6 +87,11 @@ class Deliveries:
         if last is None or last.said != said:
             self.warn(said)
         self.resting[thing] = _Rest(self.steady() + seconds, seconds, said)
+
+
+def _said(error: Exception) -> str:
+    """What nobody foresaw is told by its type: its words may hold values."""
+    return str(error) if isinstance(error, LakeGuardError) else type(error).__name__
 
 
 def _place(place: DataPlace) -> Thing:

@@ -15,12 +15,11 @@ from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
 from lakeguard.cli.progress import note
 from lakeguard.cli.stopping import stopping
-from lakeguard.cli.turning import BESIDE_SECONDS, TurnLoop, beside
+from lakeguard.cli.turning import BESIDE_SECONDS, TurnLoop, beside, said_of
 from lakeguard.cli.views.dispatcher import TurnTeller, turn_lines
 from lakeguard.settings import Settings, load_settings
 from lakeguard.work import Deliveries
 from lakeguard_sdk.client import Client, local_worker
-from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.job import Ticked
 
 
@@ -71,11 +70,11 @@ def command(call: Call, once: bool, listen: str | None) -> int:
 
 def _one_turn(client: Client, settings: Settings) -> Ticked:
     """With what is done beside the turns otherwise, and that nobody else may do."""
-    done, problems = _looked_twice(client, settings), list[str]()
+    done, delivered, problems = _looked_twice(client, settings), 0, list[str]()
     try:
         delivered = _deliveries(client, settings, problems.append).catch_up()
-    except LakeGuardError as error:
-        delivered, problems = 0, [str(error)]
+    except Exception as error:  # noqa: BLE001 - whatever it is, the turn was done
+        problems.append(said_of(error))
     said = (*done.problems, *(f"deliveries: {problem}" for problem in problems))
     return done.model_copy(update={"delivered": delivered, "problems": said})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
+from pydantic import ValidationError
 
 from lakeguard_sdk.delivered import DataPlace, Marker, PlaceMarkers
 from lakeguard_sdk.errors import SecretMissing
@@ -21,7 +22,8 @@ _EVERY = sql.SQL(
 
 
 def scan_place(place: DataPlace) -> PlaceMarkers:
-    """Every marker there; a place that nothing was delivered to has none."""
+    """Every marker there, or why they cannot be read; a place that nothing was delivered to has
+    none."""
     secrets: dict[str, str] = {}
     try:
         secrets = resolve_all(place.secrets)
@@ -38,9 +40,21 @@ def scan_place(place: DataPlace) -> PlaceMarkers:
     except psycopg.Error as error:
         told = without(str(error), secrets.values()).splitlines() or [type(error).__name__]
         return PlaceMarkers(place=place, problem=told[0])
-    return PlaceMarkers(place=place, markers=tuple(_marker(row) for row in rows))
+    markers: list[Marker] = []
+    for row in rows:
+        try:
+            markers.append(_marker(row))
+        except ValidationError as error:
+            return PlaceMarkers(place=place, problem=_unreadable(row, error))
+    return PlaceMarkers(place=place, markers=tuple(markers))
 
 
 def _marker(row: dict[str, object]) -> Marker:
     """A marker from before has fewer columns, and people may have added some."""
     return Marker.model_validate({name: row[name] for name in Marker.model_fields if name in row})
+
+
+def _unreadable(row: dict[str, object], error: ValidationError) -> str:
+    wrong = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    column = ".".join(map(str, wrong["loc"]))
+    return f"{MARKERS}, table_name {row.get('table_name')}: {column}: {wrong['msg']}"

@@ -1,0 +1,34 @@
+"""One turn of the dispatcher, for a timer to call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard.work import Deliveries
+from lakeguard_sdk.state_errors import StateUnavailable
+from tests.unit.cli.conftest import Shell
+from tests.worlds.projects import numbers_project
+
+AWAY = StateUnavailable(place="postgresql://there", reason="it is gone")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"), [(RuntimeError("odd"), "RuntimeError: odd"), (AWAY, str(AWAY))]
+)
+def test_what_was_done_is_told_whatever_becomes_of_the_deliveries(
+    error: Exception, said: str, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def catch_up(deliveries: Deliveries) -> int:
+        deliveries.warn("serving: connection refused")
+        raise error
+
+    numbers_project(tmp_path)
+    monkeypatch.setattr(Deliveries, "catch_up", catch_up)
+    told = shell("dispatcher", "--once", "--json", "--project", tmp_path)
+    assert (told.code, told.data["delivered"]) == (1, 0)
+    assert told.data["problems"] == [
+        "deliveries: serving: connection refused",
+        f"deliveries: {said}",
+    ]
