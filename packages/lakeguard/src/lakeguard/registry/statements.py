@@ -136,6 +136,13 @@ def dataset_with_id(org_id: str, dataset_id: str) -> Select[Any]:
     return current_datasets(org_id).where(dataset_registry.c.dataset_id == dataset_id)
 
 
+def datasets_of_targets(org_id: str, targets: Collection[str], dialect: str) -> Select[Any]:
+    """The latest revisions of the datasets that name one of these targets, by name."""
+    json_text = JsonSql(dialect).text(f"{dataset_registry.name}.definition", "target")
+    named: ColumnClause[str] = literal_column(json_text)
+    return current_datasets(org_id).where(named.in_(targets))
+
+
 def dataset_revision(dataset_id: str, revision: int) -> Select[Any]:
     """The definition in one revision of a dataset."""
     row = dataset_registry_revisions.c

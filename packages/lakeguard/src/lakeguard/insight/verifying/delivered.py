@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import Column, Connection, select
 
-from lakeguard.ledger.versions import pointer
+from lakeguard.ledger.versions import latest_pointers
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.live_tables import live_table
-from lakeguard.registry.kinds import gathered
-from lakeguard.registry.store import read_state
+from lakeguard.registry.statements import datasets_of_targets
+from lakeguard.registry.store import current_targets
 from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import (
     data_versions,
@@ -22,12 +22,14 @@ from lakeguard.state.tables import (
     tasks,
 )
 from lakeguard_sdk.database import database_table
-from lakeguard_sdk.definition import DatasetDefinition, Definitions, TargetDefinition
+from lakeguard_sdk.definition import DatasetDefinition, TargetDefinition
 from lakeguard_sdk.delivered import DataPlace, Delivery, Marker, PlaceMarkers
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.proof import Finding, FindingKind
 
 _ANY = DatasetName("bronze.any")
+_Schema = tuple[str, str]
+"""Of a data database: its address and its name there."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +59,15 @@ class _Behind:
 
 def data_places(connection: Connection, org_id: str) -> list[DataPlace]:
     """Every schema that a registered target delivers to, each once."""
-    found: dict[tuple[str, str], DataPlace] = {}
-    for target in _definitions(connection, org_id).targets:
-        table = database_table(target, _ANY)
-        if table is not None:
-            found.setdefault(
-                (table.url, table.schema_name),
-                DataPlace(
-                    target=target.target,
-                    url=table.url,
-                    secrets=table.secrets,
-                    schema_name=table.schema_name,
-                ),
+    found: dict[_Schema, DataPlace] = {}
+    for _, target in sorted(current_targets(connection, org_id).items()):
+        schema = _schema_of(target)
+        if schema is not None:
+            url, name = schema
+            place = DataPlace(
+                target=target.target, url=url, secrets=target.secrets, schema_name=name
             )
+            found.setdefault(schema, place)
     return list(found.values())
 
 
@@ -138,27 +136,45 @@ def _behind(
 ) -> Iterator[_Behind]:
     """Tables that show another version than the published one, or are not there, in places that
     could be looked at."""
-    definitions = _definitions(connection, org_id)
-    targets = {target.target: target for target in definitions.targets}
-    ids = {name: key for key, name in _datasets(connection, org_id).items()}
-    seen = [each for each in found if not each.problem]
+    seen = {(each.place.url, each.place.schema_name): each for each in found if not each.problem}
     shown = {
-        (each.place.url, each.place.schema_name, marker.table_name): marker
-        for each in seen
+        (*schema, marker.table_name): marker
+        for schema, each in seen.items()
         for marker in each.markers
     }
-    places = {(each.place.url, each.place.schema_name): each.place for each in seen}
-    for dataset in definitions.datasets:
-        target = targets.get(dataset.target or "")
-        table = database_table(target, dataset.dataset)
-        place = table and places.get((table.url, table.schema_name))
-        last = pointer(connection, ids[dataset.dataset]) if place else None
-        if target is None or table is None or not place or last is None:
+    every = current_targets(connection, org_id)
+    targets = {name: target for name, target in every.items() if _schema_of(target) in seen}
+    datasets = _datasets_of(connection, org_id, targets)
+    published = latest_pointers(connection, org_id) if datasets else {}
+    for dataset_id, dataset in datasets.items():
+        target = targets[dataset.target or ""]
+        table, last = database_table(target, dataset.dataset), published.get(dataset_id)
+        if table is None or last is None:
             continue
-        marker = shown.get((table.url, table.schema_name, table.table_name))
+        schema = (table.url, table.schema_name)
+        marker = shown.get((*schema, table.table_name))
         delivered = None if marker is None else marker.version
         if marker is None or not marker.table_there or delivered != last.version:
+            place = seen[schema].place
             yield _Behind(place, table.table_name, target, dataset, last.version, delivered)
+
+
+def _schema_of(target: TargetDefinition) -> _Schema | None:
+    """None where the target is no database."""
+    table = database_table(target, _ANY)
+    return None if table is None else (table.url, table.schema_name)
+
+
+def _datasets_of(
+    connection: Connection, org_id: str, targets: Iterable[str]
+) -> dict[str, DatasetDefinition]:
+    """Those that are delivered to the targets, by their ids; no other is opened."""
+    found: dict[str, DatasetDefinition] = {}
+    for piece in in_pieces(sorted(targets)):
+        query = datasets_of_targets(org_id, piece, connection.dialect.name)
+        for row in connection.execute(query):
+            found[row.dataset_id] = DatasetDefinition.from_json(row.definition)
+    return found
 
 
 def _known(connection: Connection, org_id: str, markers: Sequence[Marker]) -> _Known:
@@ -189,12 +205,6 @@ def _datasets(connection: Connection, org_id: str) -> dict[str, str]:
     view = dataset_registry.c
     query = select(view.dataset_id, view.dataset_name).where(view.org_id == org_id)
     return {row.dataset_id: row.dataset_name for row in connection.execute(query)}
-
-
-def _definitions(connection: Connection, org_id: str) -> Definitions:
-    state = read_state(connection, org_id)
-    held = state.open_all(state.entries.values())
-    return gathered(held[key].definition for key in sorted(held))
 
 
 def _finding(place: DataPlace, table: str, message: str) -> Finding:
