@@ -12,6 +12,7 @@ from sqlalchemy import event, func, update
 from lakeguard.dispatch.reporting import report_all
 from lakeguard.embedded.dispatch import EmbeddedDispatch
 from lakeguard.state.bulk import insert_all
+from lakeguard.state.pieces import AT_ONCE, in_pieces
 from lakeguard.state.tables import tasks, trigger_cursors
 from lakeguard.triggers.statements import ends_until
 from lakeguard.triggers.ticking import Watch, tick
@@ -190,6 +191,22 @@ def ended(org_id: str, number: int, at: datetime) -> dict[str, Any]:
         "changes": 1,
         "ended_at": at + timedelta(minutes=number),
     }
+
+
+def test_any_number_of_jobs_may_be_followed(plane: Plane) -> None:
+    """Some at a time: neither database takes as many keys as there may be jobs in one text."""
+    names = [f"first_{number}" for number in range(AT_ONCE + 100)]
+    pieces = enumerate(in_pieces(names, 100))
+    followers = [job(f"next_{number}", after=", ".join(some)) for number, some in pieces]
+    plane.apply(*map(job, names), *followers)
+    keys: list[int] = []
+
+    def note(_connection: Any, _cursor: Any, said: str, given: Any, *_: Any) -> None:
+        keys.append(len(given) if said.startswith("SELECT") else 0)
+
+    event.listen(plane.heart.database.engine, "before_cursor_execute", note)
+    assert plane.tick().triggered == 0
+    assert AT_ONCE <= max(keys) < AT_ONCE + 10, "a few beside the keys"
 
 
 def test_ends_are_counted_in_an_index(plane: Plane) -> None:

@@ -80,11 +80,7 @@ def _plan(
 
 
 def _last_ends(connection: Connection, org_id: str, job_ids: Collection[str]) -> dict[str, _End]:
-    rows = [
-        row
-        for row in connection.execute(statements.last_completed(org_id, job_ids))
-        if row.task_id is not None
-    ]
+    rows = statements.last_ends(connection, org_id, job_ids)
     counts = statements.count_ends(connection, org_id, {row.job_id: row.ended_at for row in rows})
     return {
         row.job_id: _End(

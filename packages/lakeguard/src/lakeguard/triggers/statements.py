@@ -179,6 +179,14 @@ def last_completed(org_id: str, job_ids: Collection[str]) -> Select[Any]:
     ).where(jobs.org_id == org_id, jobs.job_id.in_(sorted(job_ids)), jobs.revision == 1)
 
 
+def last_ends(connection: Connection, org_id: str, job_ids: Collection[str]) -> list[AnyRow]:
+    """The same for any number of jobs, without those of which no task ended well."""
+    rows: list[AnyRow] = []
+    for some in in_pieces(sorted(job_ids)):
+        rows += connection.execute(last_completed(org_id, some))
+    return [row for row in rows if row.task_id is not None]
+
+
 def ends_until(org_id: str, ends: Sequence[tuple[str, datetime]]) -> Select[Any]:
     """Of each job, given with its last end, how many of its tasks had ended well by then, among
     those that may be committed after it."""
