@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -23,13 +23,14 @@ from tests.worlds.projects import make_project, states_of
 from tests.worlds.triggered_jobs import job
 
 PATIENCE_SECONDS = 60.0
+COMMAND = ("-m", "lakeguard.cli.main")
 
 
 class Dispatcher:
     """A running ``lakeguard dispatcher``, and what it says."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
-        command = [sys.executable, "-m", "lakeguard.cli.main", "dispatcher", *options]
+    def __init__(self, folder: Path, *options: str, start: Sequence[str] = COMMAND) -> None:
+        command = [sys.executable, *start, "dispatcher", *options]
         self.process = subprocess.Popen(
             command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -64,8 +65,10 @@ class Dispatcher:
 
 
 @contextmanager
-def dispatching(folder: Path, *options: str) -> Iterator[Dispatcher]:
-    made = Dispatcher(folder, *options)
+def dispatching(
+    folder: Path, *options: str, start: Sequence[str] = COMMAND
+) -> Iterator[Dispatcher]:
+    made = Dispatcher(folder, *options, start=start)
     try:
         yield made
     finally:
