@@ -12,7 +12,7 @@ from sqlalchemy import event
 from lakeguard.dispatch.tasks import ticket_of
 from lakeguard.embedded.dispatch import EmbeddedDispatch
 from lakeguard.state.database import Database
-from lakeguard_sdk.dispatch import TaskAnswer
+from lakeguard_sdk.dispatch import RefusedTask, TaskAnswer
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.report_errors import NotHandedOver
@@ -152,6 +152,28 @@ def test_a_job_that_was_switched_off_meanwhile_begins_nothing(queue: Queue) -> N
     last = queue.transitions(task_id)[-1]
     assert (last.to_state, last.code, last.attempt) == (TaskState.BLOCKED, "LG-3321", 0)
     assert "sweep" in (last.message or "")
+
+
+def test_whoever_claims_hears_of_each_refusal_once(queue: Queue) -> None:
+    """Also by its id, and beside what he is given."""
+    off = queue.put("sweep", 2, priority=2)
+    (mop,) = queue.put("mop")
+    queue.define(job("sweep").model_copy(update={"active": False}))
+    heard: list[RefusedTask] = []
+    (given,) = queue.dispatch.claim(ELSEWHERE, limit=3, refused=heard.append)
+    assert given.ticket.task_id == mop
+    assert [each.task_id for each in heard] == off
+    assert {(each.job, each.kind, each.error.code) for each in heard} == {
+        ("sweep", TaskKind.PYTHON, "LG-3321")
+    }
+    assert [queue.transitions(each.task_id)[-1].message for each in heard] == [
+        each.error.message for each in heard
+    ]
+    assert queue.dispatch.claim(ELSEWHERE, limit=3, refused=heard.append) == ()
+    assert len(heard) == 2
+    (named,) = queue.put("sweep")
+    assert queue.dispatch.claim(ELSEWHERE, only=named, refused=heard.append) == ()
+    assert [each.task_id for each in heard] == [*off, named]
 
 
 def test_reports_beyond_one_set_are_committed_set_by_set(

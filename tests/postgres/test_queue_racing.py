@@ -119,7 +119,7 @@ def test_what_another_takes_at_the_moment_is_passed_over(
     upper, (lower,) = queue.put("next", 2, priority=1), queue.put("last")
     heart, other = queue.heart, queue.of(connected())
     with state.write() as connection:
-        (given,) = claim_due(
+        ((given,), _) = claim_due(
             connection,
             heart.org_id,
             ELSEWHERE,

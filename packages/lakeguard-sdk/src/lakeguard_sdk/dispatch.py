@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, Protocol
 
@@ -33,6 +33,16 @@ class Assignment(Noun):
     outputs: tuple[Word, ...] = ()
     timeout_seconds: int
     lease_seconds: float
+
+
+class RefusedTask(Noun):
+    """A task that waited, and is blocked since a worker would have taken it."""
+
+    task_id: str
+    kind: TaskKind
+    job: Word | None = None
+    """None where it is no longer defined."""
+    error: Failure
 
 
 class Output(Noun):
@@ -133,10 +143,13 @@ class Dispatch(Protocol):
         limit: int = 1,
         labels: frozenset[str] = frozenset(),
         only: str | None = None,
+        refused: Callable[[RefusedTask], None] = lambda _: None,
     ) -> tuple[Assignment, ...]:
         """At most so many tasks that are due, the most urgent first; each goes to one worker.
 
-        ``only`` one task, where its id is given: it need not be due.
+        ``only`` one task, where its id is given: it need not be due. ``refused`` hears of each that
+        was found and is blocked from now on, because its job does not let it begin any more; more
+        may wait behind those.
         """
 
     def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:

@@ -13,7 +13,9 @@ from lakeguard.settings import hide_secrets, load_settings
 from lakeguard.work import Attempt, Bench, Ended, Ending, seclude
 from lakeguard.work.keeping import keeping_leases
 from lakeguard_sdk.client import Client, local_worker
+from lakeguard_sdk.dispatch import RefusedTask
 from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.words import TaskState
 
 EXIT_CODES = {
     Ending.SUCCEEDED: 0,
@@ -22,6 +24,15 @@ EXIT_CODES = {
     Ending.TAKEN: 1,
     Ending.BLOCKED: 3,
 }
+KNOWN_ENDS = {
+    TaskState.COMPLETED: 0,
+    TaskState.BLOCKED: 3,
+    TaskState.RUNNING: 1,
+    TaskState.FAILED: 1,
+    TaskState.CANCELED: 1,
+    TaskState.DEAD: 1,
+}
+"""Exit codes where the same was started before, so that nothing runs here."""
 
 
 def run_here(call: Call, client: Client, task_id: str) -> Ended:
@@ -29,7 +40,10 @@ def run_here(call: Call, client: Client, task_id: str) -> Ended:
     settings = load_settings(project_of(call), call.env)
     seclude()
     hide_secrets(settings)
-    taken = client.dispatch.claim(this_process("cli"), only=task_id)
+    refused: list[RefusedTask] = []
+    taken = client.dispatch.claim(this_process("cli"), only=task_id, refused=refused.append)
+    if refused:
+        return Ended(Ending.BLOCKED, refused[0].error)
     if not taken:
         return Ended(Ending.TAKEN)
     attempt = Attempt(taken[0])

@@ -20,9 +20,9 @@ from lakeguard.dispatch.tasks import begin_attempts
 from lakeguard.dispatch.terms import keep_terms
 from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard.state.locking import hold_all
-from lakeguard_sdk.dispatch import Assignment
+from lakeguard_sdk.dispatch import Assignment, RefusedTask
 from lakeguard_sdk.job_errors import JobOff, LaunchRefused, NotRunnable
-from lakeguard_sdk.run import RunTicket, WorkerIdentity
+from lakeguard_sdk.run import Failure, RunTicket, WorkerIdentity, failure_of
 from lakeguard_sdk.words import TaskKind, TaskState
 
 
@@ -36,17 +36,19 @@ def claim_due(
     at: datetime,
     rules: DispatchSettings,
     only: str | None = None,
-) -> list[Assignment]:
+) -> tuple[list[Assignment], list[RefusedTask]]:
     """At most so many, the most urgent first; ``labels`` are those that the worker has. ``only``
-    one task, where it is named: it need not be due, nor the worker have its labels."""
+    one task, where it is named: it need not be due, nor the worker have its labels. Beside them
+    what was refused on the way."""
     claim = Claim(connection, org_id, labels, at, limit)
     choice = choose(claim) if only is None else choose_named(claim, only)
-    refused = [_refusal(task, choice.jobs, worker.name) for task in choice.off]
-    change(connection, refused, at)
+    refused = [_refused(task, choice.jobs.get(task.job_id or "")) for task in choice.off]
+    ends = zip(choice.off, refused, strict=True)
+    change(connection, [_blocked(task, each.error, worker.name) for task, each in ends], at)
     terms = {task.job_id: choice.jobs[task.job_id].terms for task in choice.taken if task.job_id}
     hashes = keep_terms(connection, org_id, terms, at)
     begun = begin_attempts(connection, choice.taken, worker, at, rules.lease, hashes)
-    return assignments(connection, org_id, begun, choice.jobs, rules)
+    return assignments(connection, org_id, begun, choice.jobs, rules), refused
 
 
 def begin_by_hand(
@@ -69,9 +71,17 @@ def begin_by_hand(
     return tasks.claim(connection, org_id, task_id, worker, at, TaskKind.BUILD, lease, hashes)
 
 
-def _refusal(task: Task, jobs: dict[str, Assigned], actor: str) -> Change:
-    error = _reason(task, jobs.get(task.job_id or ""))
-    return Change(task, TaskState.BLOCKED, actor, code=error.code, message=str(error))
+def _refused(task: Task, job: Assigned | None) -> RefusedTask:
+    return RefusedTask(
+        task_id=task.task_id,
+        kind=task.kind,
+        job=None if job is None else job.name,
+        error=failure_of(_reason(task, job)),
+    )
+
+
+def _blocked(task: Task, error: Failure, actor: str) -> Change:
+    return Change(task, TaskState.BLOCKED, actor, code=error.code, message=error.message)
 
 
 def _reason(task: Task, job: Assigned | None) -> LaunchRefused:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +13,7 @@ from lakeguard.dispatch.leases import hand_over, keep
 from lakeguard.dispatch.reporting import report_all
 from lakeguard.promotion.heart import Heart
 from lakeguard.state.pieces import in_pieces
-from lakeguard_sdk.dispatch import Assignment, TaskAnswer, TaskReport
+from lakeguard_sdk.dispatch import Assignment, RefusedTask, TaskAnswer, TaskReport
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.run import Failure, RunTicket, WorkerIdentity, failure_of
@@ -36,11 +36,12 @@ class EmbeddedDispatch:
         limit: int = 1,
         labels: frozenset[str] = frozenset(),
         only: str | None = None,
+        refused: Callable[[RefusedTask], None] = lambda _: None,
     ) -> tuple[Assignment, ...]:
         heart = self.heart
         if limit < 1:
             return ()
-        found = heart.database.transact(
+        found, off = heart.database.transact(
             lambda connection: claim_due(
                 connection,
                 heart.org_id,
@@ -53,6 +54,8 @@ class EmbeddedDispatch:
             )
         )
         reached("task.claimed")
+        for each in off:
+            refused(each)
         return tuple(found)
 
     def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:

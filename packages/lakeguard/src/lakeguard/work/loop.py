@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from lakeguard.work.attempt import Attempt, Ended, Ending
 from lakeguard.work.keeping import keeping_leases
 from lakeguard.work.pauses import growing_pauses, spread
-from lakeguard_sdk.dispatch import Assignment, Dispatch
+from lakeguard_sdk.dispatch import Assignment, Dispatch, RefusedTask
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.run import Failure, WorkerIdentity
 
@@ -26,12 +26,13 @@ class Told(StrEnum):
 
     BEGUN = "begun"
     ENDED = "ended"
+    REFUSED = "refused"
     AWAY = "away"
     BACK = "back"
     STOPPING = "stopping"
 
 
-Teller = Callable[[Told, Attempt | None, Ended | None, str], None]
+Teller = Callable[[Told, Attempt | RefusedTask | None, Ended | None, str], None]
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,12 @@ class WorkLoop:
     _attempts: dict[str, Attempt] = field(default_factory=dict)
     _endings: list[Ending] = field(default_factory=list)
     _wake: SimpleQueue[None] = field(default_factory=SimpleQueue)
+    _refusals: int = 0
     _stops: int = 0
 
     def run(self) -> Counter[Ending]:
-        """How attempts ended, by count. Whatever ends the loop, those under way end first, or are
-        interrupted after their grace."""
+        """How attempts ended, by count; a task that was refused one counts as blocked. Whatever
+        ends the loop, those under way end first, or are interrupted after their grace."""
         with keeping_leases(self.dispatch, self._held, self.manner.heartbeat_seconds):
             try:
                 self._go_on()
@@ -81,9 +83,12 @@ class WorkLoop:
     def _go_on(self) -> None:
         while not self._stops:
             idle = not self._attempts
+            before = self._refusals
             taken = self._taken()
             for assignment in taken:
                 self._begin(Attempt(assignment))
+            if self._refusals > before:
+                continue  # more may wait behind what was refused
             if self.manner.drain and idle and not taken:
                 return
             self._rest(spread(self.manner.poll_seconds))
@@ -110,7 +115,14 @@ class WorkLoop:
         return ()
 
     def _claim(self, most: int) -> Sequence[Assignment]:
-        return self.dispatch.claim(self.identity, limit=most, labels=self.manner.labels)
+        return self.dispatch.claim(
+            self.identity, limit=most, labels=self.manner.labels, refused=self._refuse
+        )
+
+    def _refuse(self, task: RefusedTask) -> None:
+        self._refusals += 1
+        self._endings.append(Ending.BLOCKED)
+        self.tell(Told.REFUSED, task, None, "")
 
     def _begin(self, attempt: Attempt) -> None:
         run_id = attempt.ticket.run_id

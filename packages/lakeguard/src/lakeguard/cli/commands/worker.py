@@ -71,8 +71,8 @@ def command(
     Any number of workers may do so, anywhere that the control plane can be reached from. Builds
     share one warm Spark, which starts with the first of them. Told to stop once, a worker takes
     nothing more and lets what runs end; told again, or after the grace, it interrupts it, and
-    others take those tasks. With --drain: exit 1 if an attempt failed, 3 if one was blocked and
-    none failed.
+    others take those tasks. With --drain: exit 1 if an attempt failed, 3 if one was blocked, or a
+    task refused, and none failed.
     """
     settings = load_settings(project_of(call), call.env)
     manner = Manner(

@@ -1,4 +1,4 @@
-"""What a worker says: one line for each attempt begun and ended, to people or to programs."""
+"""What a worker says: a line for each attempt begun and ended, and each task that it refused."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import Tone, plural, strong, toned
 from lakeguard.work import Attempt, Ended, Ending, Told
+from lakeguard_sdk.dispatch import RefusedTask
 
 _MARKS = {
     Ending.SUCCEEDED: ("✓", Tone.GOOD),
@@ -32,12 +33,19 @@ class TaskTeller:
     clock: Callable[[], float] = time.monotonic
     _begun: dict[str, float] = field(default_factory=dict)
 
-    def __call__(self, told: Told, attempt: Attempt | None, ended: Ended | None, said: str) -> None:
-        seconds = self._seconds(told, attempt)
-        if self.as_json:
-            click.echo(json.dumps(told_data(told, attempt, ended, said, seconds)))
+    def __call__(
+        self, told: Told, about: Attempt | RefusedTask | None, ended: Ended | None, said: str
+    ) -> None:
+        if isinstance(about, RefusedTask):
+            line, data = refused_line(about), refused_data(about)
         else:
-            self.note(told_line(told, attempt, ended, said, seconds))
+            seconds = self._seconds(told, about)
+            line = told_line(told, about, ended, said, seconds)
+            data = told_data(told, about, ended, said, seconds)
+        if self.as_json:
+            click.echo(json.dumps(data))
+        else:
+            self.note(line)
 
     def _seconds(self, told: Told, attempt: Attempt | None) -> float | None:
         if attempt is None:
@@ -47,6 +55,21 @@ class TaskTeller:
             self._begun[run_id] = self.clock()
             return None
         return self.clock() - self._begun.pop(run_id, self.clock())
+
+
+def refused_line(task: RefusedTask) -> str:
+    mark, name = toned(*_MARKS[Ending.BLOCKED]), strong(inert(task.job or "-"))
+    return f"{mark} {name}  refused, {task.task_id}: {task.error.code} {inert(task.error.message)}"
+
+
+def refused_data(task: RefusedTask) -> dict[str, object]:
+    return {
+        "event": Told.REFUSED.value,
+        "name": task.job,
+        "kind": task.kind.value,
+        "task": task.task_id,
+        "error": task.error.to_data(),
+    }
 
 
 def told_line(
