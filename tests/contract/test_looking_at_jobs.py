@@ -115,6 +115,26 @@ def test_switches_are_read_of_the_jobs_that_are_asked_for(tmp_path: Path) -> Non
     assert [ids["report"] in values for values in about(found, "job_switches")] == [True]
 
 
+def test_the_last_switch_of_a_job_is_shown_with_who_when_and_why(tmp_path: Path) -> None:
+    client = deployed_world(tmp_path)
+    client.jobs.switch("report", enabled=False, reason="the shop moves house")
+    off = client.jobs.job("report").switched
+    assert off is not None
+    assert (off.enabled, off.by, off.reason) == (
+        False,
+        heart_of(client).actor,
+        "the shop moves house",
+    )
+    client.jobs.switch("report", enabled=True)
+    client.jobs.switch("load", enabled=False, reason="later")
+    shown = {row.job: row.switched for row in client.jobs.jobs()}
+    on = shown["report"]
+    assert on is not None
+    assert (on.enabled, on.reason, on.at >= off.at) == (True, "", True)
+    assert shown["double"] is None
+    assert shown["load"] == client.jobs.job("load").switched
+
+
 def test_of_a_version_that_is_named_no_other_is_read(tmp_path: Path) -> None:
     client = deployed_world(tmp_path)
     for number in range(3):

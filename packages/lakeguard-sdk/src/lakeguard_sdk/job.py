@@ -72,6 +72,15 @@ class JobControls(Noun):
     """What a success has to bring, by name."""
 
 
+class Switch(Noun):
+    """An operator's word on whether a job may start."""
+
+    enabled: bool
+    at: Instant
+    by: str
+    reason: str = ""
+
+
 class JobRow(Noun):
     """A job as it stands now."""
 
@@ -83,6 +92,8 @@ class JobRow(Noun):
     """As its definition says."""
     enabled: bool
     """As an operator switched it last."""
+    switched: Switch | None = None
+    """That switch; None where nobody did."""
     deployed: bool
     """Whether the active graph knows it."""
     controls: JobControls

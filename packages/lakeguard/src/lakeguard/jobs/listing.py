@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, select
 from lakeguard.dispatch.queue import is_last_transition
 from lakeguard.jobs.current import CurrentJob, current_jobs
 from lakeguard.jobs.graphs import active_graph
+from lakeguard.ledger.switches import last_switches
 from lakeguard.state.tables import job_schedules, md_jobs, task_transitions, tasks
 from lakeguard_sdk.job import JobRow
 from lakeguard_sdk.job_errors import UnknownJob
@@ -44,6 +45,7 @@ def _rows(
     graph = active_graph(connection, org_id)
     next_at = _next_times(connection, org_id, only)
     last = _last_tasks(connection, org_id, only)
+    switched = last_switches(connection, org_id, None if only is None else {only})
     return [
         JobRow(
             job_id=job.job_id,
@@ -52,6 +54,7 @@ def _rows(
             kind=job.controls.kind,
             active=job.active,
             enabled=job.enabled,
+            switched=switched.get(job.job_id),
             deployed=graph is not None and graph.knows(job.definition),
             controls=job.controls,
             next_at=next_at.get(job.job_id) if job.active and job.enabled else None,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from lakeguard.state import facts
 from lakeguard.state.locking import hold
 from lakeguard.state.tables import job_switches
 from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.job import Switch
 from lakeguard_sdk.secret_values import holds_secret
 
 
@@ -54,15 +56,29 @@ def switched_off(
     """Jobs whose last switch was off, by id: all, or those ``among`` some."""
     if among is not None and not among:
         return set()
+    query = _last(org_id, among, job_switches.c.job_id)
+    return set(connection.scalars(query.where(job_switches.c.enabled.is_(False))))
+
+
+def last_switches(
+    connection: Connection, org_id: str, among: Collection[str] | None = None
+) -> dict[str, Switch]:
+    """The last of each job that was ever switched, by id: of all, or ``among`` some."""
+    rows = connection.execute(_last(org_id, among, *job_switches.c))
+    return {
+        row.job_id: Switch(enabled=row.enabled, at=row.switched_at, by=row.actor, reason=row.reason)
+        for row in rows
+    }
+
+
+def _last(org_id: str, among: Collection[str] | None, *columns: ColumnElement[Any]) -> Select[Any]:
     numbers = select(job_switches.c.job_id, func.max(job_switches.c.number).label("number"))
     numbers = numbers.where(job_switches.c.org_id == org_id)
     if among is not None:
         numbers = numbers.where(job_switches.c.job_id.in_(sorted(among)))
     last = numbers.group_by(job_switches.c.job_id).subquery()
-    query = select(job_switches.c.job_id).where(
+    return select(*columns).where(
         job_switches.c.org_id == org_id,
         job_switches.c.job_id == last.c.job_id,
         job_switches.c.number == last.c.number,
-        job_switches.c.enabled.is_(False),
     )
-    return set(connection.scalars(query))
