@@ -148,6 +148,70 @@ def test_a_job_is_run_here_to_its_end(shell: Shell, place: tuple[str, Path]) -> 
     assert "LG-5651" in failed.out
 
 
+def test_the_same_again_here_ends_as_the_first_did(shell: Shell, place: tuple[str, Path]) -> None:
+    shell("deploy", *place)
+
+    def ends(key: str) -> list[int]:
+        call = ("jobs", "trigger", "report", "--key", key, *place)
+        return [shell(*call, *more).code for more in (("--here",), ("--here",), ())]
+
+    write_job(place[1], 'raise ValueError("broken")')
+    assert ends("failed") == [1, 1, 0]
+    write_job(place[1], "pass")
+    assert ends("well") == [0, 0, 0]
+    shell("jobs", "trigger", "report", "--key", "waits", *place)
+    shell("jobs", "disable", "report", *place)
+    assert ends("blocked") == [3, 3, 3]
+    late = shell("jobs", "trigger", "report", "--key", "waits", "--here", *place)
+    assert (late.code, "LG-3321: job report was switched off since" in late.out) == (3, True)
+
+
+def test_an_old_refusal_is_told_as_one(shell: Shell, place: tuple[str, Path]) -> None:
+    shell("deploy", *place)
+    call = ("jobs", "trigger", "report", "--key", "z", *place)
+    shell("jobs", "disable", "report", *place)
+    first = shell(*call)
+    assert "started before" not in first.out
+    shell("jobs", "enable", "report", *place)
+    again = shell(*call)
+    refused, way = again.out.splitlines()
+    assert (again.code, refused.endswith("   the same was started before")) == (3, True)
+    assert way.startswith("Next: lakeguard tasks retry task_")
+    assert shell(*way.split()[2:], *place).code == 0
+
+
+def test_what_is_tried_again_later_is_told(shell: Shell, place: tuple[str, Path]) -> None:
+    shell("deploy", *place)
+    write_job(place[1], "from lakeguard_sdk.python_job import Retry\nraise Retry('not yet')")
+    ran = shell("jobs", "trigger", "report", "--here", "--json", *place)
+    task, due = ran.data["task"]["task_id"], ran.data["task"]["due_at"]
+    assert (ran.code, due is not None) == (1, True)
+    row = shell("tasks", "show", task, *place).out
+    ways = [f"Next: lakeguard tasks {word} {task}" for word in ("retry", "cancel")]
+    assert row.splitlines()[-2:] == ways
+    again = shell("jobs", "trigger", "report", "--here", *place).out.splitlines()
+    assert again[2].startswith("it is due again at 20")
+    assert again[2].endswith(" UTC, for a worker")
+    assert [line.split()[3] for line in again[-2:]] == ["show", "cancel"]
+    assert shell("tasks", "cancel", again[-1].split()[-1], *place).code == 0
+
+
+def test_who_switched_a_job_when_and_why(shell: Shell, place: tuple[str, Path]) -> None:
+    assert shell("jobs", "show", "report", "--json", *place).data["job"]["switched"] is None
+    shell("jobs", "disable", "report", "--reason", "the shop moves\x1b house", *place)
+    switch = shell("jobs", "show", "report", "--json", *place).data["job"]["switched"]
+    assert (switch["enabled"], switch["reason"]) == (False, "the shop moves\x1b house")
+    (line,) = [
+        line
+        for line in shell("jobs", "show", "report", *place).out.splitlines()
+        if line.startswith("  switched ")
+    ]
+    assert " off at 20" in line
+    assert line.endswith(f" UTC by {switch['by']}: the shop moves\\x1b house")
+    shell("jobs", "enable", "report", *place)
+    assert " on at 20" in shell("jobs", "show", "report", *place).out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -117,7 +117,8 @@ def test_a_file_that_comes_is_told_only_to_who_asked() -> None:
     told: list[str] = []
     TurnTeller(as_json=False, note=told.append)(Ticked(settling=2))
     assert told == []
-    assert turn_lines(Ticked(settling=2)) == ["2 new, and perhaps still being written"]
+    assert turn_lines(Ticked(settling=1)) == ["1 new file, perhaps still being written"]
+    assert turn_lines(Ticked(settling=2)) == ["2 new files, perhaps still being written"]
 
 
 def test_two_turns_are_told_as_one() -> None:

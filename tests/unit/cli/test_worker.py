@@ -89,6 +89,48 @@ def test_a_worker_speaks_json_to_programs(shell: Shell, client: Client) -> None:
     assert shell("worker", "--drain").code == 0
 
 
+def test_what_a_worker_refuses_is_told_and_no_success(shell: Shell, client: Client) -> None:
+    tasks = {task_of(client, key=key) for key in "abc"}
+    client.jobs.switch("nightly", enabled=False)
+    said = shell("worker", "--drain", "--poll", "0.05")
+    assert (said.code, said.out) == (3, "")
+    why = "LG-3321 job nightly was switched off since this was launched"
+    told = said.err.splitlines()
+    assert sorted(told) == sorted(f"✗ nightly  refused, {task}: {why}" for task in tasks)
+    assert shell("worker", "--drain").code == 0
+
+    client.jobs.switch("nightly", enabled=True)
+    task = task_of(client, key="d")
+    client.jobs.switch("nightly", enabled=False)
+    said = shell("worker", "--drain", "--json")
+    (refused,) = lines(said)
+    assert (said.code, refused["event"], refused["error"]["code"]) == (3, "refused", "LG-3321")
+    assert (refused["name"], refused["kind"], refused["task"]) == ("nightly", "python", task)
+
+
+def test_a_failure_counts_for_more_than_a_refusal(shell: Shell, here: Path) -> None:
+    client = job_project(here, python_job(), python_job("other"))
+    write_job(here, "raise ValueError", "other")
+    task_of(client)
+    task_of(client, "other")
+    client.jobs.switch("nightly", enabled=False)
+    assert shell("worker", "--drain", "--poll", "0.05").code == 1
+
+
+def test_a_task_of_a_job_that_is_off_names_the_switch(shell: Shell, client: Client) -> None:
+    task = task_of(client)
+    client.jobs.switch("nightly", enabled=False)
+    shell("worker", "--drain")
+    way = f"Next: lakeguard jobs enable nightly, then: lakeguard tasks retry {task}"
+    assert shell("tasks", "show", task).out.splitlines()[-1] == way
+    refused = shell("tasks", "retry", task)
+    assert (refused.code, refused.err.splitlines()[-1]) == (2, way)
+    assert "LG-1604" in refused.err
+    assert shell("jobs", "enable", "nightly").code == 0
+    assert shell("tasks", "show", task).out.endswith(f"\nNext: lakeguard tasks retry {task}\n")
+    assert shell("tasks", "retry", task).code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -15,8 +15,8 @@ LakeGuardError
 │   ├── ReasonNeeded       LG-1011
 │   ├── SecretReason       LG-1012
 │   ├── UnknownTask        LG-1601, NotRetryable LG-1602, NotCancelable LG-1603
-│   ├── NothingWaits       LG-1501
-│   ├── WriteOffInvalid    LG-1502
+│   ├── JobStillOff        LG-1604
+│   ├── NothingWaits       LG-1501, WriteOffInvalid LG-1502
 │   ├── ReportRefused      LG-1611
 │   ├── NotReported        LG-1612, NotHandedOver LG-1615
 │   ├── BadPlace           LG-1613

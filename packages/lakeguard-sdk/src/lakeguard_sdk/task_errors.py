@@ -21,6 +21,13 @@ class NotRetryable(UsageError):
     next_command = "lakeguard tasks list"
 
 
+class JobStillOff(NotRetryable):
+    """The task was, or would be, refused because its job is switched off."""
+
+    code = "LG-1604"
+    next_command = "lakeguard jobs enable {job}, then: lakeguard tasks retry {task}"
+
+
 class NotCancelable(UsageError):
     """Only what waits or runs can be canceled."""
 

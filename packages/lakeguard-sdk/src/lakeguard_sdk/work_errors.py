@@ -83,9 +83,9 @@ class ReportOverdue(EngineError):
 
 
 class WorkerStopped(EngineError):
-    """The worker was told to stop before the attempt had ended; another goes on with the task."""
+    """Whoever ran it was told to stop before it had ended; a worker goes on with the task."""
 
     code = "LG-5658"
     retryable = True
-    what = "the worker was stopped while {job} was running"
+    what = "{job} was stopped while it was running"
     next_command = "lakeguard worker"

@@ -15,8 +15,8 @@ from lakeguard.ledger.left_graphs import graph_lock, left_graphs
 from lakeguard.promotion.heart import Heart
 from lakeguard.state.locking import hold, hold_shared
 from lakeguard_sdk.job import Overlap
-from lakeguard_sdk.job_errors import GraphLeft, LaunchRefused, NotRunnable
-from lakeguard_sdk.task_errors import NotRetryable
+from lakeguard_sdk.job_errors import GraphLeft, JobOff, LaunchRefused, NotRunnable
+from lakeguard_sdk.task_errors import JobStillOff, NotRetryable
 from lakeguard_sdk.words import TaskState
 
 
@@ -41,7 +41,10 @@ def _refused(
     job = current_jobs(connection, heart.org_id, {job_id}).get(job_id)
     if job is None:
         return NotRunnable(problem=f"there is no job {job_id}")
-    return _by_gates(connection, heart, task, job)
+    refused = _by_gates(connection, heart, task, job)
+    if isinstance(refused, JobOff) and not job.enabled:
+        raise JobStillOff(task=task.task_id, reason=str(refused), job=job.name)
+    return refused
 
 
 def _by_gates(

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import click
 
-from lakeguard.cli.here import EXIT_CODES, run_here
+from lakeguard.cli.here import EXIT_CODES, KNOWN_ENDS, run_here
 from lakeguard.cli.moments import Day
 from lakeguard.cli.opening import client_of, person, project_of, writing
 from lakeguard.cli.options import Call, shared_options
@@ -97,15 +97,18 @@ def trigger(
 ) -> int:
     """Start JOB by hand: a worker takes its task, or this process with --here.
 
-    The same key, or without one the same day and parameters, start it once; a key that was used
-    with another day or other parameters is refused. Exit 3 where a gate
-    refuses the start; with --here, 1 where it failed and 3 where it was blocked.
+    The same key, or without one the same --date and parameters, start it once; without both, each
+    call starts it anew. A key that was used with another day or other parameters is refused. Exit
+    3 where a gate refuses the start; with --here, also of one that was started before, 1 where it
+    failed, was canceled or somebody else has it, and 3 where it was blocked.
     """
     values = _values(job, said)
     with writing(call) as client:
         launched = client.jobs.trigger(job, person(), day=day, set_to=values, key=key, here=here)
         if not here or launched.state is not TaskState.QUEUED:
             answer(call, {"launch": launched.to_data()}, launch_lines(launched))
+            if here:
+                return KNOWN_ENDS[launched.state]
             return 3 if launched.state is TaskState.BLOCKED else 0
         ended = run_here(call, client, launched.task_id)
         task = client.jobs.task(launched.task_id)

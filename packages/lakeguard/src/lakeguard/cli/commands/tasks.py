@@ -11,14 +11,18 @@ from lakeguard.cli.layout import strong
 from lakeguard.cli.opening import client_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
+from lakeguard.cli.views.jobs import way_to_start
 from lakeguard.cli.views.tasks import name_of, state_mark, task_lines, tasks_lines
 from lakeguard.work.captured_log import log_place
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.dispatch import TaskRow
+from lakeguard_sdk.dispatch import Jobs, TaskRow
+from lakeguard_sdk.job_errors import JobOff, NotDeployed
 from lakeguard_sdk.words import TaskKind, TaskState
 from lakeguard_sdk.work_errors import NoLog
 
 STATES = [state.value for state in TaskState]
+_OF_THE_JOB = (JobOff.code, NotDeployed.code)
+"""Refusals for which there is something to do about the job itself."""
 _reason_option = click.option("--reason", default="", help="Why; it stays beside the change.")
 
 
@@ -51,7 +55,7 @@ def show(call: Call, task: str) -> None:
     jobs = client_of(call).jobs
     row, transitions = jobs.task(task), jobs.transitions(task)
     data = {"task": row.to_data(), "transitions": [each.to_data() for each in transitions]}
-    answer(call, data, task_lines(row, transitions, datetime.now(UTC)))
+    answer(call, data, task_lines(row, transitions, datetime.now(UTC), _first(jobs, row)))
 
 
 @command.command("retry")
@@ -87,6 +91,13 @@ def log(call: Call, task: str) -> None:
     text = _log_of(client, row)
     data: dict[str, object] = {"task": row.task_id, "run": row.run_id, "log": text}
     answer(call, data, inert_lines(text.removesuffix("\n")))
+
+
+def _first(jobs: Jobs, row: TaskRow) -> str:
+    """What its job needs before the task can be tried again."""
+    if row.state is not TaskState.BLOCKED or row.job is None or row.last is None:
+        return ""
+    return way_to_start(jobs.job(row.job)) if row.last.code in _OF_THE_JOB else ""
 
 
 def _tell(call: Call, row: TaskRow) -> None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import click
 
 from lakeguard.cli.inert import inert
-from lakeguard.cli.layout import Tone, moment, toned
+from lakeguard.cli.layout import Tone, moment, plural, toned
 from lakeguard_sdk.job import Ticked
 
 _WORDS = {
@@ -56,5 +56,5 @@ def turn_lines(done: Ticked) -> list[str]:
     ]
     lines = [", ".join(counts)] if counts else []
     if done.settling:
-        lines.append(f"{done.settling:,} new, and perhaps still being written")
+        lines.append(f"{plural(done.settling, 'new file')}, perhaps still being written")
     return lines + [f"{toned('!', Tone.BAD)} {inert(said)}" for said in done.problems]

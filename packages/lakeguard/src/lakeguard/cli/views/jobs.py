@@ -12,7 +12,7 @@ from lakeguard.cli.unapplied import Unapplied, unapplied_lines
 from lakeguard.cli.views.tasks import state_mark, tasks_lines
 from lakeguard.work import Ended, Ending
 from lakeguard_sdk.dispatch import TaskRow
-from lakeguard_sdk.job import JobControls, JobRow, Launch
+from lakeguard_sdk.job import JobControls, JobRow, Launch, Switch
 from lakeguard_sdk.job_errors import NotDeployed
 from lakeguard_sdk.words import TaskKind, TaskState
 
@@ -55,12 +55,13 @@ def job_lines(row: JobRow, tasks: Sequence[TaskRow], now: datetime) -> list[str]
         ["dataset", inert(row.dataset or "-")],
         ["starts", inert("; ".join(_starts(row.controls)) or "by hand")],
         ["next", "-" if row.next_at is None else moment(row.next_at)],
+        ["switched", "-" if row.switched is None else _switch(row.switched)],
         *_manner(row.controls),
     ]
     said = [fact for fact in facts if fact[1] not in ("-", "")]
     lines = [f"{strong(row.job)}{GAP}{_standing(row)}", "", *indented(columns(said)), ""]
     lines += tasks_lines(tasks, now) if tasks else ["it has not been started yet"]
-    return [*lines, f"Next: {_next(row)}"]
+    return [*lines, f"Next: {way_to_start(row) or f'lakeguard jobs trigger {row.job}'}"]
 
 
 def switch_lines(row: JobRow) -> list[str]:
@@ -73,12 +74,12 @@ def switch_lines(row: JobRow) -> list[str]:
 def launch_lines(launched: Launch) -> list[str]:
     """The task that the wish came to, or why there is none."""
     name = strong(inert(launched.job))
+    again = "" if launched.new or not launched.task_id else f"{GAP}the same was started before"
     if launched.state is TaskState.BLOCKED:
         mark = toned("✗ REFUSED", Tone.BAD)
-        lines = [f"{mark}  {name}{GAP}{launched.code}: {inert(launched.reason)}"]
+        lines = [f"{mark}  {name}{GAP}{launched.code}: {inert(launched.reason)}{again}"]
         return [*lines, f"Next: {_way_out(launched)}"]
     mark = state_mark(launched.state)
-    again = "" if launched.new else f"{GAP}the same was started before"
     lines = [f"{mark}  {name}{GAP}{launched.task_id}{again}"]
     if launched.state is TaskState.QUEUED:
         return [*lines, "Next: lakeguard worker"]
@@ -86,6 +87,8 @@ def launch_lines(launched: Launch) -> list[str]:
 
 
 def _way_out(refused: Launch) -> str:
+    if refused.task_id and not refused.new:
+        return f"lakeguard tasks retry {refused.task_id}"
     if refused.code == NotDeployed.code:
         return NotDeployed.next_command
     if refused.task_id:
@@ -101,7 +104,11 @@ def ended_lines(task: TaskRow, ended: Ended) -> list[str]:
         lines.append("somebody else has it, or as many of its tasks run as its settings allow")
     if ended.error is not None:
         lines.append(f"  {ended.error.code}: {inert(ended.error.message)}")
-    return [*lines, f"Next: lakeguard tasks show {task.task_id}"]
+    look = f"Next: lakeguard tasks show {task.task_id}"
+    if task.state is not TaskState.FAILED or task.due_at is None:
+        return [*lines, look]
+    lines.append(f"it is due again at {moment(task.due_at)}, for a worker")
+    return [*lines, look, f"Next: lakeguard tasks cancel {task.task_id}"]
 
 
 def _kind(row: JobRow) -> str:
@@ -117,6 +124,12 @@ def _standing(row: JobRow) -> str:
     if not row.deployed:
         return toned("! not deployed", Tone.WARN)
     return toned("● on", Tone.GOOD)
+
+
+def _switch(switch: Switch) -> str:
+    why = f": {switch.reason}" if switch.reason else ""
+    word = "on" if switch.enabled else "off"
+    return inert(f"{word} at {moment(switch.at)} by {switch.by}{why}")
 
 
 def _starts(controls: JobControls) -> list[str]:
@@ -156,14 +169,15 @@ def _manner(controls: JobControls) -> list[list[str]]:
     ]
 
 
-def _next(row: JobRow) -> str:
+def way_to_start(row: JobRow) -> str:
+    """What has to be done before it may start; empty where nothing has."""
     if not row.active:
         return "write active: true in its definition, then: lakeguard apply"
     if not row.enabled:
         return f"lakeguard jobs enable {row.job}"
     if not row.deployed:
         return "lakeguard deploy"
-    return f"lakeguard jobs trigger {row.job}"
+    return ""
 
 
 def _short(text: str) -> str:

@@ -45,8 +45,11 @@ def tasks_lines(rows: Sequence[TaskRow], now: datetime) -> list[str]:
     return table(headers, cells)
 
 
-def task_lines(row: TaskRow, transitions: Sequence[Transition], now: datetime) -> list[str]:
-    """What the task is, its way from state to state as a picture, and what can be done."""
+def task_lines(
+    row: TaskRow, transitions: Sequence[Transition], now: datetime, first: str = ""
+) -> list[str]:
+    """What the task is, its way from state to state as a picture, and what can be done: ``first``
+    that without which it would be refused again."""
     facts = [
         ["kind", row.kind.value],
         ["why", "-" if row.cause is None else inert(cause_words(row.cause))],
@@ -66,7 +69,8 @@ def task_lines(row: TaskRow, transitions: Sequence[Transition], now: datetime) -
     ]
     said = [row_of for row_of in facts if row_of[1] != "-"]
     head = f"{strong(row.task_id)}  {strong(name_of(row))}  {state_mark(row.state)}"
-    return [head, "", *indented(columns(said)), "", *indented(_way(transitions)), *_next(row)]
+    way = indented(_way(transitions))
+    return [head, "", *indented(columns(said)), "", *way, *_next(row, first)]
 
 
 def state_mark(state: TaskState) -> str:
@@ -135,9 +139,11 @@ def _why(each: Transition, stem: str) -> list[str]:
     return [f"{stem}   {inert(said)}"] if said else []
 
 
-def _next(row: TaskRow) -> list[str]:
-    ways = [f"lakeguard tasks retry {row.task_id}"] if row.state in _RETRIED else []
-    ways += [f"lakeguard tasks cancel {row.task_id}"] if row.state in _CANCELED else []
+def _next(row: TaskRow, first: str) -> list[str]:
+    before = f"{first}, then: " if first else ""
+    waits = row.state is TaskState.FAILED and row.due_at is not None
+    ways = [f"{before}lakeguard tasks retry {row.task_id}"] if row.state in _RETRIED else []
+    ways += [f"lakeguard tasks cancel {row.task_id}"] if waits or row.state in _CANCELED else []
     return ["", *(f"Next: {way}" for way in ways)] if ways else []
 
 
