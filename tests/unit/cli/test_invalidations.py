@@ -8,7 +8,11 @@ import pytest
 
 from lakeguard.cli.windowing import partition_windows
 from lakeguard_sdk.command_errors import NoWindow
+from lakeguard_sdk.definition import JobDefinition
+from lakeguard_sdk.invalidation import Reason
+from lakeguard_sdk.reach import Reach
 from lakeguard_sdk.run import Window
+from lakeguard_sdk.words import TaskState
 from tests.unit.cli.conftest import Shell
 from tests.worlds.partitioned_numbers import BRONZE, SILVER, dataset, project, publish
 
@@ -44,7 +48,38 @@ def test_one_is_added_seen_and_withdrawn(shell: Shell, folder: Path) -> None:
     assert over["end"] == "withdrawn"
     again = shell("invalidations", "withdraw", key, "--why", "again", *at, "--json")
     assert (again.code, again.data["error"]["code"]) == (2, "LG-1663")
-    assert "WITHDRAWN" in shell("invalidations", "show", key, *at).out
+    shown = shell("invalidations", "show", key, *at).out
+    assert "WITHDRAWN" in shown
+    assert over["end_why"] == "it was right"
+    assert f"UTC, by {over['ended_by']}: it was right\n" in shown
+
+
+def test_who_withdraws_hears_of_what_was_launched_for_it(shell: Shell, tmp_path: Path) -> None:
+    at = ("--project", tmp_path)
+    build = JobDefinition(job="load", dataset=BRONZE, type="build")
+    client = project(tmp_path, dataset(BRONZE), jobs=[build])
+    publish(client, BRONZE, {"2026-01": [1]})
+    client.jobs.deploy()
+
+    def added() -> str:
+        reach = Reach(partitions=("month=2026-01",))
+        return client.operations.invalidate(BRONZE, reach, Reason.MANUAL).invalidation_id
+
+    key = added()
+    assert client.operations.reconcile() == 1
+    (task,) = client.jobs.tasks(state=TaskState.QUEUED)
+    told = shell("invalidations", "withdraw", key, "--why", "no", *at).out.splitlines()
+    assert told[-2:] == [
+        "1 task was launched for it, and goes on",
+        f"Next: lakeguard tasks cancel {task.task_id}",
+    ]
+    client.jobs.cancel(task.task_id)
+    key = added()
+    assert client.operations.reconcile() == 1
+    (task,) = client.jobs.tasks(state=TaskState.QUEUED)
+    client.jobs.cancel(task.task_id)
+    said = shell("invalidations", "withdraw", key, "--why", "no", *at, "--json").data
+    assert (said["invalidation"]["end"], said["tasks"]) == ("withdrawn", [])
 
 
 @pytest.mark.parametrize(

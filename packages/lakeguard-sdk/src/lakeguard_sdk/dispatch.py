@@ -129,6 +129,12 @@ class TaskRow(Noun):
     last: Transition | None = None
     """The last change of its state, with its reason."""
 
+    @property
+    def is_under_way(self) -> bool:
+        """It waits, runs, or is due again: it can be canceled."""
+        waits = self.state is TaskState.FAILED and self.due_at is not None
+        return waits or self.state in (TaskState.QUEUED, TaskState.RUNNING)
+
 
 class Dispatch(Protocol):
     """The queue as workers see it. A ticket of an attempt that is over gets ``Fenced``."""

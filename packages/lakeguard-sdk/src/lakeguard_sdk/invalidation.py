@@ -66,6 +66,9 @@ class InvalidationRow(Noun):
     created_by: str
     end: End | None = None
     ended_at: Instant | None = None
+    ended_by: str | None = None
+    end_why: str | None = None
+    """Why it was withdrawn."""
     followers: tuple[Follower, ...] = ()
 
     @property

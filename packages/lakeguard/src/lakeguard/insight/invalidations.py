@@ -114,9 +114,8 @@ class _Telling:
             )
             for key, item in sorted(known.items(), key=lambda pair: self._names[pair[0]])
         )
-        return self._row(one, followers).model_copy(
-            update={"end": end.end, "ended_at": end.ended_at}
-        )
+        said = {"ended_at": end.ended_at, "ended_by": end.actor, "end_why": end.reason}
+        return self._row(one, followers).model_copy(update={"end": end.end, **said})
 
     def under_way(self, one: Open) -> InvalidationRow:
         followers = tuple(self._follower(one.invalidation, item) for item in one.followed.values())

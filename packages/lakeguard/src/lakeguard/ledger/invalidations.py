@@ -38,6 +38,8 @@ class Invalidation(Noun):
 class Ended(NamedTuple):
     end: End
     ended_at: datetime
+    actor: str
+    reason: str | None
 
 
 class Progress(NamedTuple):
@@ -176,7 +178,13 @@ def is_read_by_others(connection: Connection, org_id: str, dataset_id: str) -> b
 def _all(org_id: str) -> Select[Any]:
     table, ends = invalidations.c, invalidation_ends.c
     return (
-        select(invalidations, ends.outcome, ends.ended_at)
+        select(
+            invalidations,
+            ends.outcome,
+            ends.ended_at,
+            ends.actor.label("ended_by"),
+            ends.reason.label("end_why"),
+        )
         .join(invalidation_ends, ends.invalidation_id == table.invalidation_id, isouter=True)
         .where(table.org_id == org_id)
         .order_by(table.created_at, table.invalidation_id)
@@ -189,4 +197,6 @@ def _invalidation(row: Row[Any]) -> Invalidation:
 
 
 def _ended(row: Row[Any]) -> Ended | None:
-    return None if row.outcome is None else Ended(End(row.outcome), row.ended_at)
+    if row.outcome is None:
+        return None
+    return Ended(End(row.outcome), row.ended_at, row.ended_by, row.end_why)

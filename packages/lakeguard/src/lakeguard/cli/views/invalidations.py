@@ -66,10 +66,20 @@ def invalidation_lines(row: InvalidationRow) -> list[str]:
     ]
     return [
         f"{row.invalidation_id}{GAP}{head}",
-        *indented([since, *cause]),
+        *indented([since, *cause, *_end(row)]),
         *indented(table((), followers)),
         *_next([row]),
     ]
+
+
+def left_lines(task_ids: Sequence[str]) -> list[str]:
+    """What was launched for an invalidation, and is not ended with it."""
+    if not task_ids:
+        return []
+    word = "was" if len(task_ids) == 1 else "were"
+    goes = "goes" if len(task_ids) == 1 else "go"
+    said = f"{plural(len(task_ids), 'task')} {word} launched for it, and {goes} on"
+    return [said, *(f"Next: lakeguard tasks cancel {task_id}" for task_id in task_ids)]
 
 
 def partitions_lines(rows: Sequence[PartitionRow]) -> list[str]:
@@ -92,6 +102,13 @@ def _state(row: InvalidationRow) -> str:
     if row.end is not None:
         return toned(*_ENDS[row.end])
     return toned(f"! {plural(len(row.behind), 'dataset')} behind", Tone.WARN)
+
+
+def _end(row: InvalidationRow) -> list[str]:
+    if row.end is not End.WITHDRAWN or row.ended_at is None:
+        return []
+    why = f": {inert(row.end_why)}" if row.end_why else ""
+    return [f"withdrawn {moment(row.ended_at)}, by {inert(row.ended_by)}{why}"]
 
 
 def _told(item: Follower) -> str:

@@ -20,7 +20,6 @@ _MARKS = {
     TaskState.DEAD: ("✗ dead", Tone.BAD),
 }
 _RETRIED = (TaskState.FAILED, TaskState.BLOCKED, TaskState.CANCELED, TaskState.DEAD)
-_CANCELED = (TaskState.QUEUED, TaskState.RUNNING)
 _LONGEST = 100
 
 
@@ -141,9 +140,8 @@ def _why(each: Transition, stem: str) -> list[str]:
 
 def _next(row: TaskRow, first: str) -> list[str]:
     before = f"{first}, then: " if first else ""
-    waits = row.state is TaskState.FAILED and row.due_at is not None
     ways = [f"{before}lakeguard tasks retry {row.task_id}"] if row.state in _RETRIED else []
-    ways += [f"lakeguard tasks cancel {row.task_id}"] if waits or row.state in _CANCELED else []
+    ways += [f"lakeguard tasks cancel {row.task_id}"] if row.is_under_way else []
     return ["", *(f"Next: {way}" for way in ways)] if ways else []
 
 
