@@ -20,7 +20,7 @@ from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.dispatch import TaskReport
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunTicket
-from lakeguard_sdk.state_errors import StateUnavailable
+from lakeguard_sdk.state_errors import StateShut, StateUnavailable
 from lakeguard_sdk.task_token import ticket_of
 from lakeguard_sdk.words import TaskState
 from tests.worlds.assignments import write_job
@@ -204,18 +204,25 @@ def test_a_worker_that_is_stopped_twice_leaves_its_task_to_others(tmp_path: Path
 class Away:
     """The dispatcher, which cannot be reached for a while."""
 
-    def __init__(self, client: Client, times: int) -> None:
-        self.client, self.left = client, times
+    def __init__(
+        self, client: Client, times: int, kind: type[StateUnavailable] = StateUnavailable
+    ) -> None:
+        self.client, self.left, self.kind = client, times, kind
 
     def __getattr__(self, name: str) -> Any:
         if self.left > 0 and name in ("claim", "report", "keep"):
             self.left -= 1
-            raise StateUnavailable(place="somewhere", reason="no route")
+            raise self.kind(place="somewhere", reason="no route")
         return getattr(self.client.dispatch, name)
 
 
+on_each_absence = pytest.mark.parametrize("kind", [StateUnavailable, StateShut])
+"""A State that was there is asked again, also where it lets nobody in."""
+
+
+@on_each_absence
 def test_a_worker_waits_for_a_state_that_is_away(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: type[StateUnavailable], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lakeguard.work.pauses.FIRST_SECONDS", 0.02)
     client = job_project(tmp_path, python_job())
@@ -223,20 +230,21 @@ def test_a_worker_waits_for_a_state_that_is_away(
     task_of(client)
     told: list[Told] = []
     loop = loop_of(client, tell=lambda what, *_: told.append(what))
-    away: Any = Away(client, 3)
+    away: Any = Away(client, 3, kind)
     loop.dispatch = away
     assert loop.run() == {Ending.SUCCEEDED: 1}
     assert told == [Told.AWAY, Told.BACK, Told.BEGUN, Told.ENDED]
 
 
+@on_each_absence
 def test_what_was_done_while_nobody_listened_is_told_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: type[StateUnavailable], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lakeguard.work.pauses.FIRST_SECONDS", 0.02)
     client = job_project(tmp_path, python_job())
     write_job(tmp_path, "pass", "nightly")
     task = task_of(client)
-    away: Any = Away(client, 2)
+    away: Any = Away(client, 2, kind)
     loop = loop_of(replace(client, dispatch=away))
     loop.dispatch = client.dispatch
     assert loop.run() == {Ending.SUCCEEDED: 1}

@@ -13,9 +13,10 @@ import pytest
 from lakeguard.cli.turning import LONGEST_PAUSE_SECONDS, TurnLoop, beside
 from lakeguard.cli.views.dispatcher import TurnTeller, turn_lines
 from lakeguard_sdk.job import Ticked
-from lakeguard_sdk.state_errors import StateUnavailable
+from lakeguard_sdk.state_errors import StateShut, StateUnavailable
 
 AWAY = StateUnavailable(place="postgresql://there", reason="it is gone")
+SHUT = StateShut(place="postgresql://there", reason="password authentication failed")
 BUSY = Ticked(scheduled=2, triggered=1_000, refused=1, problems=("files: no such place",))
 
 
@@ -56,10 +57,13 @@ def test_a_problem_is_told_once_until_it_changes() -> None:
     assert [done.problems for done in turns.told] == [("a", "b"), (), ("c",), (), ("a", "b")]
 
 
-def test_a_state_that_is_away_is_asked_more_and_more_seldom_and_found_again() -> None:
-    turns = Turns(*[AWAY] * 7, Ticked(), AWAY)
+@pytest.mark.parametrize("told", [AWAY, SHUT])
+def test_a_state_that_is_away_is_asked_more_and_more_seldom_and_found_again(
+    told: StateUnavailable,
+) -> None:
+    turns = Turns(*[told] * 7, Ticked(), told)
     assert turns.pauses == [1.0, 2.0, 4.0, 8.0, 16.0, LONGEST_PAUSE_SECONDS, 30.0, 5.0, 1.0]
-    away = f"the control plane is away, trying on: {AWAY}"
+    away = f"the control plane is away, trying on: {told}"
     assert turns.warned == [away, "the control plane is back", away]
 
 

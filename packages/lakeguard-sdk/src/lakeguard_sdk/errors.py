@@ -89,7 +89,7 @@ LakeGuardError
 └── StateError             the database is not what this version needs
     ├── StateMissing       LG-6001
     ├── StateMismatch      LG-6002
-    ├── StateUnavailable   LG-6003, retryable
+    ├── StateUnavailable   LG-6003, retryable; StateShut LG-6006 is one that is not
     ├── StateRefused       LG-6004
     └── SemanticsUnknown   LG-6005
 """

@@ -30,6 +30,19 @@ class StateUnavailable(StateError):
     next_command = "the same command again"
 
 
+class StateShut(StateUnavailable):
+    """The server is there and lets nobody in as it is asked: a wrong password, or a role or a
+    database that it does not have. It does not pass by itself."""
+
+    code = "LG-6006"
+    retryable = False
+    what = (
+        "{place} lets nobody in: {reason}; database and password of the environment, in "
+        "lakeguard.toml, say who asks and where"
+    )
+    next_command = "lakeguard doctor"
+
+
 class StateRefused(StateError):
     """The database lets nobody create the state there: a right is missing, or a name is taken."""
 

@@ -25,6 +25,7 @@ from lakeguard.state.database import Database
 from lakeguard.state.examining import examine_database
 from lakeguard.telling.health import ChannelHealth, health_of
 from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.state_errors import StateShut
 from lakeguard_sdk.storage import local_path
 
 DOCTORS = "lakeguard_sdk.doctors"
@@ -84,6 +85,9 @@ def _database(settings: Settings) -> Finding:
     database = open_state(settings)
     try:
         health = examine_database(database)
+    except StateShut as error:
+        fix = f"correct env.{settings.env} in {SETTINGS_FILE}, or what its password names"
+        return Finding(name="Database", ok=False, detail=str(error), fix=fix)
     except LakeGuardError as error:
         return Finding(name="Database", ok=False, detail=str(error), fix=error.next_step)
     finally:

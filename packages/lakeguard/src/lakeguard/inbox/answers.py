@@ -25,6 +25,7 @@ from lakeguard_sdk.errors import (
     UsageError,
 )
 from lakeguard_sdk.report_errors import BadToken, OutputThere, ReportedOtherwise
+from lakeguard_sdk.state_errors import StateShut, StateUnavailable
 from lakeguard_sdk.trigger_errors import EventDiffers
 
 JSON = "application/json"
@@ -89,6 +90,8 @@ def answer_to(error: Exception) -> Answer:
 
 
 def _refusal(error: LakeGuardError) -> Answer:
+    if isinstance(error, StateShut):  # whoever runs the dispatcher sets that right; it is away
+        error = StateUnavailable(**error.fields)
     server_error = HTTPStatus.INTERNAL_SERVER_ERROR
     status = next((told for kind, told in _STATUS if isinstance(error, kind)), server_error)
     title = _WORDS.sub(" ", type(error).__name__).lower()

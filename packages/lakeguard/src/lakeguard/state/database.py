@@ -21,12 +21,19 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import NullPool
 
+from lakeguard.state.admitting import lets_nobody_in
 from lakeguard.state.clock import ServerClock, machine_clock
 from lakeguard.state.engines import READING, postgresql_engine, sqlite_engine, sqlite_path
 from lakeguard.state.head import SCHEMA_HEAD
 from lakeguard.state.locking import sole_by_file, sole_by_session
 from lakeguard.state.transacting import transact
-from lakeguard_sdk.state_errors import StateMismatch, StateMissing, StateRefused, StateUnavailable
+from lakeguard_sdk.state_errors import (
+    StateMismatch,
+    StateMissing,
+    StateRefused,
+    StateShut,
+    StateUnavailable,
+)
 
 T = TypeVar("T")
 
@@ -128,6 +135,8 @@ class Database:
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) == _NO_RIGHT:
                 raise StateRefused(place=self.place, reason=_first_line(error.orig)) from error
+            if lets_nobody_in(error.orig):
+                raise StateShut(place=self.place, reason=_first_line(error.orig)) from error
             passing = type(error) in (DatabaseError, OperationalError)
             if not passing and not error.connection_invalidated:
                 raise

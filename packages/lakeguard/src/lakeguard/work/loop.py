@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 
 from lakeguard.work.attempt import Attempt, Ended, Ending
 from lakeguard.work.keeping import keeping_leases
-from lakeguard.work.pauses import growing_pauses, spread
+from lakeguard.work.pauses import growing_pauses, is_waited_out, spread
 from lakeguard_sdk.dispatch import Assignment, Dispatch, RefusedTask
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.run import Failure, WorkerIdentity
@@ -102,7 +102,7 @@ class WorkLoop:
             try:
                 taken = self._claim(free)
             except LakeGuardError as error:
-                if not error.retryable:
+                if not is_waited_out(error):
                     raise
                 if not away:
                     self.tell(Told.AWAY, None, None, str(error))

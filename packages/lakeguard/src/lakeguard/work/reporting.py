@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from lakeguard.work.attempt import ENDINGS, Attempt, Ended, Ending
-from lakeguard.work.pauses import growing_pauses
+from lakeguard.work.pauses import growing_pauses, is_waited_out
 from lakeguard_sdk.dispatch import Dispatch, TaskReport
 from lakeguard_sdk.errors import Fenced, LakeGuardError
 from lakeguard_sdk.faultpoints import reached
@@ -26,7 +26,7 @@ def report_end(dispatch: Dispatch, attempt: Attempt, report: TaskReport) -> Ende
     except Fenced:
         return Ended(Ending.TAKEN)
     except LakeGuardError as refusal:
-        if not report.success or refusal.retryable:
+        if not report.success or is_waited_out(refusal):
             return Ended(Ending.TAKEN, failure_of(refusal))
         return report_end(dispatch, attempt, TaskReport.failed(refusal))
     reached("job.reported")
@@ -51,7 +51,7 @@ def _heard(attempt: Attempt, ask: Callable[[], Answer]) -> Answer:
         try:
             return ask()
         except LakeGuardError as error:
-            if not error.retryable or attempt.is_lost or attempt.is_stopped:
+            if not is_waited_out(error) or attempt.is_lost or attempt.is_stopped:
                 raise
         _rest(attempt, pause)
     raise AssertionError("pauses never end")
