@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
-from lakeguard.cli.views.graphs import deployed_lines
+from lakeguard.cli.views.graphs import deployed_lines, versions_lines
 from lakeguard.cli.views.jobs import job_lines, jobs_lines
-from lakeguard_sdk.job import CronTrigger, Deployed, JobControls, JobRow, UpdateTrigger
+from lakeguard_sdk.job import CronTrigger, DagVersion, Deployed, JobControls, JobRow, UpdateTrigger
 from lakeguard_sdk.words import TaskKind, TaskState
 from tests.unit.cli.conftest import Shell
 from tests.worlds.assignments import write_job
@@ -274,6 +274,21 @@ def test_why_a_job_would_not_start_is_seen_in_the_list() -> None:
     shown = [click.unstyle(line) for line in job_lines(rows[3], [], NOW)]
     assert "on any of silver.a, silver.b" in "\n".join(shown)
     assert shown[-2:] == ["it has not been started yet", "Next: lakeguard jobs trigger well"]
+
+
+def test_the_list_of_graphs_advises_nobody_to_go_back() -> None:
+    versions = [
+        DagVersion(
+            dag_version_id=f"dag_{number}",
+            dag_hash="sha256:0123456789abcdef",
+            created_at=NOW,
+            jobs=1,
+            datasets=1,
+            active=number == 2,
+        )
+        for number in (2, 1)
+    ]
+    assert versions_lines(versions)[-1] == "Next: lakeguard deploy --dry-run --to dag_1"
 
 
 def test_what_a_deployment_canceled_is_counted() -> None:

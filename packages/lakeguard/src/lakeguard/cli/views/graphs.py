@@ -65,7 +65,7 @@ def versions_lines(versions: Sequence[DagVersion]) -> list[str]:
     lines = table(headers, rows, right=frozenset({3, 4}))
     before = next((version for version in versions if not version.active), None)
     if before is not None:
-        lines.append(f"Next: lakeguard deploy --to {before.dag_version_id}")
+        lines.append(f"Next: lakeguard deploy --dry-run --to {before.dag_version_id}")
     return lines
 
 
