@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeguard.registry.job_controls import KEYS, read_controls
+from lakeguard.registry.job_values import time_zone
 from lakeguard.registry.loading import load_folder
 from lakeguard_sdk.definition import JobDefinition
-from tests.worlds.definition_folders import SHOP, mistakes, write_folder
+from tests.worlds.definition_folders import SHOP, mistakes, told, write_folder
 from tests.worlds.marked_mistakes import Case, check
 
 FILE = "definitions/jobs/nightly.yaml"
@@ -87,6 +88,39 @@ def test_a_job_outside_without_details(tmp_path: Path) -> None:
     (error,) = mistakes(tmp_path, {**SHOP, FILE: text})
     assert (error.code, str(error.place)) == ("LG-2003", f"{FILE}:1:1")
     assert "'signing_secret' is required here" in str(error)
+
+
+ALL_AT_ONCE = [
+    (
+        f"{PYTHON}  on_files: /abs\n  status#ActiveConfig: perhaps\n  stepfn#Name: [a]\n",
+        ["5:13 LG-2004", "6:24 LG-2004", "7:16 LG-2004"],
+    ),
+    (f"{PYTHON}  schedul: daily\n  timeout: '15'\n", ["5:3 LG-2002", "6:12 LG-2004"]),
+    (f"{PYTHON}  schedule: [daily]\n  time_zone: UTC\n", ["5:13 LG-2004"]),
+    (f"{PYTHON}  labels: [gpu]\n  time_zone: UTC\n", ["5:11 LG-2004", "6:14 LG-2004"]),
+    (f"{PYTHON}  call_: x\nactive: perhaps\n", ["5:3 LG-2002", "6:9 LG-2004"]),
+    ("job: nightly\ntype: python\nconfig:\n  call: [a]\n", ["4:9 LG-2004"]),
+    ("job: nightly\ntype: python\nconfig:\n  labels: [a]\n", ["3:1 LG-2003", "4:11 LG-2004"]),
+    ("job: nightly\ntype: python\nconfig: a\n", ["3:9 LG-2004"]),
+    (HTTP.replace("env:FLOW_SECRET", "[a]"), ["4:19 LG-2004"]),
+    (BUILD.replace("bronze.orders", "[a]") + "  attempts: 0\n", ["2:10 LG-2004", "5:13 LG-2004"]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), ALL_AT_ONCE)
+def test_one_mistake_hides_no_other_and_makes_none_up(
+    text: str, expected: list[str], tmp_path: Path
+) -> None:
+    found = told(mistakes(tmp_path, {**SHOP, FILE: text}))
+    assert found == [f"{FILE}:{each}" for each in expected]
+
+
+@pytest.mark.parametrize("near", ["local", "localtim", "posixrule", "factory", "Europe/Berln"])
+def test_a_zone_that_is_proposed_is_taken(near: str) -> None:
+    with pytest.raises(ValueError, match="write one such as") as refused:
+        time_zone(near)
+    _, meant, zone = str(refused.value).partition("did you mean ")
+    assert not meant or time_zone(zone.removesuffix("?"))
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def time_zone(text: str) -> str:
     try:
         return zone_of(text).key
     except ValueError as error:
-        near = did_you_mean(text, available_timezones())
+        near = did_you_mean(text, available_timezones() - _OF_THE_MACHINE)
         raise ValueError(f"{error}{near}") from None
 
 

@@ -6,7 +6,8 @@ from lakeguard.registry.details import read_details
 from lakeguard.registry.fields import LONGEST_DESCRIPTION, LONGEST_TEXT, Fields
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.job_controls import NO_DATASET, is_idle, is_known, unknown_hint
-from lakeguard.registry.nodes import Document
+from lakeguard.registry.job_invariants import job_errors
+from lakeguard.registry.nodes import Block, Document, Path
 from lakeguard_sdk.definition import Details, JobDefinition
 from lakeguard_sdk.definition_errors import MissingKey, UnknownKey
 from lakeguard_sdk.secret_values import holds_secret
@@ -29,6 +30,31 @@ def _read_config(fields: Fields) -> Details:
     return config
 
 
+def _tell_of_settings(fields: Fields, job: JobDefinition) -> None:
+    """What else is wrong with the settings of a job that could not be read whole. What could not
+    be read was told, and counts as written: nothing is said to be missing that is there."""
+    document = fields.document
+    config, unread_config = _written(document, "config", job.config)
+    details, unread_details = _written(document, "details", job.details)
+    unread = unread_config | unread_details
+    if job.dataset is None and "dataset" in document.root.keys:
+        unread.add(("dataset",))
+    written = job.model_copy(update={"config": config, "details": details})
+    for error in job_errors(written, lambda _, path: document.locate(path)):
+        at = tuple(error.fields["at"])
+        if not isinstance(error, UnknownKey) and not unread & {at, at[:1]}:
+            fields.add(error)
+
+
+def _written(document: Document, key: str, read: Details) -> tuple[Details, set[Path]]:
+    """A block with every key that stands in it, and the paths of what could not be read."""
+    node = document.root.values.get(key)
+    if not isinstance(node, Block):
+        return read, set() if node is None else {(key,)}
+    unread = node.keys.keys() - read.keys()
+    return {**read, **dict.fromkeys(unread, "")}, {(key, name) for name in unread}
+
+
 def read_job(document: Document, findings: Findings) -> JobDefinition | None:
     """The definition, or None with every mistake among the findings."""
     before = findings.count
@@ -36,7 +62,7 @@ def read_job(document: Document, findings: Findings) -> JobDefinition | None:
     name = fields.word("job")
     scalar = fields.scalar("dataset")
     dataset = None if scalar is None else fields.as_dataset(scalar, "dataset")
-    if scalar is None and "dataset" in document.root.keys:
+    if fields.node("dataset") is None and "dataset" in document.root.keys:
         fields.missing("dataset")
     job_type = fields.word("type", "build")
     said = {
@@ -47,7 +73,7 @@ def read_job(document: Document, findings: Findings) -> JobDefinition | None:
     }
     details, config = read_details(fields, "details"), _read_config(fields)
     active = fields.flag("active", True)
-    if findings.count > before or name is None or job_type is None:
+    if name is None or job_type is None:
         return None
     job = JobDefinition(
         job=name,
@@ -58,6 +84,9 @@ def read_job(document: Document, findings: Findings) -> JobDefinition | None:
         active=active,
         **said,
     )
+    if findings.count > before:
+        _tell_of_settings(fields, job)
+        return None
     if fields.node("type") is not None and is_idle(job):
         place = document.locate(("dataset",))
         fields.add(MissingKey(place, key="dataset", hint=NO_DATASET, at=["dataset"]))
