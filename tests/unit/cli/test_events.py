@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click import unstyle
 
+from lakeguard.cli.views.events import events_lines
 from tests.unit.cli.conftest import Shell
 from tests.worlds.channels import SECRET_VARIABLE, lines_of
 from tests.worlds.listeners import (
@@ -42,6 +44,33 @@ def test_events_are_listed_with_what_became_of_them(shell: Shell, tmp_path: Path
     assert row["event"]["data"]["run_id"] == run
     none = shell("events", "list", "--json", "--since", "2199-01-01", *place)
     assert none.data["events"] == []
+
+
+def test_a_channel_that_is_behind_is_shown_as_waiting(tmp_path: Path) -> None:
+    with receiver(500) as hook:
+        stuck = web_listener(hook.url, name="stuck", subjects=["dataset/*"])
+        deaf = file_listener("deaf.jsonl", name="deaf", kinds=["graph.deployed"])
+        strange = file_listener("strange.jsonl", name="strange", subjects=["job/*"])
+        client = listened_world(tmp_path, stuck, deaf, strange, file_listener(name="file"))
+        publish(client)
+        drained(client)
+        rows = client.events.rows()
+    assert [row.event.kind.value for row in rows] == ["run.ended", "dataset.published"]
+    assert [row.waiting for row in rows] == [("stuck",), ()]
+    _, later, first = map(unstyle, events_lines(rows))
+    assert "file sent, stuck waits" in later
+    assert "file sent, stuck failed" in first
+
+
+def test_a_channel_does_not_wait_for_what_is_not_its_own(shell: Shell, tmp_path: Path) -> None:
+    """What happened before it was opened."""
+    client = listened_world(tmp_path, file_listener(name="first"))
+    publish(client)
+    drained(client)
+    file = tmp_path / "lakeguard.toml"
+    file.write_text(file.read_text() + file_listener("late.jsonl", name="late"))
+    rows = shell("events", "list", "--json", "--project", tmp_path).data["events"]
+    assert [row["waiting"] for row in rows] == [[], []]
 
 
 def test_what_was_given_up_is_shown_and_sent_again(shell: Shell, tmp_path: Path) -> None:

@@ -87,10 +87,12 @@ def event_id(organisation: str, kind: EventKind, *parts: str) -> str:
 
 
 class EventRow(Noun):
-    """An event and the channels that tried it; a channel that has not tried yet is not named."""
+    """An event, the channels that tried it, and those that have still to."""
 
     event: Event
     tellings: tuple[Telling, ...] = ()
+    waiting: tuple[str, ...] = ()
+    """Channels that it is for and that have not tried it yet."""
 
 
 class Events(Protocol):

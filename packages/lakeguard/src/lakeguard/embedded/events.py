@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lakeguard.events.book import EventMessenger, tell_due
+from lakeguard.events.book import EventMessenger, tell_due, with_waiting
 from lakeguard.events.message import message_of, trial
 from lakeguard.ledger.events import event_rows
 from lakeguard.promotion.heart import Heart
@@ -26,7 +26,9 @@ class EmbeddedEvents:
     ) -> Sequence[EventRow]:
         heart = self.heart
         with heart.database.read() as connection:
-            return event_rows(connection, heart.org_id, since=since, kind=kind, limit=limit)
+            rows = event_rows(connection, heart.org_id, since=since, kind=kind, limit=limit)
+            channels = self.messenger.channels
+            return with_waiting(connection, heart.org_id, channels, rows, heart.clock())
 
     def tell(self) -> int:
         return tell_due(self.messenger)

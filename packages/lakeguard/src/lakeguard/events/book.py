@@ -16,14 +16,15 @@ from lakeguard.ledger.events import (
     record_event_telling,
     untold_events,
 )
-from lakeguard.ledger.tellings import known_channels
+from lakeguard.ledger.tellings import begun, known_channels
 from lakeguard.settings import EventChannel
 from lakeguard.state.database import Database
 from lakeguard.state.tables import event_channels
 from lakeguard.telling.book import Waiting
 from lakeguard.telling.message import Message
 from lakeguard.telling.messenger import Messenger
-from lakeguard_sdk.events import Event
+from lakeguard.telling.pausing import KEPT
+from lakeguard_sdk.events import Event, EventRow
 from lakeguard_sdk.telling import Telling
 
 EventMessenger = Messenger[Event, EventChannel]
@@ -80,6 +81,35 @@ def tell_due(messenger: EventMessenger) -> int:
     if not messenger.channels or messenger.is_idle():
         return 0
     return sum(turn.sent for turn in messenger.send(seconds=TELLING_SECONDS, asked=False))
+
+
+def with_waiting(
+    connection: Connection,
+    org_id: str,
+    channels: Sequence[EventChannel],
+    rows: Sequence[EventRow],
+    now: datetime,
+) -> list[EventRow]:
+    """The rows, each with the channels that have still to try it."""
+    begins = {
+        channel.name: begun(connection, event_channels, org_id, channel.name, now - KEPT)
+        for channel in channels
+    }
+
+    def waits(channel: EventChannel, row: EventRow) -> bool:
+        first, event = begins[channel.name], row.event
+        if first is None or event.happened_at < first:
+            return False
+        tried = any(telling.channel == channel.name for telling in row.tellings)
+        of_kind = not channel.kinds or event.kind in channel.kinds
+        return not tried and of_kind and _is_for(channel, event)
+
+    return [
+        row.model_copy(
+            update={"waiting": tuple(channel.name for channel in channels if waits(channel, row))}
+        )
+        for row in rows
+    ]
 
 
 def _is_for(channel: EventChannel, event: Event) -> bool:

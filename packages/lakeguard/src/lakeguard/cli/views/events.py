@@ -19,7 +19,7 @@ def events_lines(rows: Sequence[EventRow]) -> list[str]:
             moment(row.event.happened_at),
             row.event.kind.value,
             inert(row.event.subject),
-            told(row.tellings),
+            told(row.tellings, row.waiting),
             row.event.event_id,
         ]
         for row in rows

@@ -21,9 +21,10 @@ def turns_lines(turns: Sequence[ChannelTurn], noun: str) -> list[str]:
     return [line for turn in turns for line in _turn(turn, noun)]
 
 
-def told(tellings: Sequence[Telling]) -> str:
-    """What each channel that tried came to."""
-    words = (toned(f"{each.channel} {each.outcome}", _TONES[each.outcome]) for each in tellings)
+def told(tellings: Sequence[Telling], waiting: Sequence[str] = ()) -> str:
+    """What each channel that tried came to, and which have still to."""
+    words = [toned(f"{each.channel} {each.outcome}", _TONES[each.outcome]) for each in tellings]
+    words += [toned(f"{channel} waits", Tone.WARN) for channel in waiting]
     return ", ".join(words) or toned("-", Tone.QUIET)
 
 
