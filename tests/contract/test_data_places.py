@@ -11,6 +11,7 @@ from lakeguard_sdk import Client
 from lakeguard_sdk.definition import Definitions
 from lakeguard_sdk.delivered import DataPlace, Marker, PlaceMarkers
 from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.proof import FindingKind
 from tests.worlds.hand_work import run_by_hand
 from tests.worlds.job_graphs import LOAD
 from tests.worlds.live_numbers import TABLE
@@ -98,3 +99,17 @@ def test_without_a_database_among_the_targets_only_they_are_read(tmp_path: Path)
         assert client.ledger.data_places() == []
     read = [each for each in sent if each.startswith("SELECT")]
     assert [each for each in read if "md_tgt_ctrl" in each] == read != []
+
+
+def test_what_could_not_be_looked_at_is_told_apart_and_last(tmp_path: Path) -> None:
+    client = make_project(tmp_path, served_numbers(URL))
+    run_by_hand(client, [1])
+    (place,) = client.ledger.data_places()
+    away = place.model_copy(update={"url": "postgresql://away.example/live"})
+    found = client.ledger.judge_markers(
+        [PlaceMarkers(place=away, problem="no route"), PlaceMarkers(place=place)]
+    )
+    assert [(each.kind, each.message) for each in found] == [
+        (FindingKind.DATA, "bronze.numbers is published as v1; delivered is nothing"),
+        (FindingKind.UNSEEN, "it cannot be looked at: no route"),
+    ]

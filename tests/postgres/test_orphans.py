@@ -30,12 +30,12 @@ class Served:
         run_by_hand(self.client, list(rows))
         deliver(self.client, self.live.table(TABLE, organisation=organisation))
 
-    def findings(self) -> list[tuple[str, str]]:
-        """As ``verify --data`` finds them."""
+    def findings(self, kind: FindingKind = FindingKind.DATA) -> list[tuple[str, str]]:
+        """As ``verify --data`` finds them; all are of the kind."""
         places = self.client.ledger.data_places()
         worker = local_worker(self.client.for_worker(), spark_options={})
         found = self.client.ledger.judge_markers(worker.markers(places))
-        assert {each.kind for each in found} <= {FindingKind.DATA}
+        assert {each.kind for each in found} <= {kind}
         return [(each.place, each.message) for each in found]
 
     def mark(self, change: str) -> None:
@@ -106,7 +106,7 @@ def test_a_marker_that_cannot_be_read_is_named(served: Served) -> None:
     served.publish(1)
     served.live.sql("ALTER TABLE {markers} ALTER COLUMN version DROP NOT NULL")
     served.mark("version = NULL")
-    ((place, message),) = served.findings()
+    ((place, message),) = served.findings(FindingKind.UNSEEN)
     assert place == f"serving: {served.live.name}"
     assert message.startswith(
         f"it cannot be looked at: lakeguard_delivered, table_name {TABLE}: version: "
@@ -117,11 +117,11 @@ def test_a_database_that_cannot_be_asked_is_told_without_its_secrets(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DELIVERY_PASSWORD", "hunter2hunter2")
-    ((_, message),) = served.findings()
+    ((_, message),) = served.findings(FindingKind.UNSEEN)
     assert message.startswith("it cannot be looked at: ")
     assert "hunter2" not in message
     monkeypatch.delenv("DELIVERY_PASSWORD")
-    assert "DELIVERY_PASSWORD" in str(served.findings())
+    assert "DELIVERY_PASSWORD" in str(served.findings(FindingKind.UNSEEN))
 
 
 def test_a_run_of_a_dataset_goes_on_while_its_target_is_down(

@@ -62,4 +62,16 @@ def test_findings_by_kind_with_the_way_out() -> None:
 
 def test_every_kind_has_its_words() -> None:
     assert set(MEANING) == set(NEXT) == set(WHEN) == set(FindingKind)
-    assert [kind.exit_code for kind in FindingKind] == list(range(10, 20))
+    assert [kind.exit_code for kind in FindingKind] == list(range(10, 21))
+
+
+def test_a_database_that_was_not_looked_at_is_no_fault_of_what_it_holds() -> None:
+    told = report(Finding(kind=FindingKind.UNSEEN, place="serving: live", message="it is away"))
+    assert told.exit_code == 20
+    assert plain(told)[7:] == [
+        "✗ UNSEEN  data databases could not be looked at (exit 20)",
+        "  serving: live: it is away",
+        "",
+        "Next: lakeguard verify --data   they answer again; until then nothing is known of them",
+        "head sha256:abc",
+    ]

@@ -30,6 +30,8 @@ class FindingKind(StrEnum):
     """Rows contradict each other: a gap, a double, a reference to nothing."""
     DATA = "data"
     """A data database has what the State knows nothing of, or lacks what is published."""
+    UNSEEN = "unseen"
+    """A data database could not be looked at: nothing is known of what it has."""
 
     @property
     def exit_code(self) -> int:

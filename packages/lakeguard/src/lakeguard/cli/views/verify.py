@@ -20,6 +20,7 @@ MEANING = {
     FindingKind.REPLAY: "decisions come out otherwise when made again",
     FindingKind.HISTORY: "rows of the database contradict each other",
     FindingKind.DATA: "data databases have what nobody knows, or lack what is published",
+    FindingKind.UNSEEN: "data databases could not be looked at",
 }
 NEXT = {
     FindingKind.ROW: "lakeguard rebuild --replace",
@@ -32,6 +33,7 @@ NEXT = {
     FindingKind.REPLAY: "lakeguard replay RUN",
     FindingKind.HISTORY: "lakeguard rebuild --replace",
     FindingKind.DATA: "lakeguard run DATASET",
+    FindingKind.UNSEEN: "lakeguard verify --data",
 }
 WHEN = {
     FindingKind.ROW: "the database was changed, and the chain is whole",
@@ -44,6 +46,7 @@ WHEN = {
     FindingKind.REPLAY: "to see the difference",
     FindingKind.HISTORY: "the database was changed, and the chain is whole",
     FindingKind.DATA: "what is published is not delivered; what nobody knows, its owner drops",
+    FindingKind.UNSEEN: "they answer again; until then nothing is known of them",
 }
 
 

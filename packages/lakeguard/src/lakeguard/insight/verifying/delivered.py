@@ -74,16 +74,19 @@ def data_places(connection: Connection, org_id: str) -> list[DataPlace]:
 def judge_markers(
     connection: Connection, org_id: str, found: Sequence[PlaceMarkers]
 ) -> Iterator[Finding]:
-    """Orphans, each with the first thing of it that is not known, and deliveries that are missing.
-    What belongs to another organisation of this State is for that one to look at."""
+    """Orphans, each with the first thing of it that is not known, deliveries that are missing and,
+    last, places that could not be looked at. What belongs to another organisation of this State is
+    for that one to look at."""
     known = _known(connection, org_id, [marker for each in found for marker in each.markers])
     for each in found:
-        if each.problem:
-            yield _finding(each.place, "", f"it cannot be looked at: {each.problem}")
         for marker in each.markers:
             if marker.org_id in (None, org_id) or marker.org_id not in known.organisations:
                 yield from _orphaned(each.place, marker, org_id, known)
     yield from _undelivered(connection, org_id, found)
+    for each in found:
+        if each.problem:
+            said = f"it cannot be looked at: {each.problem}"
+            yield _finding(each.place, "", said, FindingKind.UNSEEN)
 
 
 def _orphaned(place: DataPlace, marker: Marker, org_id: str, known: _Known) -> Iterator[Finding]:
@@ -207,6 +210,8 @@ def _datasets(connection: Connection, org_id: str) -> dict[str, str]:
     return {row.dataset_id: row.dataset_name for row in connection.execute(query)}
 
 
-def _finding(place: DataPlace, table: str, message: str) -> Finding:
+def _finding(
+    place: DataPlace, table: str, message: str, kind: FindingKind = FindingKind.DATA
+) -> Finding:
     where = f"{place.target}: {place.schema_name}{'.' if table else ''}{table}"
-    return Finding(kind=FindingKind.DATA, place=where, message=message)
+    return Finding(kind=kind, place=where, message=message)
