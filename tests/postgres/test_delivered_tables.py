@@ -298,9 +298,9 @@ def test_a_secret_that_is_missing_is_named_and_one_that_is_wrong_is_not(
     plan = delivery.published.plan(
         TargetFormat.POSTGRESQL, load=KEYED, database=delivery.live.table()
     )
-    deliver_or_tell(
-        plan, cast(Reader, delivery.published), lambda stage, facts: told.append(str(facts))
-    )
+    reader = cast(Reader, delivery.published)
+    deliver_or_tell(plan, reader, lambda stage, facts: told.append(str(facts)))
+    deliver_or_tell(plan, reader, None)
     assert 'password authentication failed for user "***"' in told[-1]
     assert "v1 of bronze.orders was not delivered" in caplog.text
     for secret in (f'"{USER}"', PASSWORD):

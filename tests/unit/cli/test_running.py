@@ -102,6 +102,7 @@ def test_pauses_stay_short() -> None:
 def test_a_version_without_its_files_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with working("running bronze.orders") as tell:
         tell("deliver", {"what": "csv files"})
-        tell("undelivered", {"what": "csv files", "reason": "the disk is full"})
+        facts = {"dataset": "gold.sales", "what": "csv files", "reason": "the disk is full"}
+        tell("undelivered", facts)
     said = capsys.readouterr().err
-    assert "published, but not delivered as its csv files: the disk is full" in said
+    assert "gold.sales: published, but not delivered as its csv files: the disk is full" in said

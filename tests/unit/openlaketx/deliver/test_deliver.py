@@ -269,6 +269,9 @@ def test_a_failure_is_told_and_tried_again(
     deliver_or_tell(world.plan(TargetFormat.CSV), cast(Reader, world), tell)
     assert [stage for stage, _ in told] == ["deliver", "undelivered"]
     assert "part-0.parquet" in told[1][1]["reason"]
+    assert told[1][1]["dataset"] == "bronze.orders"
+    assert caplog.text == "", "who was told reads no log"
+    deliver_or_tell(world.plan(TargetFormat.CSV), cast(Reader, world), None)
     assert "bronze.orders is published, but not delivered" in caplog.text
     assert not (world.files / "manifest.json").exists()
     file.write_bytes(content)

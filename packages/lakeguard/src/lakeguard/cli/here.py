@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from lakeguard.cli.inert import inert
 from lakeguard.cli.opening import project_of
 from lakeguard.cli.options import Call
-from lakeguard.cli.progress import WARNINGS, note
+from lakeguard.cli.progress import warn
 from lakeguard.cli.stopping import stopping
 from lakeguard.settings import hide_secrets, load_settings
 from lakeguard.work import Attempt, Bench, Ended, Ending, seclude
@@ -47,7 +44,7 @@ def run_here(call: Call, client: Client, task_id: str) -> Ended:
     if not taken:
         return Ended(Ending.TAKEN)
     attempt = Attempt(taken[0])
-    builder = local_worker(client.for_worker(), spark_options=settings.spark, progress=_warn)
+    builder = local_worker(client.for_worker(), spark_options=settings.spark, progress=warn)
     bench = Bench(client, builder)
 
     def stop() -> None:
@@ -57,8 +54,3 @@ def run_here(call: Call, client: Client, task_id: str) -> Ended:
     beat = settings.dispatch.heartbeat_seconds
     with stopping(stop), keeping_leases(client.dispatch, lambda: [attempt], beat):
         return bench.work(attempt)
-
-
-def _warn(stage: str, facts: dict[str, Any]) -> None:
-    if stage in WARNINGS:
-        note(inert(WARNINGS[stage].format(**facts)))

@@ -27,9 +27,9 @@ STAGES = {
     "deliver": "writing its {what}",
 }
 WARNINGS = {
-    "undelivered": "published, but not delivered as its {what}: {reason}",
-    "uncompacted": "published, but its small files were not merged: {reason}",
-    "unprofiled": "no profile of it was taken: {reason}",
+    "undelivered": "{dataset}: published, but not delivered as its {what}: {reason}",
+    "uncompacted": "{dataset}: published, but its small files were not merged: {reason}",
+    "unprofiled": "{dataset}: no profile of it was taken: {reason}",
 }
 """Stages that stay on the screen: what went wrong without stopping the run."""
 
@@ -39,12 +39,12 @@ def working(what: str) -> Iterator[Progress]:
     """A spinner that names the stage on a terminal, one plain line elsewhere."""
     if not sys.stderr.isatty():
         click.echo(f"{what} …", err=True)
-        yield _warn
+        yield warn
         return
     with _spinner(f"{what}: starting") as show:
 
         def tell(stage: str, facts: dict[str, Any]) -> None:
-            _warn(stage, facts)
+            warn(stage, facts)
             show(f"{what}: {STAGES.get(stage, stage).format(**facts)}")
 
         yield tell
@@ -72,7 +72,7 @@ class Board:
             self._put(name, None)
 
     def tell(self, stage: str, facts: dict[str, Any]) -> None:
-        _warn(stage, facts, self._own.name)
+        warn(stage, facts)
         self._put(self._own.name, STAGES.get(stage, stage).format(**facts))
 
     def _put(self, name: str, said: str | None) -> None:
@@ -110,10 +110,10 @@ def _spinner(first: str) -> Iterator[Callable[[str], None]]:
             _notes.pop()
 
 
-def _warn(stage: str, facts: dict[str, Any], whose: str = "") -> None:
+def warn(stage: str, facts: dict[str, Any]) -> None:
+    """Tells a stage that went wrong, under the name of its dataset; of others, nothing."""
     if stage in WARNINGS:
-        said = inert(WARNINGS[stage].format(**facts))
-        note(f"{whose}: {said}" if whose else said)
+        note(inert(WARNINGS[stage].format(**facts)))
 
 
 def _plain(text: str) -> str:

@@ -23,7 +23,8 @@ def compact_if_needed(
 ) -> None:
     """Merge the table's small files where they have become too many, however the run ended.
 
-    A failure is told and changes no result: the version stands as it is.
+    A failure is told once, or logged where nobody listens; it changes no result: the version stands
+    as it is.
     """
     try:
         task_id = client.runs.due_compaction(plan.ticket)
@@ -35,9 +36,10 @@ def compact_if_needed(
     except Exception as error:  # noqa: BLE001 - whatever it was, the version is published
         told = next(iter(str(error).splitlines()), "") or type(error).__name__
     if told:
-        _LOG.warning("the small files of %s were not merged: %s", plan.dataset, told)
         if progress:
-            progress("uncompacted", {"reason": told})
+            progress("uncompacted", {"dataset": plan.dataset, "reason": told})
+        else:
+            _LOG.warning("the small files of %s were not merged: %s", plan.dataset, told)
 
 
 def run_compaction(task_id: str, client: WorkerClient) -> RunResult:

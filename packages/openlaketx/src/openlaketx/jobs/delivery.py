@@ -16,7 +16,8 @@ _LOG = logging.getLogger("openlaketx")
 def deliver_or_tell(plan: RunPlan, reader: Reader, progress: Progress | None) -> None:
     """Deliver what is published, however the run ended.
 
-    A failure is told and changes no result: the version stands, and every next run tries again.
+    A failure is told once, or logged where nobody listens; it changes no result: the version
+    stands, and every next run tries again.
     """
     if plan.format is TargetFormat.DELTA:
         return
@@ -27,9 +28,11 @@ def deliver_or_tell(plan: RunPlan, reader: Reader, progress: Progress | None) ->
         deliver_published(plan, reader)
     except Exception as error:  # noqa: BLE001 - whatever it was, the version is published
         told = next(iter(str(error).splitlines()), "") or type(error).__name__
-        _LOG.warning("%s is published, but not delivered: %s", plan.dataset, told)
         if progress:
-            progress("undelivered", {"what": what, "reason": told})
+            facts = {"dataset": plan.dataset, "what": what, "reason": told}
+            progress("undelivered", facts)
+        else:
+            _LOG.warning("%s is published, but not delivered: %s", plan.dataset, told)
 
 
 def _what(plan: RunPlan) -> str:

@@ -14,7 +14,8 @@ _LOG = logging.getLogger("openlaketx")
 def profile_if_due(plan: RunPlan, client: WorkerClient, progress: Progress | None = None) -> None:
     """Take the profile that the dataset's definition asks for now, if it asks for one.
 
-    A failure is told and changes no result: the version stands as it is.
+    A failure is told once, or logged where nobody listens; it changes no result: the version stands
+    as it is.
     """
     try:
         due = client.runs.due_profile(plan.ticket)
@@ -26,6 +27,7 @@ def profile_if_due(plan: RunPlan, client: WorkerClient, progress: Progress | Non
         client.runs.submit_profile(plan.ticket, taken)
     except Exception as error:  # noqa: BLE001 - whatever it was, the version is published
         told = next(iter(str(error).splitlines()), "") or type(error).__name__
-        _LOG.warning("no profile of %s was taken: %s", plan.dataset, told)
         if progress:
-            progress("unprofiled", {"reason": told})
+            progress("unprofiled", {"dataset": plan.dataset, "reason": told})
+        else:
+            _LOG.warning("no profile of %s was taken: %s", plan.dataset, told)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import click
 
-from lakeguard.cli.inert import inert
 from lakeguard.cli.moments import Seconds
 from lakeguard.cli.opening import project_of, writing
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.progress import WARNINGS, note
+from lakeguard.cli.progress import note, warn
 from lakeguard.cli.stopping import stopping
 from lakeguard.cli.views.worker import TaskTeller
 from lakeguard.settings import Settings, hide_secrets, load_settings
@@ -93,7 +91,7 @@ def command(
 
 
 def _loop(call: Call, client: Client, settings: Settings, manner: Manner) -> WorkLoop:
-    builder = local_worker(client.for_worker(), spark_options=settings.spark, progress=_warn)
+    builder = local_worker(client.for_worker(), spark_options=settings.spark, progress=warn)
     bench = Bench(client, builder)
     return WorkLoop(
         dispatch=client.dispatch,
@@ -103,11 +101,6 @@ def _loop(call: Call, client: Client, settings: Settings, manner: Manner) -> Wor
         manner=manner,
         tell=TaskTeller(as_json=call.json, note=note),
     )
-
-
-def _warn(stage: str, facts: dict[str, Any]) -> None:
-    if stage in WARNINGS:
-        note(inert(WARNINGS[stage].format(**facts)))
 
 
 def _exit_code(tally: Counter[Ending]) -> int:
