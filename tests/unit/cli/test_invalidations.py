@@ -10,6 +10,7 @@ from lakeguard.cli.windowing import partition_windows
 from lakeguard_sdk.command_errors import NoWindow
 from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.invalidation import Reason
+from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.reach import Reach
 from lakeguard_sdk.run import Window
 from lakeguard_sdk.words import TaskState
@@ -69,17 +70,22 @@ def test_who_withdraws_hears_of_what_was_launched_for_it(shell: Shell, tmp_path:
     assert client.operations.reconcile() == 1
     (task,) = client.jobs.tasks(state=TaskState.QUEUED)
     told = shell("invalidations", "withdraw", key, "--why", "no", *at).out.splitlines()
-    assert told[-2:] == [
-        "1 task was launched for it, and goes on",
-        f"Next: lakeguard tasks cancel {task.task_id}",
-    ]
-    client.jobs.cancel(task.task_id)
+    assert told[-1] == f"  task {task.task_id} was canceled with it"
     key = added()
     assert client.operations.reconcile() == 1
-    (task,) = client.jobs.tasks(state=TaskState.QUEUED)
+    (claimed,) = client.dispatch.claim(this_process("by hand"))
+    client.runs.open_claimed(claimed.ticket)
+    (task,) = client.jobs.tasks(state=TaskState.RUNNING)
+    goes_on = [
+        f"  task {task.task_id} was launched for it, and goes on",
+        f"Next: lakeguard tasks cancel {task.task_id}",
+    ]
+    told = shell("invalidations", "withdraw", key, "--why", "no", *at).out.splitlines()
+    assert told[-2:] == goes_on
+    assert shell("invalidations", "show", key, *at).out.splitlines()[-2:] == goes_on
     client.jobs.cancel(task.task_id)
-    said = shell("invalidations", "withdraw", key, "--why", "no", *at, "--json").data
-    assert (said["invalidation"]["end"], said["tasks"]) == ("withdrawn", [])
+    row = shell("invalidations", "show", key, *at, "--json").data["invalidation"]
+    assert (row["end"], row["going_on"]) == ("withdrawn", [])
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,11 @@ class InvalidationRow(Noun):
     ended_by: str | None = None
     end_why: str | None = None
     """Why it was withdrawn."""
+    canceled: tuple[str, ...] = ()
+    """Tasks that were canceled with it; only who withdraws it is told."""
+    going_on: tuple[str, ...] = ()
+    """Of one that was withdrawn, where it is told by itself: tasks that were launched for it, and
+    for no other that is open, and are not over."""
     followers: tuple[Follower, ...] = ()
 
     @property

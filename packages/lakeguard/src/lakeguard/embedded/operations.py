@@ -10,8 +10,9 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.build_orders import submit_build
 from lakeguard.embedded.acting import acting
 from lakeguard.insight.reader import StateReader
-from lakeguard.jobs.invalidating import invalidate, withdraw
+from lakeguard.jobs.invalidating import invalidate
 from lakeguard.jobs.reconciling import reconcile
+from lakeguard.jobs.withdrawing import withdraw
 from lakeguard.ledger.invalidations import Invalidation
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.promotion.adoption import order_adoption
@@ -148,7 +149,8 @@ class EmbeddedOperations:
 
     @acting
     def withdraw_invalidation(self, invalidation_id: str, why: str) -> InvalidationRow:
-        return self._told(withdraw(self.heart, invalidation_id, why))
+        done = withdraw(self.heart, invalidation_id, why)
+        return self._told(done.invalidation).model_copy(update={"canceled": done.canceled})
 
     def reconcile(self) -> int:
         return reconcile(self.heart)

@@ -17,6 +17,7 @@ from lakeguard.jobs.reconciling import (
     standing,
     task_key,
 )
+from lakeguard.jobs.withdrawing import left_over
 from lakeguard.ledger.invalidations import (
     Ended,
     Invalidation,
@@ -30,7 +31,7 @@ from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.tables import dataset_registry
 from lakeguard_sdk.errors import UnknownVersion
-from lakeguard_sdk.invalidation import Follower, InvalidationRow, PartitionRow, Standing
+from lakeguard_sdk.invalidation import End, Follower, InvalidationRow, PartitionRow, Standing
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reach import WHOLE
 
@@ -70,7 +71,9 @@ def invalidation_row(
     one, end = require_invalidation(connection, org_id, invalidation_id)
     if end is not None:
         known = progress_of(connection, org_id, [invalidation_id])
-        return _Telling(connection, org_id, known, at).ended(one, end, known[invalidation_id])
+        row = _Telling(connection, org_id, known, at).ended(one, end, known[invalidation_id])
+        left = left_over(connection, org_id, invalidation_id) if end.end is End.WITHDRAWN else ()
+        return row.model_copy(update={"going_on": tuple(left)})
     telling = _Telling(connection, org_id, {}, at)
     found = {item.invalidation.invalidation_id: item for item in telling.open}
     return telling.under_way(found[invalidation_id])

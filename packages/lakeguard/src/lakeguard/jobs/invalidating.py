@@ -1,4 +1,4 @@
-"""Somebody says that a part of a dataset is not right, or takes that back."""
+"""Somebody says that a part of a dataset is not right."""
 
 from __future__ import annotations
 
@@ -6,29 +6,18 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection
 
-from lakeguard.ledger.invalidations import (
-    Invalidation,
-    record_end,
-    record_invalidation,
-    require_invalidation,
-)
+from lakeguard.ledger.invalidations import Invalidation, record_invalidation
 from lakeguard.ledger.partitions import partitions_at
 from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.partitioning import partition_columns
 from lakeguard.promotion.replacing import MOST_NAMED
 from lakeguard.registry.store import RegisteredDataset, current_target, require_dataset
-from lakeguard.state.locking import hold
 from lakeguard_sdk.errors import SecretReason
-from lakeguard_sdk.invalidation import End, Reason
+from lakeguard_sdk.invalidation import Reason
 from lakeguard_sdk.load import NEW_ROWS_ONLY
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.partition_errors import (
-    InvalidationOver,
-    NeverBuiltAgain,
-    NoSuchReach,
-    WhyNeeded,
-)
+from lakeguard_sdk.partition_errors import NeverBuiltAgain, NoSuchReach
 from lakeguard_sdk.partitions import partition_key, partition_values
 from lakeguard_sdk.reach import WHOLE, Reach
 from lakeguard_sdk.secret_values import holds_secret
@@ -53,30 +42,6 @@ def invalidate(
             actor=heart.actor,
             why=why or None,
         )
-
-
-def withdraw(heart: Heart, invalidation_id: str, why: str) -> Invalidation:
-    """Nobody has to catch up with it any more; what was built for it stays."""
-    if not why.strip():
-        raise WhyNeeded(invalidation=invalidation_id[:80])
-    if holds_secret(why):
-        raise SecretReason()
-    with heart.database.write() as connection:
-        hold(connection, f"invalidations:{heart.org_id}")
-        found, ended = require_invalidation(connection, heart.org_id, invalidation_id)
-        if ended is not None:
-            at = f"{ended.ended_at:%Y-%m-%dT%H:%M:%SZ}"
-            raise InvalidationOver(invalidation=invalidation_id, end=ended.end, ended_at=at)
-        record_end(
-            connection,
-            heart.org_id,
-            invalidation_id,
-            End.WITHDRAWN,
-            at=heart.clock(),
-            actor=heart.actor,
-            reason=why,
-        )
-    return found
 
 
 def checked_reach(

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from lakeguard.dispatch.open_tasks import not_over
 from lakeguard.jobs.catching_up import Followed, Node, Stale, follow, undecided
@@ -243,6 +243,11 @@ def task_key(invalidation_id: str, dataset_id: str) -> str:
     return f"{_KEY}:{invalidation_id}:{dataset_id}"
 
 
+def launched_for_some() -> ColumnElement[bool]:
+    """Tasks that an invalidation asked for, whichever."""
+    return tasks.c.dedupe_key.startswith(f"{_KEY}:")
+
+
 def launched_tasks(
     connection: Connection, org_id: str, keys: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
@@ -266,7 +271,7 @@ def _busy(connection: Connection, org_id: str, dataset_ids: list[str]) -> set[st
         query = select(tasks.c.dataset_id).where(
             tasks.c.org_id == org_id,
             tasks.c.dataset_id.in_(piece),
-            tasks.c.dedupe_key.startswith(f"{_KEY}:"),
+            launched_for_some(),
             not_over(),
         )
         found |= set(connection.scalars(query))

@@ -9,10 +9,10 @@ import click
 from lakeguard.cli.opening import client_of, writing
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
-from lakeguard.cli.views.invalidations import invalidation_lines, invalidations_lines, left_lines
+from lakeguard.cli.views.invalidations import invalidation_lines, invalidations_lines
 from lakeguard.cli.windowing import chosen_window
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.invalidation import InvalidationRow, Reason
+from lakeguard_sdk.invalidation import Reason
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reach import Reach
 
@@ -94,26 +94,11 @@ def show(call: Call, invalidation: str) -> None:
 def withdraw(call: Call, invalidation: str, why: str) -> None:
     """Take INVALIDATION back: nobody has to catch up with it any more.
 
-    Tasks that were launched for it go on; they are named.
+    Tasks that wait for it alone are canceled with it; what runs goes on, and is named.
     """
     with writing(call) as client:
-        before = client.reader.invalidation(invalidation)
         row = client.operations.withdraw_invalidation(invalidation, why)
-        left = _left(client, before)
-    data = {"invalidation": row.to_data(), "tasks": left}
-    answer(call, data, [*invalidation_lines(row), *left_lines(left)])
-
-
-def _left(client: Client, row: InvalidationRow) -> list[str]:
-    """Tasks under way that were launched for it alone."""
-    launched = [client.jobs.task(item.task_id) for item in row.behind if item.task_id is not None]
-    return [
-        task.task_id
-        for task in launched
-        if task.is_under_way
-        and task.cause is not None
-        and task.cause.details.get("invalidations") == [row.invalidation_id]
-    ]
+    answer(call, {"invalidation": row.to_data()}, invalidation_lines(row))
 
 
 def _window(client: Client, name: DatasetName, start: str, end: str, by: str | None) -> Reach:

@@ -69,17 +69,8 @@ def invalidation_lines(row: InvalidationRow) -> list[str]:
         *indented([since, *cause, *_end(row)]),
         *indented(table((), followers)),
         *_next([row]),
+        *(f"Next: lakeguard tasks cancel {task_id}" for task_id in row.going_on),
     ]
-
-
-def left_lines(task_ids: Sequence[str]) -> list[str]:
-    """What was launched for an invalidation, and is not ended with it."""
-    if not task_ids:
-        return []
-    word = "was" if len(task_ids) == 1 else "were"
-    goes = "goes" if len(task_ids) == 1 else "go"
-    said = f"{plural(len(task_ids), 'task')} {word} launched for it, and {goes} on"
-    return [said, *(f"Next: lakeguard tasks cancel {task_id}" for task_id in task_ids)]
 
 
 def partitions_lines(rows: Sequence[PartitionRow]) -> list[str]:
@@ -108,7 +99,11 @@ def _end(row: InvalidationRow) -> list[str]:
     if row.end is not End.WITHDRAWN or row.ended_at is None:
         return []
     why = f": {inert(row.end_why)}" if row.end_why else ""
-    return [f"withdrawn {moment(row.ended_at)}, by {inert(row.ended_by)}{why}"]
+    return [
+        f"withdrawn {moment(row.ended_at)}, by {inert(row.ended_by)}{why}",
+        *(f"task {task_id} was canceled with it" for task_id in row.canceled),
+        *(f"task {task_id} was launched for it, and goes on" for task_id in row.going_on),
+    ]
 
 
 def _told(item: Follower) -> str:
