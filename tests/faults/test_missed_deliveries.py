@@ -56,7 +56,7 @@ def test_what_it_missed_is_delivered_when_it_is_back(
         run_by_hand(client, [1, 2, 3])
         dispatcher.until("serving: ")
         code, found = findings(tmp_path, capsys)
-        assert (code, "it cannot be looked at" in found) == (19, True)
+        assert (code, "it cannot be looked at" in found) == (20, True)
         live.server.start()
         dispatcher.until("1 delivered")
         assert shown(live) == (3, [1, 2, 3])
