@@ -22,7 +22,7 @@ from lakeguard_sdk.definition import Definitions
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.words import RunStatus, TaskState
 from tests.worlds.deaths import dying_at, meanwhile
 from tests.worlds.foreign_tables import adopt, fingerprint, foreign_project, located_numbers
 from tests.worlds.hand_work import run_by_hand
@@ -125,9 +125,9 @@ def test_the_reaper_goes_on_after_a_run_that_it_cannot_publish(
     late = replace(late, clock=lambda: datetime.now(UTC) + timedelta(days=1))
     with meanwhile(point, lambda: _claim(client, copy)):
         ended = reap(late)
-    assert [(item.dataset, item.status) for item in ended] == [
-        (COPIED, RunStatus.FAILED),
-        (NUMBERS, RunStatus.FAILED),
+    assert [(item.name, item.state) for item in ended] == [
+        (COPIED, TaskState.FAILED),
+        (NUMBERS, TaskState.FAILED),
     ]
     assert reap(late) == []
 

@@ -15,6 +15,7 @@ from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.state.tables import outbox, users
 from lakeguard_sdk import Client
 from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.job_errors import NothingToDeploy
 from lakeguard_sdk.people_errors import BadUserName
 from tests.worlds.job_projects import JOB, job_project, trigger
 from tests.worlds.planes import NUMBERS
@@ -55,7 +56,8 @@ def test_whoever_acts_is_a_user_from_then_on(tmp_path: Path) -> None:
 
 def test_the_same_name_is_another_user_elsewhere(tmp_path: Path) -> None:
     client = job_project(tmp_path)
-    jobs_of(client, "ada", "others").deploy()
+    with pytest.raises(NothingToDeploy):
+        jobs_of(client, "ada", "others").deploy()
     assert names(client, "others") == ["ada"]
     assert "ada" not in names(client)
 
