@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.worlds.databases import KINDS
+from lakeguard.state.database import Database
+from tests.worlds.databases import KINDS, discard, fresh_database
 from tests.worlds.planes import Clock
 from tests.worlds.projects import states_of
 
@@ -24,3 +25,14 @@ def turned_clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr("lakeguard.plane._clock", lambda _: clock)
     return clock
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def state(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Database]:
+    """One for all tests: what each does it does in an organisation of its own."""
+    made = fresh_database(request.param, tmp_path_factory.mktemp("state"))
+    made.migrate()
+    yield made
+    discard(made)

@@ -24,23 +24,13 @@ from lakeguard_sdk.dispatch import TaskAnswer
 from lakeguard_sdk.task_token import token_of
 from lakeguard_sdk.words import TaskKind, TaskState
 from tests.worlds.begun_tasks import BROKEN, DONE, begun, make_heart
-from tests.worlds.databases import KINDS, discard, fresh_database
+from tests.worlds.databases import fresh_database
 from tests.worlds.deaths import meanwhile
 from tests.worlds.doors import Reply, ask, door, send_raw, send_report
 from tests.worlds.planes import Clock
 from tests.worlds.triggered_jobs import counted_statements
 
 _numbers = itertools.count(1)
-
-
-@pytest.fixture(scope="module", params=KINDS)
-def state(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Database]:
-    """One for all tests: what each does it does in an organisation of its own."""
-    made = fresh_database(request.param, tmp_path_factory.mktemp("state"))
-    yield made
-    discard(made)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 import re
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,6 @@ from lakeguard_sdk.report_errors import (
 from lakeguard_sdk.run import Failure, RunTicket
 from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
 from tests.worlds.begun_tasks import BROKEN, DONE, JOB, begin, begun, make_heart, submit
-from tests.worlds.databases import KINDS, discard, fresh_database
 from tests.worlds.deaths import dying_at
 from tests.worlds.planes import Clock
 from tests.worlds.refused_reports import REFUSED
@@ -45,16 +43,6 @@ PASSING = TaskReport(
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
-
-
-@pytest.fixture(scope="module", params=KINDS)
-def state(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Database]:
-    """One for all tests: what each does it does in an organisation of its own."""
-    made = fresh_database(request.param, tmp_path_factory.mktemp("state"))
-    yield made
-    discard(made)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import TaskState
-from tests.worlds.databases import KINDS, discard, fresh_database
+from tests.worlds.databases import KINDS
 from tests.worlds.job_graphs import LOAD, REPORT, deployed_world, revise
 from tests.worlds.planes import NUMBERS
 from tests.worlds.queues import BUSY, Queue, job, make_queue
@@ -29,16 +28,6 @@ NO_NUMBER = "write a number from 1 to 1,000"
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows may be older than the check that would refuse them now."""
     monkeypatch.setattr(kind_invariants, "job_errors", lambda *_: iter(()))
-
-
-@pytest.fixture(scope="module", params=KINDS)
-def state(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Database]:
-    made = fresh_database(request.param, tmp_path_factory.mktemp("state"))
-    made.migrate()
-    yield made
-    discard(made)
 
 
 @pytest.fixture
