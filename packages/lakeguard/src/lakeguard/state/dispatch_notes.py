@@ -5,6 +5,7 @@ from __future__ import annotations
 from lakeguard.state.table_note import Family, Invariant, TableNote
 
 _REPORTS = "tests/contract/test_reports.py"
+_LEASES = "tests/contract/test_leases.py"
 _QUEUE = "tests/contract/test_queue.py"
 _RACING = "tests/postgres/test_queue_racing.py"
 _LIFE = "tests/property/dispatch/test_lifecycle.py"
@@ -31,7 +32,7 @@ DISPATCH_NOTES: dict[str, TableNote] = {
             Invariant(
                 "A task goes to one worker, and a stale ticket does nothing.",
                 tests=(
-                    f"{_QUEUE}::test_a_stale_ticket_does_nothing",
+                    f"{_LEASES}::test_a_stale_ticket_does_nothing",
                     f"{_RACING}::test_each_task_goes_to_one_of_many_workers",
                 ),
             ),
