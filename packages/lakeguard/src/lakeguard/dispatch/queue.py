@@ -178,20 +178,23 @@ def tasks_under(org_id: str, key: str) -> Select[Any]:
         select(jobs.job_id).where(jobs.org_id == org_id, jobs.revision == 1),
         select(datasets.dataset_id).where(datasets.org_id == org_id, datasets.revision == 1),
     )
+    return tasks_and_why(org_id).where(tasks.c.dataset_id.in_(subjects), tasks.c.dedupe_key == key)
+
+
+def tasks_and_why(org_id: str) -> Select[Any]:
+    """Tasks, what makes each the same as another, and why it is what it is now."""
     return (
         select(
             tasks.c.job_id,
             tasks.c.task_id,
+            tasks.c.dataset_id,
+            tasks.c.dedupe_key,
             tasks.c.state,
             task_transitions.c.code,
             task_transitions.c.message,
         )
         .outerjoin(task_transitions, is_last_transition())
-        .where(
-            tasks.c.org_id == org_id,
-            tasks.c.dataset_id.in_(subjects),
-            tasks.c.dedupe_key == key,
-        )
+        .where(tasks.c.org_id == org_id)
     )
 
 

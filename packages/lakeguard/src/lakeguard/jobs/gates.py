@@ -5,7 +5,7 @@ runnable ► switched on ► deployed ► parts on ► schema ► parents ► in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from lakeguard.gate.case import CaseFacts
 from lakeguard.gate.grammar_error import GrammarError
@@ -33,8 +33,6 @@ from lakeguard_sdk.job_errors import (
 )
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import Enforcement, Outcome, PolicyType, RunStatus
-
-Gate = Callable[[CurrentJob, GateFacts], LaunchRefused | None]
 
 
 def refusal(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:

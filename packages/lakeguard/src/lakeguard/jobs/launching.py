@@ -12,9 +12,9 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, tuple_
 
-from lakeguard.dispatch.queue import is_last_transition
+from lakeguard.dispatch.queue import tasks_and_why
 from lakeguard.dispatch.submitting import NewTask, submit_all
 from lakeguard.jobs.current import CurrentJob, current_jobs
 from lakeguard.jobs.gate_facts import GateFacts, read_facts
@@ -24,7 +24,7 @@ from lakeguard.ledger.left_graphs import graph_lock
 from lakeguard.promotion.heart import Heart
 from lakeguard.state.locking import hold, hold_shared
 from lakeguard.state.pieces import in_pieces
-from lakeguard.state.tables import task_transitions, tasks
+from lakeguard.state.tables import tasks
 from lakeguard_sdk.job import Launch, Overlap
 from lakeguard_sdk.job_errors import LaunchRefused, NotRunnable
 from lakeguard_sdk.words import TaskKind, TaskState
@@ -208,21 +208,8 @@ def _known(
     """Tasks that were there before, by what makes them the same: subject and key."""
     found: dict[tuple[str, str], Any] = {}
     for piece in in_pieces(keys):
-        query = (
-            select(
-                tasks.c.task_id,
-                tasks.c.dataset_id,
-                tasks.c.dedupe_key,
-                tasks.c.state,
-                task_transitions.c.code,
-                task_transitions.c.message,
-            )
-            .outerjoin(task_transitions, is_last_transition())
-            .where(
-                tasks.c.org_id == org_id,
-                tuple_(tasks.c.dataset_id, tasks.c.dedupe_key).in_(piece),
-            )
-        )
+        same = tuple_(tasks.c.dataset_id, tasks.c.dedupe_key).in_(piece)
+        query = tasks_and_why(org_id).where(same)
         found.update({(row.dataset_id, row.dedupe_key): row for row in connection.execute(query)})
     return found
 
