@@ -9,7 +9,7 @@ in_two := -n 2 --dist loadfile  # ARGS="-n 0" for one process, as a debugger nee
 compile := .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --quiet $(ARGS)
 
-.PHONY: help setup demo test soak runtimes check bench lock clean
+.PHONY: help setup demo test soak runtimes check docs bench lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -36,6 +36,9 @@ check: setup  ## ruff, mypy, import-linter
 	@$(in_venv)/ruff format --check .
 	@$(in_venv)/mypy
 	@$(in_venv)/lint-imports --no-cache
+
+docs: setup  ## the generated pages of docs/
+	@$(in_venv)/python -m tools.docs
 
 bench: setup  ## benchmarks, BENCH=name for one of them
 	@$(in_venv)/python -m bench $(BENCH)

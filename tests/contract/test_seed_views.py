@@ -12,7 +12,6 @@ from lakeguard.relay.catalogue import derived_tables
 from lakeguard.relay.rows import state_rows
 from lakeguard.state import tables as t
 from lakeguard.state.database import Database
-from lakeguard.state.table_notes import NOTES
 from lakeguard.state.view_metadata import view_metadata
 from lakeguard_sdk.canonical import canonical_json, content_hash
 from lakeguard_sdk.noun import Noun
@@ -34,6 +33,7 @@ from tests.worlds.told_definitions import (
 )
 from tests.worlds.told_runs import LIVE, PRESENT, SAMPLE, run, wait
 from tests.worlds.told_tasks import EXECUTIONS, launch
+from tools.docs.table_notes import NOTES
 
 ODD_JSON = '"say \\"hi\\" \\\\ ünï\\n"'
 SHOWN = canonical_json({"columns": SAMPLE.columns, "masked": SAMPLE.masked, "rows": SAMPLE.rows})

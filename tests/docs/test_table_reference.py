@@ -11,14 +11,14 @@ import pytest
 from sqlalchemy import Connection, text
 
 from lakeguard.relay.catalogue import ledger_tables
-from lakeguard.relay.table_reference import table_reference, type_of
 from lakeguard.state.database import Database
 from lakeguard.state.metadata import MUTABLE_COLUMNS, QUEUES
-from lakeguard.state.table_notes import NOTES
 from lakeguard.state.tables import metadata
 from lakeguard.state.view_metadata import view_metadata
 from tests.migration.listing import listing
 from tests.migration.seed_tables import SEED_TABLES
+from tools.docs.table_notes import NOTES
+from tools.docs.tables import type_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "tables.md"
@@ -63,12 +63,6 @@ def imported_tables() -> set[str]:
 def constraint_names(connection: Connection) -> set[str]:
     names = "SELECT k.conname FROM pg_constraint k JOIN pg_namespace n ON n.oid = k.connamespace"
     return set(connection.scalars(text(f"{names} WHERE n.nspname = current_schema()")))
-
-
-def test_the_page_is_current() -> None:
-    assert PAGE.read_text("utf-8") == table_reference(), (
-        "make it again: python -m lakeguard.relay.table_reference > docs/tables.md"
-    )
 
 
 def test_every_table_and_view_is_there_and_no_other() -> None:

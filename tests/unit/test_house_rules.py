@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("packages", "tests", "examples", "demo", "bench", "setup", "docs", ".ci")
+FOLDERS = ("packages", "tests", "examples", "demo", "bench", "setup", "tools", "docs", ".ci")
 LONGEST_FILE = 400
 SAYS_NOTHING = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manager"}
 SWITCHES_OFF = {"skip", "skipif", "xfail", "importorskip"}

@@ -46,6 +46,7 @@ def test_every_contract_is_kept(tree: Path) -> None:
 FORBIDDEN = {
     "lakeguard.insight.spoilt -> openlaketx": "The planes meet only in the SDK",
     "openlaketx.engine.spoilt -> lakeguard": "The planes meet only in the SDK",
+    "lakeguard.cli.spoilt -> tools": "No package imports the tools of the repository",
     "lakeguard.lake.spoilt -> pyspark": "The control plane never needs Spark",
     "openlaketx.stage.spoilt -> sqlalchemy": "The data plane never sees the control plane's tools",
     "lakeguard_sdk.spoilt -> deltalake": "The SDK stands on pydantic and httpx alone",

@@ -1,8 +1,8 @@
-"""Notes on what became of tasks, and on graphs, schedules, partitions and events."""
+"""Notes on tasks, graphs, schedules, partitions, events and alerts."""
 
 from __future__ import annotations
 
-from lakeguard.state.table_note import Family, Invariant, TableNote
+from tools.docs.table_notes.note import Family, Invariant, TableNote
 
 _REPORTS = "tests/contract/test_reports.py"
 _LEASES = "tests/contract/test_leases.py"
@@ -18,6 +18,9 @@ _SCHEDULES = "tests/contract/test_schedules.py"
 _TRIGGERS = "tests/contract/test_triggers.py"
 _RECEIVED = "tests/contract/test_received_events.py"
 _DISPATCHER = "tests/faults/test_killed_dispatcher.py"
+_ALERTS_RAISED = "tests/contract/test_alerts_raised.py"
+_ALERTS_SENT = "tests/contract/test_alerts_sent.py"
+_KILLED_ALERTS = "tests/faults/test_killed_alerts.py"
 
 DISPATCH_NOTES: dict[str, TableNote] = {
     "task_transitions": TableNote(
@@ -275,5 +278,63 @@ DISPATCH_NOTES: dict[str, TableNote] = {
             ),
         ),
         not_in_lake=_TOLD,
+    ),
+}
+
+ALERT_NOTES: dict[str, TableNote] = {
+    "alerts": TableNote(
+        Family.OURS,
+        "What somebody should hear of: blocks, warnings, broken promises, failures, rollbacks."
+        " The payload is JSON.",
+        (
+            Invariant(
+                "It is written together with what it tells, and once.",
+                constraints=("uq_alerts_dedupe", "ck_alerts_severity"),
+                tests=(
+                    f"{_ALERTS_RAISED}::test_a_block_is_told_with_its_decision",
+                    f"{_ALERTS_RAISED}::test_what_is_late_is_told_once_until_it_ends",
+                ),
+            ),
+            Invariant(
+                "It holds no value of a row, and nothing that an engine said.",
+                tests=(
+                    f"{_ALERTS_RAISED}::test_what_an_engine_said_is_not_told",
+                    f"{_ALERTS_RAISED}::test_what_a_rule_observed_is_not_told",
+                ),
+            ),
+        ),
+    ),
+    "alert_channels": TableNote(
+        Family.OURS,
+        "Since when each channel tells alerts.",
+        (
+            Invariant(
+                "A new channel tells nothing of before.",
+                constraints=("pk_alert_channels",),
+                tests=(f"{_ALERTS_SENT}::test_a_new_channel_tells_nothing_of_before",),
+            ),
+        ),
+    ),
+    "alert_deliveries": TableNote(
+        Family.OURS,
+        "Every attempt of a channel to tell an alert, and what came of it.",
+        (
+            Invariant(
+                "A channel has told an alert once, whoever tried, and however he ended.",
+                constraints=(
+                    "pk_alert_deliveries",
+                    "ck_alert_deliveries_outcome",
+                    "alert_deliveries_alert_id_fkey",
+                ),
+                tests=(
+                    f"{_ALERTS_SENT}::test_two_processes_tell_an_alert_once",
+                    f"{_KILLED_ALERTS}::test_a_file_has_each_alert_once",
+                ),
+            ),
+            Invariant(
+                "What was told stays told, also in a State that was rebuilt.",
+                tests=(f"{_ALERTS_SENT}::test_a_rebuilt_state_tells_nothing_again",),
+            ),
+        ),
     ),
 }

@@ -1,18 +1,15 @@
-"""The reference of rules and policies, out of the code that reads them.
-
-``python -m lakeguard.gate.reference rules > docs/rules.md`` and the same for ``policies``;
-a test compares both with what the code says.
-"""
+"""``docs/rules.md`` and ``docs/policies.md``, from the rule and policy types of the gate."""
 
 from __future__ import annotations
-
-import sys
 
 from lakeguard.gate import grammar
 from lakeguard.gate.functions import FUNCTIONS, IF_EXAMPLE, IF_MEANING
 from lakeguard.gate.policy_form import PolicyKind
 from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
-from lakeguard.gate.reference_text import (
+from lakeguard.gate.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from lakeguard_sdk.words import Scope
+from tools.docs.rules_and_policies_text import (
     CLAUSES,
     CONDITIONS,
     COUNTING,
@@ -26,9 +23,6 @@ from lakeguard.gate.reference_text import (
     VALUES,
     WAIVERS,
 )
-from lakeguard.gate.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
-from lakeguard_sdk.words import Scope
 
 _KINDS = {
     "whole": "a whole number from 0",
@@ -166,8 +160,3 @@ def _grammar() -> str:
     lines = (grammar.__doc__ or "").splitlines()
     rules = [line[4:] for line in lines if line.startswith("    ")]
     return "\n".join(["## The grammar\n", "```", *rules, "```", ""])
-
-
-if __name__ == "__main__":
-    chosen = {"rules": rules_reference, "policies": policies_reference}
-    sys.stdout.write(chosen[sys.argv[1]]())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeguard.state.table_note import Family, Invariant, TableNote
+from tools.docs.table_notes.note import Family, Invariant, TableNote
 
 _RELAY = "tests/contract/test_relay.py"
 _REBUILD = "tests/contract/test_rebuild.py"

@@ -1,8 +1,8 @@
-"""Notes on what happened: runs, decisions, moves and versions."""
+"""Notes on runs, decisions, moves and versions, and on waivers and samples."""
 
 from __future__ import annotations
 
-from lakeguard.state.table_note import Family, Invariant, TableNote
+from tools.docs.table_notes.note import Family, Invariant, TableNote
 
 _CLIENT = "tests/contract/test_client.py"
 _OPENING = "tests/contract/test_opening.py"
@@ -11,6 +11,9 @@ _DISTRUST = "tests/contract/test_distrust.py"
 _MOVE = "tests/property/move/test_move.py::test_a_real_move_keeps_every_promise"
 _KILLED = "tests/faults/test_killed.py::test_a_killed_run"
 _TOLD = "tests/contract/test_seed_views.py::test_every_view_tells_the_truth"
+_WAIVERS = "tests/contract/test_waivers.py"
+_SAMPLES = "tests/contract/test_samples.py"
+_PRIVACY = "tests/contract/test_privacy.py"
 
 LEDGER_NOTES: dict[str, TableNote] = {
     "data_versions": TableNote(
@@ -305,6 +308,77 @@ LEDGER_NOTES: dict[str, TableNote] = {
             Invariant(
                 "No file that a kept version needs is in it.",
                 tests=("tests/contract/test_maintenance.py::test_kept_versions_stay_whole",),
+            ),
+        ),
+    ),
+}
+
+WAIVER_NOTES: dict[str, TableNote] = {
+    "waivers": TableNote(
+        Family.OURS,
+        "Who answers, for a time, for a rule that fails or an ALERT policy that is violated.",
+        (
+            Invariant(
+                "Somebody answers for it, and says why.",
+                constraints=("ck_waivers_kind", "ck_waivers_answered_for"),
+                tests=(f"{_WAIVERS}::test_a_waiver_says_who_why_and_until_when",),
+            ),
+            Invariant(
+                "No waiver touches a BLOCK policy.",
+                tests=(f"{_WAIVERS}::test_a_block_policy_cannot_be_waived",),
+            ),
+            Invariant(
+                "It holds for what the check said when it was given.",
+                tests=(f"{_WAIVERS}::test_a_waiver_holds_for_what_the_check_said",),
+            ),
+            Invariant(
+                "It ends by itself, and is in every decision that it touched.",
+                tests=(f"{_WAIVERS}::test_a_waiver_ends_by_itself",),
+            ),
+        ),
+    ),
+    "waiver_revocations": TableNote(
+        Family.OURS,
+        "Waivers that were taken back before their end.",
+        (
+            Invariant(
+                "A waiver is taken back once, and holds no more from then on.",
+                constraints=("waiver_revocations_pkey", "waiver_revocations_waiver_id_fkey"),
+                tests=(f"{_WAIVERS}::test_a_waiver_can_be_taken_back",),
+            ),
+        ),
+    ),
+}
+
+SAMPLE_NOTES: dict[str, TableNote] = {
+    "rule_samples": TableNote(
+        Family.OURS,
+        "A few failing rows of each rule that failed or warned; columns, rows and the masked among"
+        " the columns are JSON arrays.",
+        (
+            Invariant(
+                "A rule of a run has one sample, which comes from the attempt that was decided on.",
+                constraints=("rule_samples_pkey",),
+                tests=(
+                    f"{_SAMPLES}::test_the_same_again_changes_nothing",
+                    f"{_SAMPLES}::test_only_the_attempt_itself_brings_samples",
+                ),
+            ),
+            Invariant(
+                "No value of a column that carries a tag, or may have it from what it is made of,"
+                " or that a PII policy is about.",
+                tests=(
+                    f"{_SAMPLES}::test_a_private_column_is_never_shown",
+                    f"{_PRIVACY}::test_what_is_made_out_of_sight_carries_all_that_was_read",
+                ),
+            ),
+            Invariant(
+                "No text, where a policy that forbids a pattern in texts did not pass.",
+                tests=(f"{_SAMPLES}::test_no_text_is_told_where_a_forbidden_pattern_may_be_in_it",),
+            ),
+            Invariant(
+                "Nothing of a run whose staged files may not be kept.",
+                tests=(f"{_SAMPLES}::test_a_discarded_run_keeps_no_samples",),
             ),
         ),
     ),
