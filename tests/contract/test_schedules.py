@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
-from threading import Barrier, Event
 from typing import Any
 
 import pytest
-from sqlalchemy import event, update
+from sqlalchemy import update
 
 from lakeguard.jobs.deploying import deploy
 from lakeguard.state.tables import job_schedules
-from lakeguard.triggers import schedules, statements
+from lakeguard.triggers import statements
 from lakeguard.triggers.schedules import follow_definitions
 from lakeguard.triggers.ticking import Watch, tick
 from tests.worlds.databases import KINDS
@@ -257,40 +255,3 @@ def test_what_fails_for_some_is_launched_for_the_others(
     assert turn.problems == ("schedules: OSError: no more room",)
     plane.tick()
     assert len(plane.tasks()) == 20
-
-
-def test_garbage_is_collected_again_however_many_make_rows_at_once() -> None:
-    inside, leave = Barrier(3), [Event(), Event()]
-
-    def make(number: int) -> None:
-        with schedules._collecting.later():
-            inside.wait()
-            leave[number].wait()
-
-    with ThreadPoolExecutor(2) as pool:
-        made = [pool.submit(make, number) for number in range(2)]
-        inside.wait()
-        leave[0].set()
-        made[0].result()
-        assert not gc.isenabled(), "the other is not done"
-        leave[1].set()
-        made[1].result()
-    assert gc.isenabled()
-
-
-def test_garbage_is_collected_while_the_state_is_waited_for(plane: Plane) -> None:
-    plane.apply(job("one", schedule="daily"))
-    plane.tick()
-    seen: dict[str, bool] = {}
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
-        seen[" ".join(statement.split()[:2])] = gc.isenabled()
-
-    engine = plane.at("2026-01-02T00:00Z").heart.database.engine
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        assert plane.tick().scheduled == 1
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
-    assert seen["UPDATE job_schedules"]
-    assert not seen["INSERT INTO"], "tasks are made without it"

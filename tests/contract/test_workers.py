@@ -15,6 +15,7 @@ import pytest
 from lakeguard.work import Attempt, Ending, Told
 from lakeguard.work.captured_log import log_place
 from lakeguard.work.keeping import keep_once
+from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.dispatch import TaskReport
@@ -224,7 +225,7 @@ on_each_absence = pytest.mark.parametrize("kind", [StateUnavailable, StateShut])
 def test_a_worker_waits_for_a_state_that_is_away(
     kind: type[StateUnavailable], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lakeguard.work.pauses.FIRST_SECONDS", 0.02)
+    monkeypatch.setattr("lakeguard.work.pauses.BACKOFF", Backoff(first=0.02))
     client = job_project(tmp_path, python_job())
     write_job(tmp_path, "pass", "nightly")
     task_of(client)
@@ -240,7 +241,7 @@ def test_a_worker_waits_for_a_state_that_is_away(
 def test_what_was_done_while_nobody_listened_is_told_later(
     kind: type[StateUnavailable], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lakeguard.work.pauses.FIRST_SECONDS", 0.02)
+    monkeypatch.setattr("lakeguard.work.pauses.BACKOFF", Backoff(first=0.02))
     client = job_project(tmp_path, python_job())
     write_job(tmp_path, "pass", "nightly")
     task = task_of(client)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from lakeguard.cli.progress import working
-from lakeguard.cli.running import LONGEST_PAUSE, run_to_end
+from lakeguard.cli.running import BACKOFF, run_to_end
 from lakeguard_sdk.dispatch import TaskRow
 from lakeguard_sdk.run import Failure, RunResult, Window
 from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
@@ -96,7 +96,7 @@ def test_a_run_that_others_ended_names_the_task_that_goes_on() -> None:
 def test_pauses_stay_short() -> None:
     tasks = Tasks([BUSY] * 9 + [DONE], attempts=10)
     tasks.run()
-    assert max(tasks.pauses) == LONGEST_PAUSE
+    assert max(tasks.pauses) == BACKOFF.longest
 
 
 def test_a_version_without_its_files_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import click
 import pytest
 
-from lakeguard.cli.turning import LONGEST_PAUSE_SECONDS, TurnLoop, beside
+from lakeguard.cli.turning import BACKOFF, TurnLoop, beside
 from lakeguard.cli.views.dispatcher import TurnTeller, turn_lines
 from lakeguard_sdk.job import Ticked
 from lakeguard_sdk.state_errors import StateShut, StateUnavailable
@@ -62,7 +62,7 @@ def test_a_state_that_is_away_is_asked_more_and_more_seldom_and_found_again(
     told: StateUnavailable,
 ) -> None:
     turns = Turns(*[told] * 7, Ticked(), told)
-    assert turns.pauses == [1.0, 2.0, 4.0, 8.0, 16.0, LONGEST_PAUSE_SECONDS, 30.0, 5.0, 1.0]
+    assert turns.pauses == [1.0, 2.0, 4.0, 8.0, 16.0, BACKOFF.longest, 30.0, 5.0, 1.0]
     away = f"the control plane is away, trying on: {told}"
     assert turns.warned == [away, "the control plane is back", away]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Client, Worker
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.names import DatasetName
@@ -12,8 +13,7 @@ from lakeguard_sdk.quarantine import KeptChoice, KeptRows, KeptState
 from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.words import RunStatus
 
-FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 8.0
+BACKOFF = Backoff(first=0.5, longest=8.0)
 
 
 def run_to_end(
@@ -30,15 +30,13 @@ def run_to_end(
     """Submits a task, or takes the one that was, and runs it; a retryable failure is tried again
     while attempts are left. Of a run that others ended, the task is told: they may go on."""
     task_id = task_id or client.operations.submit(name, triggered_by, window=window)
-    pause = FIRST_PAUSE
-    while True:
+    for pause in BACKOFF.delays():
         result = worker.run_task(task_id)
         if not _worth_another(result) or not client.operations.requeue(task_id):
             break
         code = result.error.code if result.error else ""
         note(f"{name}: {code}, trying again in {pause:g} s")
         sleep(pause)
-        pause = min(2 * pause, LONGEST_PAUSE)
     if result.error is not None and result.error.code == Fenced.code:
         state = client.jobs.task(task_id).state
         show = f"lakeguard tasks show {task_id}"

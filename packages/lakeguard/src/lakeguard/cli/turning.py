@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.backoff import Backoff
+from lakeguard_sdk.error_lines import error_line
 from lakeguard_sdk.job import Ticked
 from lakeguard_sdk.state_errors import StateUnavailable
 
-FIRST_PAUSE_SECONDS = 1.0
-LONGEST_PAUSE_SECONDS = 30.0
+BACKOFF = Backoff(first=1.0, longest=30.0)
 BESIDE_SECONDS = 30.0
 """So often the ledger and what is late are looked after, beside the turns."""
 
@@ -33,20 +33,20 @@ class TurnLoop:
     def run(self) -> None:
         """Ends after the turn in which it was told to stop."""
         wait = self.wait or self.stopped.wait
-        away = 0.0
+        failures = 0
         while not self.stopped.is_set():
             try:
                 done = self.tick()
             except StateUnavailable as error:
-                if not away:
+                if not failures:
                     self.warn(f"the control plane is away, trying on: {error}")
-                away = min(max(away * 2, FIRST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
+                failures += 1
             else:
-                if away:
+                if failures:
                     self.warn("the control plane is back")
-                away = 0.0
+                failures = 0
                 self._told(done)
-            wait(away or self.pause_seconds)
+            wait(BACKOFF.after(failures) if failures else self.pause_seconds)
 
     def _told(self, done: Ticked) -> None:
         new = tuple(said for said in done.problems if said not in self._known)
@@ -71,7 +71,7 @@ def beside(
                 work()
                 known = ""
             except Exception as error:  # noqa: BLE001 - whatever it is, the next time may be well
-                said = said_of(error)
+                said = error_line(error)
                 if said != known:
                     warn(said)
                 known = said
@@ -83,9 +83,3 @@ def beside(
     finally:
         stopped.set()
         thread.join()
-
-
-def said_of(error: Exception) -> str:
-    """What nobody foresaw is told with its type: its words alone may say nothing."""
-    foreseen = isinstance(error, LakeGuardError | OSError)
-    return str(error) if foreseen else f"{type(error).__name__}: {error}"

@@ -11,6 +11,7 @@ from lakeguard.dispatch.changes import Change, change
 from lakeguard.dispatch.task import Task, task_from
 from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard.state.tables import tasks
+from lakeguard_sdk.backoff import Backoff, jitter
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.run import Failure
 from lakeguard_sdk.task_errors import NotRetryable
@@ -44,9 +45,8 @@ def may_pass(failure: Failure) -> bool:
 
 def pause(attempt: int, rules: DispatchSettings, luck: float) -> timedelta:
     """Doubles with each attempt up to the longest; between half of that and all, by ``luck``."""
-    doubled = rules.backoff_first_seconds * 2 ** min(attempt - 1, 20)
-    longest = min(doubled, rules.backoff_longest_seconds)
-    return timedelta(seconds=longest * (0.5 + luck / 2))
+    backoff = Backoff(rules.backoff_first_seconds, rules.backoff_longest_seconds)
+    return timedelta(seconds=jitter(backoff.after(attempt), lambda: luck))
 
 
 def queue_due_retries(connection: Connection, org_id: str, actor: str, at: datetime) -> list[Task]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
+
+from lakeguard_sdk.backoff import Backoff
 
 T = TypeVar("T")
 
 _THROWN_AWAY = frozenset({"40001", "40P01"})
 """A serialisation failure, a lost deadlock: nothing of the transaction is left."""
 _TIMES = 8
-_FIRST_PAUSE_SECONDS = 0.005
-_LONGEST_PAUSE_SECONDS = 1.0
+_BACKOFF = Backoff(first=0.005, longest=1.0)
 
 
 def transact(
@@ -56,6 +58,5 @@ def _once(engine: Engine, work: Callable[[Connection], T]) -> T:
 
 def _pauses() -> Iterator[float]:
     """Doubling, and by chance: who met once should not meet again."""
-    for number in range(_TIMES - 1):
-        longest = min(_FIRST_PAUSE_SECONDS * 2**number, _LONGEST_PAUSE_SECONDS)
+    for longest in islice(_BACKOFF.delays(), _TIMES - 1):
         yield longest * random.random()  # noqa: S311 - spreads load

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from lakeguard.settings import ChannelSettings
 from lakeguard.telling.book import Told, Waiting
+from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.telling import Telling, TellingOutcome
 
 KEPT = timedelta(days=7)
@@ -14,9 +15,8 @@ KEPT = timedelta(days=7)
 
 def pause_after(channel: ChannelSettings, attempts: int) -> timedelta:
     """Three times as long after each attempt, up to the longest that the channel allows."""
-    times: int = 3 ** min(attempts - 1, 20)
-    longest = timedelta(seconds=channel.longest_pause_seconds)
-    return min(timedelta(seconds=channel.pause_seconds) * times, longest)
+    backoff = Backoff(channel.pause_seconds, channel.longest_pause_seconds, factor=3)
+    return timedelta(seconds=backoff.after(attempts))
 
 
 def due(channel: ChannelSettings, waiting: Waiting[Told], now: datetime) -> Waiting[Told]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gc
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -73,9 +70,8 @@ def _launch_some(heart: Heart, roster: Roster, at: datetime) -> Turn:
 
     def work(connection: Connection) -> Turn:
         rows = connection.execute(statements.take_due(heart.org_id, at)).all()
-        with _collecting.later():
-            wishes, moves, told = _owed(heart.org_id, rows, roster, at)
-            launches = launch(connection, heart, wishes, jobs_now)
+        wishes, moves, told = _owed(heart.org_id, rows, roster, at)
+        launches = launch(connection, heart, wishes, jobs_now)
         reached("trigger.launched")
         statements.move_schedules(connection, moves)
         reached("trigger.moved")
@@ -84,35 +80,6 @@ def _launch_some(heart: Heart, roster: Roster, at: datetime) -> Turn:
     found = heart.database.transact(work)
     reached("trigger.committed")
     return found
-
-
-class _Collecting:
-    """Of tens of thousands of rows that are made in one go, none is garbage before the end; to
-    look through them again and again would take a fifth of the time. Of several at once the last
-    that is done has it collected again."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._before = True
-
-    @contextmanager
-    def later(self) -> Iterator[None]:
-        with self._lock:
-            if self._inside == 0:
-                self._before = gc.isenabled()
-                gc.disable()
-            self._inside += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._inside -= 1
-                if self._inside == 0 and self._before:
-                    gc.enable()
-
-
-_collecting = _Collecting()
 
 
 def _changed(

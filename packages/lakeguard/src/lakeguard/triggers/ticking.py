@@ -17,6 +17,7 @@ from lakeguard.triggers.looking import Looking
 from lakeguard.triggers.roster import Roster, read_roster
 from lakeguard.triggers.schedules import follow_definitions, launch_due
 from lakeguard.triggers.updates import launch_updated
+from lakeguard_sdk.error_lines import error_line
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.job import Launch, Ticked
 from lakeguard_sdk.state_errors import StateUnavailable
@@ -98,21 +99,13 @@ def _guarded(
     except but:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, the other loops have their turn
-        said = _said(error)
+        said = error_line(error)
         if not isinstance(error, LakeGuardError) and watch.failing.get(name) != said:
             _log.error("the loop %s failed", name, exc_info=error)
         watch.failing[name] = said
         return Ticked(problems=(f"{name}: {said}",))
     watch.failing.pop(name, None)
     return done
-
-
-def _said(error: Exception) -> str:
-    """One line; what nobody foresaw has its type before it, for its words may say nothing."""
-    kind, line = type(error).__name__, str(error).strip().partition("\n")[0]
-    if isinstance(error, LakeGuardError):
-        return line or kind
-    return f"{kind}: {line}" if line else kind
 
 
 def _together(turns: Sequence[Ticked]) -> Ticked:

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lakeguard.settings import DispatchSettings
+from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Worker
 from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
-from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.error_lines import discreet_line
 from lakeguard_sdk.ports import Ledger
 
 Thing = tuple[str, ...]
@@ -22,10 +23,10 @@ Thing = tuple[str, ...]
 
 @dataclass(frozen=True)
 class _Rest:
-    """After a failure; the next one is followed by a rest twice as long, up to the longest."""
+    """After so many failures in a row."""
 
     until: float
-    seconds: float
+    failures: int
     said: str
 
 
@@ -57,7 +58,7 @@ class Deliveries:
         try:
             (found,) = worker.markers([place])
         except Exception as error:  # noqa: BLE001 - whatever it is, others are looked at
-            return PlaceMarkers(place=place, problem=_said(error))
+            return PlaceMarkers(place=place, problem=discreet_line(error))
         return found
 
     def _deliver(self, worker: Worker, delivery: Delivery) -> bool:
@@ -67,7 +68,7 @@ class Deliveries:
         try:
             done = worker.deliver(delivery)
         except Exception as error:  # noqa: BLE001 - whatever it is, others are delivered
-            self._note(thing, _said(error))
+            self._note(thing, discreet_line(error))
             return False
         self._note(thing, "")
         return done
@@ -81,17 +82,11 @@ class Deliveries:
             self.resting.pop(thing, None)
             return
         last = self.resting.get(thing)
-        seconds = float(self.pauses.backoff_first_seconds)
-        if last is not None:
-            seconds = min(2 * last.seconds, float(self.pauses.backoff_longest_seconds))
+        failures = 1 if last is None else last.failures + 1
+        backoff = Backoff(self.pauses.backoff_first_seconds, self.pauses.backoff_longest_seconds)
         if last is None or last.said != said:
             self.warn(said)
-        self.resting[thing] = _Rest(self.steady() + seconds, seconds, said)
-
-
-def _said(error: Exception) -> str:
-    """What nobody foresaw is told by its type: its words may hold values."""
-    return str(error) if isinstance(error, LakeGuardError) else type(error).__name__
+        self.resting[thing] = _Rest(self.steady() + backoff.after(failures), failures, said)
 
 
 def _place(place: DataPlace) -> Thing:

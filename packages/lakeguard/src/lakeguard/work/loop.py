@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from queue import Empty, SimpleQueue
 
+from lakeguard.work import pauses
 from lakeguard.work.attempt import Attempt, Ended, Ending
 from lakeguard.work.keeping import keeping_leases
-from lakeguard.work.pauses import growing_pauses, is_waited_out, spread
+from lakeguard.work.pauses import is_waited_out
+from lakeguard_sdk.backoff import jitter
 from lakeguard_sdk.dispatch import Assignment, Dispatch, RefusedTask
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.run import Failure, WorkerIdentity
@@ -91,12 +93,12 @@ class WorkLoop:
                 continue  # more may wait behind what was refused
             if self.manner.drain and idle and not taken:
                 return
-            self._rest(spread(self.manner.poll_seconds))
+            self._rest(jitter(self.manner.poll_seconds))
 
     def _taken(self) -> Sequence[Assignment]:
         """As much as there are free slots; while the State is away, it is waited for."""
         free = self.manner.slots - len(self._attempts)
-        pauses = growing_pauses()
+        delays = pauses.BACKOFF.jittered()
         away = False
         while free > 0 and not self._stops:
             try:
@@ -107,7 +109,7 @@ class WorkLoop:
                 if not away:
                     self.tell(Told.AWAY, None, None, str(error))
                 away = True
-                self._rest(next(pauses))
+                self._rest(next(delays))
                 continue
             if away:
                 self.tell(Told.BACK, None, None, "")

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from lakeguard.work import pauses
 from lakeguard.work.attempt import ENDINGS, Attempt, Ended, Ending
-from lakeguard.work.pauses import growing_pauses, is_waited_out
+from lakeguard.work.pauses import is_waited_out
 from lakeguard_sdk.dispatch import Dispatch, TaskReport
 from lakeguard_sdk.errors import Fenced, LakeGuardError
 from lakeguard_sdk.faultpoints import reached
@@ -47,7 +48,7 @@ def _heard(attempt: Attempt, ask: Callable[[], Answer]) -> Answer:
 
     Once the attempt is lost, or its worker is to end, no longer.
     """
-    for pause in growing_pauses():
+    for pause in pauses.BACKOFF.jittered():
         try:
             return ask()
         except LakeGuardError as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.client import connect as connect_client
 from lakeguard_sdk.command_errors import BuiltByProgram
@@ -31,7 +32,7 @@ from openlaketx.run import note, noting
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_FIRST_PAUSE = 0.5
+_BACKOFF = Backoff(first=0.5)
 
 
 def connect(url: str | Path, env: str | None = None) -> Connection:
@@ -138,13 +139,12 @@ class Connection:
         operations.reap()
         task = operations.submit(dataset, person())
         worker = SparkWorker(self._client.for_worker(), lambda: spark)
-        pause = _FIRST_PAUSE
-        while True:
+        for pause in _BACKOFF.delays():
             result = worker.run_task(task, frame)
             if result.error is None or not result.error.retryable or not operations.requeue(task):
                 return result
             time.sleep(pause)
-            pause *= 2
+        raise AssertionError("delays never end")
 
 
 def _register(registry: Registry, found: Definitions, dataset: DatasetName) -> None:

@@ -15,11 +15,12 @@ from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.output import answer
 from lakeguard.cli.progress import note
 from lakeguard.cli.stopping import stopping
-from lakeguard.cli.turning import BESIDE_SECONDS, TurnLoop, beside, said_of
+from lakeguard.cli.turning import BESIDE_SECONDS, TurnLoop, beside
 from lakeguard.cli.views.dispatcher import TurnTeller, turn_lines
 from lakeguard.settings import Settings, load_settings
 from lakeguard.work import Deliveries
 from lakeguard_sdk.client import Client, local_worker
+from lakeguard_sdk.error_lines import error_line
 from lakeguard_sdk.job import Ticked
 
 
@@ -74,7 +75,7 @@ def _one_turn(client: Client, settings: Settings) -> Ticked:
     try:
         delivered = _deliveries(client, settings, problems.append).catch_up()
     except Exception as error:  # noqa: BLE001 - whatever it is, the turn was done
-        problems.append(said_of(error))
+        problems.append(error_line(error))
     said = (*done.problems, *(f"deliveries: {problem}" for problem in problems))
     return done.model_copy(update={"delivered": delivered, "problems": said})
 
