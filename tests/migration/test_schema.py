@@ -12,6 +12,7 @@ from sqlalchemy import Boolean, Column, Integer, MetaData, Table, inspect, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateSchema
 
+from lakeguard.ledger.promotions import Way
 from lakeguard.state.column_types import UtcTime
 from lakeguard.state.database import Database
 from lakeguard.state.facts import record
@@ -19,7 +20,7 @@ from lakeguard.state.guards import guard_statements
 from lakeguard.state.head import SCHEMA_HEAD
 from lakeguard.state.metadata import MUTABLE_COLUMNS, QUEUES
 from lakeguard.state.migrating import create_views, scripts
-from lakeguard.state.tables import documents, metadata
+from lakeguard.state.tables import documents, metadata, promotion_status, tasks
 from lakeguard.state.views import view_metadata
 from lakeguard_sdk.state_errors import StateMismatch, StateMissing, StateUnavailable
 from tests.migration.listing import listing, parts_of
@@ -131,6 +132,34 @@ def test_a_written_row_stays(migrated: Database) -> None:
             connection.execute(text(statement))
     with migrated.read() as connection:
         assert connection.scalar(text("SELECT body FROM documents")) == "{}"
+
+
+def test_no_answer_without_a_decision(migrated: Database) -> None:
+    row = {
+        **Way("ds_1", "source", "bronze")._asdict(),
+        "allowed": True,
+        "evaluated_at": datetime(2026, 1, 1, tzinfo=UTC),
+        "reason": "because",
+        "org_id": "default",
+        "state": "PROMOTED",
+    }
+    with pytest.raises(IntegrityError), migrated.write() as connection:
+        connection.execute(promotion_status.insert(), row)
+
+
+def test_attempts_may_exceed_the_limit_but_not_be_negative(migrated: Database) -> None:
+    """Whoever retries a task by hand may go beyond the attempts that it has by itself."""
+    task = {
+        "task_id": "t", "org_id": "default", "kind": "build", "dataset_id": "ds",
+        "dedupe_key": "k", "parameters": "{}", "triggered_by": "cli", "max_attempts": 3,
+        "created_at": datetime(2026, 1, 1, tzinfo=UTC), "state": "failed", "attempt": 3,
+    }  # fmt: skip
+    with migrated.write() as connection:
+        connection.execute(tasks.insert(), task)
+        connection.execute(text("UPDATE tasks SET attempt = 4"))
+    for statement in ("UPDATE tasks SET attempt = -1", "UPDATE tasks SET priority = 9"):
+        with pytest.raises(IntegrityError), migrated.write() as connection:
+            connection.execute(text(statement))
 
 
 def test_no_table_can_be_emptied(migrated_schema: Database) -> None:

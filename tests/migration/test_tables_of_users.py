@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from alembic.migration import MigrationContext
-from alembic.operations import Operations
+from pathlib import Path
+
+import pytest
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.schema import CreateSchema
 
 from lakeguard.state.database import Database
-from lakeguard.state.migrating import scripts
+from tests.migration.later_version import LATER, install_later_version
 
 
 def create_theirs(connection: Connection, over: str) -> None:
@@ -25,17 +26,6 @@ def create_theirs(connection: Connection, over: str) -> None:
 def create_schema(connection: Connection, database: Database) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(CreateSchema(database.schema))
-
-
-def migrate_only_to(connection: Connection, revision: str) -> None:
-    """As a State stood when that migration was the last."""
-    directory = scripts()
-    context = MigrationContext.configure(connection)
-    context._ensure_version_table()
-    with Operations.context(context):
-        for script in reversed(list(directory.iterate_revisions(revision, "base"))):
-            script.module.upgrade()
-    context.stamp(directory, revision)
 
 
 def assert_theirs(database: Database) -> None:
@@ -55,13 +45,15 @@ def test_what_was_there_before_the_state_stays(database: Database) -> None:
     assert_theirs(database)
 
 
-def test_what_reads_the_tables_of_an_older_state_stays(database: Database) -> None:
-    with database.write() as connection:
-        create_schema(connection, database)
-        migrate_only_to(connection, "0002")
-        create_theirs(connection, over="run_history")
+def test_what_reads_the_tables_of_an_older_state_stays(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     database.migrate()
-    database.check()
+    with database.write() as connection:
+        create_theirs(connection, over="run_history")
+    install_later_version(tmp_path, monkeypatch)
+    database.migrate()
+    assert database.revision() == LATER
     assert_theirs(database)
 
 

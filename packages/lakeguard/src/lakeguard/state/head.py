@@ -1,3 +1,3 @@
 """The schema revision that this version of the code reads and writes."""
 
-SCHEMA_HEAD = "0014"
+SCHEMA_HEAD = "0001"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from alembic.config import Config
@@ -9,10 +10,12 @@ from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, inspect, text
-from sqlalchemy.schema import CreateSchema
+from sqlalchemy.schema import CreateIndex, CreateSchema, CreateTable
 
+from lakeguard.state.guards import guard_statements
 from lakeguard.state.head import SCHEMA_HEAD
 from lakeguard.state.locking import SCHEMA, hold
+from lakeguard.state.tables import metadata
 from lakeguard.state.views import view_statements
 from lakeguard_sdk.state_errors import StateMismatch
 
@@ -47,15 +50,34 @@ def upgrade(engine: Engine, place: str) -> None:
         with Operations.context(context):
             for script in reversed(missing):
                 script.module.upgrade()
-        _drop_views(connection)
         create_views(connection)
         context.stamp(directory, SCHEMA_HEAD)
 
 
+def create_tables(connection: Connection) -> None:
+    """Every table with its indexes and the triggers that make it append-only."""
+    _execute(connection, _table_statements(connection))
+    _execute(connection, guard_statements(metadata.sorted_tables, connection.dialect.name))
+
+
 def create_views(connection: Connection) -> None:
     """Views hold no rows: they are made anew from the code whenever the schema changes."""
-    for name, select in view_statements(connection.dialect.name).items():
-        connection.exec_driver_sql(f"CREATE VIEW {name} AS {select}")
+    views = view_statements(connection.dialect.name)
+    _execute(connection, (f"CREATE VIEW {name} AS {select}" for name, select in views.items()))
+
+
+def _table_statements(connection: Connection) -> Iterator[str]:
+    for table in metadata.sorted_tables:
+        yield str(CreateTable(table).compile(dialect=connection.dialect))
+        for index in sorted(table.indexes, key=lambda each: str(each.name)):
+            yield str(CreateIndex(index).compile(dialect=connection.dialect))
+
+
+def _execute(connection: Connection, statements: Iterable[str]) -> None:
+    """On PostgreSQL in one round trip; SQLite takes one statement at a time."""
+    batches = [";\n".join(statements)] if connection.dialect.name == "postgresql" else statements
+    for batch in batches:
+        connection.exec_driver_sql(batch, execution_options={"no_parameters": True})
 
 
 def _drop_views(connection: Connection) -> None:
