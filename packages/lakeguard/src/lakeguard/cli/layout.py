@@ -43,6 +43,15 @@ def _cells(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
+def clipped(text: str, columns: int) -> str:
+    """As much of a text without colours as fits, with … where more follows."""
+    if width(text) <= columns:
+        return text
+    while text and width(text) >= columns:
+        text = text[:-1]
+    return text + "…"
+
+
 def padded(text: str, columns: int, *, right: bool = False) -> str:
     space = " " * max(0, columns - width(text))
     return space + text if right else text + space

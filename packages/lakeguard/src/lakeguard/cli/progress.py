@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import cycle
 from typing import Any
 
 import click
 
 from lakeguard.cli.inert import inert
+from lakeguard.cli.layout import clipped
 from lakeguard.cli.output import colour
 from lakeguard_sdk.client import Progress
 
@@ -33,11 +37,16 @@ WARNINGS = {
 }
 """Stages that stay on the screen: what went wrong without stopping the run."""
 
+_DOTS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_FRAME_SECONDS = 0.1
+_CLEAR_LINE = "\r\x1b[K"
+_HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
+
 
 @contextmanager
 def working(what: str) -> Iterator[Progress]:
     """A spinner that names the stage on a terminal, one plain line elsewhere."""
-    if not sys.stderr.isatty():
+    if not _is_screen():
         click.echo(f"{what} …", err=True)
         yield warn
         return
@@ -88,7 +97,7 @@ class Board:
 @contextmanager
 def working_on_many() -> Iterator[Board]:
     """One spinner with the stage of every run on a terminal, a line for each run elsewhere."""
-    if not sys.stderr.isatty():
+    if not _is_screen():
         yield Board(None)
         return
     with _spinner("starting") as show:
@@ -98,26 +107,81 @@ def working_on_many() -> Iterator[Board]:
 @contextmanager
 def _spinner(first: str) -> Iterator[Callable[[str], None]]:
     """What is shown beside it can be changed; a note meanwhile stands above it."""
-    from rich.console import Console
-    from rich.text import Text
+    spinner = Spinner(first)
+    _notes.append(spinner.print_above)
+    try:
+        with spinner.turning():
+            yield spinner.show
+    finally:
+        _notes.pop()
 
-    console = Console(stderr=True, no_color=colour() is False, highlight=False)
-    with console.status(_plain(first), spinner="dots") as status:
-        _notes.append(lambda text: console.print(Text.from_ansi(text)))
+
+class Spinner:
+    """One line on standard error that is drawn again and again in place."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._frames = cycle(_frames())
+        self._drawing = threading.Lock()
+
+    @contextmanager
+    def turning(self) -> Iterator[None]:
+        """Turns while the block runs, and leaves nothing on the screen."""
+        stopped = threading.Event()
+
+        def turn() -> None:
+            while not stopped.wait(_FRAME_SECONDS):
+                self._draw()
+
+        thread = threading.Thread(target=turn, daemon=True)
+        self._draw(_HIDE_CURSOR)
+        thread.start()
         try:
-            yield lambda text: status.update(_plain(text))
+            yield
         finally:
-            _notes.pop()
+            stopped.set()
+            thread.join()
+            with self._drawing:
+                _write(_CLEAR_LINE + _SHOW_CURSOR)
+
+    def show(self, text: str) -> None:
+        self._text = text
+        self._draw()
+
+    def print_above(self, text: str) -> None:
+        with self._drawing:
+            _write(_CLEAR_LINE)
+            click.echo(text, err=True, color=colour())
+        self._draw()
+
+    def _draw(self, before: str = "") -> None:
+        room = shutil.get_terminal_size().columns - 3  # the frame, a space, the cursor
+        with self._drawing:
+            _write(f"{before}{_CLEAR_LINE}{next(self._frames)} {clipped(inert(self._text), room)}")
+
+
+def _frames() -> str:
+    try:
+        _DOTS.encode(sys.stderr.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return "|/-\\"
+    return _DOTS
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def _is_screen() -> bool:
+    """Whether standard error is a terminal on which a line can be drawn again."""
+    return sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def warn(stage: str, facts: dict[str, Any]) -> None:
     """Tells a stage that went wrong, under the name of its dataset; of others, nothing."""
     if stage in WARNINGS:
         note(inert(WARNINGS[stage].format(**facts)))
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
 
 
 _notes: list[Callable[[str], None]] = []
