@@ -17,8 +17,8 @@ from lakeguard.promotion.reaping import reap
 from lakeguard.registry.store import require_dataset
 from lakeguard_sdk import Client
 from lakeguard_sdk.client import local_worker
-from lakeguard_sdk.command_errors import NotAdoptable
 from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.errors import NotAdoptable
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunResult

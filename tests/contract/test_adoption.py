@@ -13,11 +13,9 @@ from deltalake import DeltaTable, write_deltalake
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.adoption import AdoptionPlan
 from lakeguard_sdk.client import local_worker
-from lakeguard_sdk.command_errors import AlreadyGoverned
 from lakeguard_sdk.commits import TABLE_PROPERTIES
 from lakeguard_sdk.definition import Definitions, SourceMapping, TargetDefinition
-from lakeguard_sdk.definition_errors import InvalidDefinitions
-from lakeguard_sdk.errors import Fenced, NotApproved
+from lakeguard_sdk.errors import AlreadyGoverned, Fenced, InvalidDefinitions, NotApproved
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.names import DatasetName, parse_address
 from lakeguard_sdk.processes import this_process

@@ -19,9 +19,8 @@ from lakeguard.plane import rebuild_embedded
 from lakeguard.relay import background
 from lakeguard.telling.carrying import carrier_of
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.alert_errors import AlertNotSent, UnknownChannel
 from lakeguard_sdk.alerting import Alert
-from lakeguard_sdk.errors import SettingsError
+from lakeguard_sdk.errors import AlertNotSent, SettingsError, UnknownChannel
 from lakeguard_sdk.telling import Telling, TellingOutcome
 from tests.faults import mortal_messenger
 from tests.worlds.channels import (

@@ -20,7 +20,7 @@ from lakeguard_sdk.definition import (
     SourceMapping,
     TargetDefinition,
 )
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan, RunResult, SourceBuild

@@ -8,9 +8,9 @@ import pytest
 
 from lakeguard.promotion.canceling import MOST_ROUNDS
 from lakeguard_sdk import Client, connect
+from lakeguard_sdk.errors import NotCancelable
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, Intent, RunPlan, RunTicket
-from lakeguard_sdk.task_errors import NotCancelable
 from lakeguard_sdk.words import TaskState
 from tests.worlds.deaths import meanwhile
 from tests.worlds.hand_work import evidence_of

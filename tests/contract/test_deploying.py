@@ -13,11 +13,16 @@ from lakeguard.jobs.deploying import Superseded, cancel_superseded
 from lakeguard.state.tables import dag_activations, dag_versions
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.dispatch import TaskAnswer, TaskReport
-from lakeguard_sdk.errors import BaseMoved, Fenced, SecretReason
-from lakeguard_sdk.job_errors import GraphLeft, UnknownGraph
+from lakeguard_sdk.errors import (
+    BaseMoved,
+    Fenced,
+    GraphLeft,
+    NotRetryable,
+    SecretReason,
+    UnknownGraph,
+)
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan
-from lakeguard_sdk.task_errors import NotRetryable
 from lakeguard_sdk.words import TaskState
 from tests.worlds.hand_work import evidence_of, run_by_hand
 from tests.worlds.job_graphs import DOUBLE, LOAD, REPORT, deployed_world, job, revise, world

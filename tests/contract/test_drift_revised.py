@@ -15,8 +15,8 @@ from lakeguard.registry.store import apply_plan
 from lakeguard.settings import load_settings
 from lakeguard_sdk import Client, faultpoints
 from lakeguard_sdk.definition import ColumnDefinition, Definitions
+from lakeguard_sdk.errors import ColumnsUnderWay, DefinitionMoved
 from lakeguard_sdk.load import Load
-from lakeguard_sdk.move_errors import ColumnsUnderWay, DefinitionMoved
 from lakeguard_sdk.run import Failure, Intent, RunPlan
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.words import LoadType, RunStatus

@@ -13,7 +13,7 @@ from lakeguard.ledger import events as ledger_events
 from lakeguard.state.tables import dataset_pointers, events
 from lakeguard.telling import messenger
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.event_errors import EventNotSent
+from lakeguard_sdk.errors import EventNotSent
 from lakeguard_sdk.events import EventKind
 from lakeguard_sdk.telling import TellingOutcome
 from tests.worlds.channels import SECRET_VARIABLE, lines_of

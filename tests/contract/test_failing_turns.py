@@ -11,8 +11,8 @@ from lakeguard.triggers import ticking
 from lakeguard.triggers.roster import Roster
 from lakeguard.triggers.ticking import Watch, tick
 from lakeguard_sdk.definition import JobDefinition
+from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.job import Ticked
-from lakeguard_sdk.state_errors import StateUnavailable
 from tests.worlds.databases import KINDS
 from tests.worlds.triggered_jobs import Plane, job, make_plane
 

@@ -17,8 +17,7 @@ from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.settings.nouns import SecretReference
 from lakeguard.state.database import Database
 from lakeguard_sdk.definition import Definitions, JobDefinition
-from lakeguard_sdk.errors import SettingsError
-from lakeguard_sdk.report_errors import BadPlace, PlaceTaken
+from lakeguard_sdk.errors import BadPlace, PlaceTaken, SettingsError
 from lakeguard_sdk.signed_post import signature
 from lakeguard_sdk.task_token import token_of
 from tests.worlds.begun_tasks import begun, make_heart

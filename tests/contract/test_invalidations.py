@@ -10,14 +10,14 @@ from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.plane import open_state, wire
 from lakeguard.settings import load_settings
 from lakeguard_sdk.definition import DatasetDefinition, Definitions, JobDefinition
-from lakeguard_sdk.invalidation import End, InvalidationRow, Reason
-from lakeguard_sdk.partition_errors import (
+from lakeguard_sdk.errors import (
     InvalidationOver,
     NeverBuiltAgain,
     NoSuchReach,
     UnknownInvalidation,
     WhyNeeded,
 )
+from lakeguard_sdk.invalidation import End, InvalidationRow, Reason
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.reach import Reach
 from lakeguard_sdk.run import Failure, Window

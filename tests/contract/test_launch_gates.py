@@ -13,11 +13,11 @@ from lakeguard.state.tables import md_job_execution
 from lakeguard_sdk import Client
 from lakeguard_sdk.definition import PolicyDefinition, SourceMapping
 from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.errors import NotRetryable
 from lakeguard_sdk.job import Launch
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan
 from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.task_errors import NotRetryable
 from lakeguard_sdk.words import Enforcement, Layer, PolicyType, TaskState
 from tests.worlds.hand_work import run_by_hand
 from tests.worlds.job_graphs import (

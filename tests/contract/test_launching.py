@@ -21,8 +21,8 @@ from lakeguard.promotion.opening import open_run
 from lakeguard.state.database import Database
 from lakeguard.state.tables import md_jobs, outbox, tasks
 from lakeguard_sdk.definition import ColumnDefinition, Definitions, FromSql, PolicyDefinition
+from lakeguard_sdk.errors import KeySpent, LaunchInvalid, NothingToDeploy, UnknownJob
 from lakeguard_sdk.job import Launch
-from lakeguard_sdk.job_errors import KeySpent, LaunchInvalid, NothingToDeploy, UnknownJob
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan

@@ -9,12 +9,10 @@ import pytest
 
 from lakeguard.embedded.dispatch import EmbeddedDispatch
 from lakeguard.state.database import Database
-from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.errors import Fenced, NotHandedOver, ReportOverdue
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.report_errors import NotHandedOver
 from lakeguard_sdk.run import WorkerIdentity
 from lakeguard_sdk.words import TaskKind, TaskState
-from lakeguard_sdk.work_errors import ReportOverdue
 from tests.worlds.planes import ELSEWHERE
 from tests.worlds.queues import DONE, Queue, job, make_queue
 from tests.worlds.triggered_jobs import counted_statements

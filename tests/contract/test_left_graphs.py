@@ -10,9 +10,9 @@ from lakeguard.embedded.jobs import EmbeddedJobs
 from lakeguard.jobs.deploying import cancel_superseded
 from lakeguard.promotion.canceling import cancel_left
 from lakeguard_sdk import Client, connect
+from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Intent, RunPlan
-from lakeguard_sdk.state_errors import StateUnavailable
 from lakeguard_sdk.words import TaskState
 from tests.worlds.deaths import meanwhile
 from tests.worlds.hand_work import evidence_of, run_by_hand

@@ -10,13 +10,11 @@ import pytest
 from deltalake import DeltaTable
 
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.command_errors import MaintenanceRefused
 from lakeguard_sdk.compaction import CompactionPlan
-from lakeguard_sdk.errors import TableBusy
+from lakeguard_sdk.errors import FilesRemoved, MaintenanceRefused, TableBusy
 from lakeguard_sdk.maintenance import Removal, RemovalKind
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.proof import FindingKind
-from lakeguard_sdk.rollback_errors import FilesRemoved
 from lakeguard_sdk.run import Failure, RunPlan
 from lakeguard_sdk.words import LoadType
 from tests.worlds.hand_work import compact_by_hand, evidence_of, run_by_hand, shown

@@ -20,8 +20,7 @@ from lakeguard_sdk.definition import (
     RuleDefinition,
     SourceDefinition,
 )
-from lakeguard_sdk.definition_errors import InvalidDefinitions
-from lakeguard_sdk.errors import BaseMoved, RollbackBlocked, TableBusy
+from lakeguard_sdk.errors import BaseMoved, InvalidDefinitions, RollbackBlocked, TableBusy
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan, RunResult, SqlBuild

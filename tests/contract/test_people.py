@@ -14,9 +14,7 @@ from lakeguard.embedded.jobs import EmbeddedJobs
 from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.state.tables import outbox, users
 from lakeguard_sdk import Client
-from lakeguard_sdk.errors import LakeGuardError
-from lakeguard_sdk.job_errors import NothingToDeploy
-from lakeguard_sdk.people_errors import BadUserName
+from lakeguard_sdk.errors import BadUserName, LakeGuardError, NothingToDeploy
 from tests.worlds.job_projects import JOB, job_project, trigger
 from tests.worlds.planes import NUMBERS
 

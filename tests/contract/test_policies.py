@@ -13,8 +13,7 @@ from lakeguard_sdk.definition import (
     PolicyDefinition,
     RuleDefinition,
 )
-from lakeguard_sdk.definition_errors import InvalidDefinitions
-from lakeguard_sdk.errors import RollbackBlocked
+from lakeguard_sdk.errors import InvalidDefinitions, RollbackBlocked
 from lakeguard_sdk.measure import SampleMatches, measure_key
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunResult

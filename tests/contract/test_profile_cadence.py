@@ -14,11 +14,10 @@ from lakeguard.promotion import profile_cadence
 from lakeguard_sdk import Client
 from lakeguard_sdk.client import WorkerClient, profile
 from lakeguard_sdk.definition import ColumnDefinition, Definitions
-from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.errors import Fenced, ProfileRefused
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.profile import Profile
-from lakeguard_sdk.profile_errors import ProfileRefused
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import LoadType
 from openlaketx.jobs.profiling import profile_if_due

@@ -10,10 +10,9 @@ import pytest
 from lakeguard_sdk import Client
 from lakeguard_sdk.client import profile
 from lakeguard_sdk.definition import ColumnDefinition, Definitions, FromSql
-from lakeguard_sdk.errors import NotRegistered, UnknownVersion
+from lakeguard_sdk.errors import NotRegistered, ProfileNotMasked, ProfileRefused, UnknownVersion
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.profile import ColumnProfile, Frequent, Profile
-from lakeguard_sdk.profile_errors import ProfileNotMasked, ProfileRefused
 from lakeguard_sdk.words import LoadType
 from tests.worlds.definitions import dataset, policy, source
 from tests.worlds.hand_work import run_by_hand

@@ -22,10 +22,9 @@ from lakeguard.state.tables import promotion_current, promotion_status
 from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.errors import RollbackBlocked
+from lakeguard_sdk.errors import PromotionRefused, RollbackBlocked
 from lakeguard_sdk.measure import CountIf, measure_key
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.promotion_errors import PromotionRefused
 from lakeguard_sdk.run import Failure, RunPlan
 from lakeguard_sdk.words import PolicyType, Severity
 from tests.worlds.foreign_tables import adopt, foreign_project

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import connect
-from lakeguard_sdk.errors import BaseMoved, TableBusy
+from lakeguard_sdk.errors import BaseMoved, NothingWaits, TableBusy
 from lakeguard_sdk.quarantine import KeptChoice, KeptState
-from lakeguard_sdk.quarantine_errors import NothingWaits
 from lakeguard_sdk.run import RunPlan
 from tests.contract.test_quarantine import balance, in_table
 from tests.worlds.hand_work import shown

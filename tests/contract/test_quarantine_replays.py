@@ -10,11 +10,17 @@ import pytest
 from lakeguard.promotion.replaying import replay_load
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.definition import ColumnDefinition
-from lakeguard_sdk.errors import BaseMoved, SecretReason, TableBusy
+from lakeguard_sdk.errors import (
+    BaseMoved,
+    NothingWaits,
+    NotReplayable,
+    SecretReason,
+    TableBusy,
+    WriteOffInvalid,
+)
 from lakeguard_sdk.evidence import Changes, SourcePosition
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.quarantine import KeptChoice, KeptState, QuarantineBuild
-from lakeguard_sdk.quarantine_errors import NothingWaits, NotReplayable, WriteOffInvalid
 from lakeguard_sdk.run import RunResult, Window
 from lakeguard_sdk.words import Deletes, HashStrategy, LoadType, RunStatus
 from tests.contract.test_quarantine import balance, in_table, states

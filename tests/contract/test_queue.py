@@ -8,9 +8,8 @@ from sqlalchemy import event
 from lakeguard.dispatch.tasks import ticket_of
 from lakeguard.state.database import Database
 from lakeguard_sdk.dispatch import RefusedTask, TaskAnswer
-from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.errors import Fenced, NotCancelable, NotRetryable, TaskCanceled, UnknownTask
 from lakeguard_sdk.run import Failure
-from lakeguard_sdk.task_errors import NotCancelable, NotRetryable, TaskCanceled, UnknownTask
 from lakeguard_sdk.words import TaskKind, TaskState
 from tests.worlds.planes import ELSEWHERE
 from tests.worlds.queues import BUSY, DONE, WRONG, Queue, job, make_queue

@@ -17,7 +17,7 @@ from lakeguard.relay.rebuilding import Rebuild
 from lakeguard.relay.rows import from_arrow, state_rows
 from lakeguard.state.database import Database
 from lakeguard.state.guards import missing_guards
-from lakeguard_sdk.ledger_errors import (
+from lakeguard_sdk.errors import (
     LakeOwned,
     LedgerOrphaned,
     LedgerUnreadable,

@@ -16,8 +16,8 @@ from lakeguard.state.tables import received_events
 from lakeguard.triggers.received import receive
 from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.dispatch import Assignment
+from lakeguard_sdk.errors import EventDiffers, NoEvent, SecretEvent
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.trigger_errors import EventDiffers, NoEvent, SecretEvent
 from tests.worlds.databases import KINDS
 from tests.worlds.planes import NUMBERS
 from tests.worlds.triggered_jobs import Plane, body, counted_statements, job, make_plane

@@ -21,9 +21,15 @@ from lakeguard.state import facts
 from lakeguard.state.database import Database
 from lakeguard.state.tables import documents
 from lakeguard_sdk import faultpoints
+from lakeguard_sdk.errors import (
+    LakeOwned,
+    LedgerGone,
+    LedgerOlder,
+    StateForked,
+    StateOlder,
+    StateUnavailable,
+)
 from lakeguard_sdk.faultpoints import POINTS
-from lakeguard_sdk.ledger_errors import LakeOwned, LedgerGone, LedgerOlder, StateForked, StateOlder
-from lakeguard_sdk.state_errors import StateUnavailable
 from tests.worlds.databases import discard, fresh_database
 from tests.worlds.deaths import dying_at
 from tests.worlds.ledgers import (

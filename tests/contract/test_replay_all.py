@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard.state.database import Database
-from lakeguard_sdk.errors import NotRegistered
-from lakeguard_sdk.memory_errors import SemanticsUnknown
+from lakeguard_sdk.errors import NotRegistered, SemanticsUnknown
 from lakeguard_sdk.names import DatasetName
 from tests.worlds.planes import NUMBERS
 from tests.worlds.proofs import ProvenLake, make_proven_lake

@@ -20,12 +20,13 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.state import tables as t
 from lakeguard.state.database import Database
 from lakeguard_sdk.dispatch import Output, TaskAnswer, TaskReport
-from lakeguard_sdk.errors import Fenced, UnknownRun
-from lakeguard_sdk.report_errors import (
+from lakeguard_sdk.errors import (
+    Fenced,
     NotReported,
     OutputThere,
     ReportedOtherwise,
     ReportRefused,
+    UnknownRun,
 )
 from lakeguard_sdk.run import Failure, RunTicket
 from lakeguard_sdk.words import RunStatus, TaskKind, TaskState

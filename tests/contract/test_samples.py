@@ -9,12 +9,11 @@ import pytest
 
 from lakeguard_sdk import Client
 from lakeguard_sdk.definition import ColumnDefinition, Definitions, PolicyDefinition
-from lakeguard_sdk.errors import Fenced, UnknownRun
+from lakeguard_sdk.errors import Fenced, SampleNotMasked, SampleRefused, UnknownRun
 from lakeguard_sdk.measure import SampleMatches, measure_key
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import Failure
 from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, untold_texts
-from lakeguard_sdk.sample_errors import SampleNotMasked, SampleRefused
 from lakeguard_sdk.words import Enforcement, Outcome, Severity, SourceFormat
 from tests.worlds.definitions import dataset, policy, rule, source
 from tests.worlds.hand_work import run_by_hand

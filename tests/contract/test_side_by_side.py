@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk.comparison import Subject
-from lakeguard_sdk.errors import UnknownRun
-from lakeguard_sdk.memory_errors import NotComparable
+from lakeguard_sdk.errors import NotComparable, UnknownRun
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.words import RunStatus, Verdict
 from tests.worlds.past_runs import apply_rules, definitions_of, past_project, past_run, with_rules

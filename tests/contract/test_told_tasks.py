@@ -16,10 +16,9 @@ from lakeguard.jobs.wishes import Cause, CauseKind, Wish
 from lakeguard.promotion.heart import Heart
 from lakeguard.state.database import Database
 from lakeguard_sdk.dispatch import TaskRow
-from lakeguard_sdk.errors import UnknownRun
+from lakeguard_sdk.errors import UnknownRun, UnknownTask
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Window
-from lakeguard_sdk.task_errors import UnknownTask
 from lakeguard_sdk.words import TaskState
 from tests.worlds.job_graphs import LOAD, REPORT, deployed_heart, world
 

@@ -11,11 +11,11 @@ import pytest
 from lakeguard_sdk import Client
 from lakeguard_sdk.decision import CheckResult, Decision
 from lakeguard_sdk.definition import Definitions, PolicyDefinition, RuleDefinition
+from lakeguard_sdk.errors import NotWaivable, UnknownCheck, UnknownWaiver, WaiverInvalid
 from lakeguard_sdk.measure import CountIf, measure_key
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.waiver import WaiverRow
-from lakeguard_sdk.waiver_errors import NotWaivable, UnknownCheck, UnknownWaiver, WaiverInvalid
 from lakeguard_sdk.words import Enforcement, LoadType, Outcome, PolicyType, Severity
 from tests.worlds.hand_work import evidence_of
 from tests.worlds.lakes import DeltaLake

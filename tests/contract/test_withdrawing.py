@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk.definition import JobDefinition
+from lakeguard_sdk.errors import TaskCanceled
 from lakeguard_sdk.invalidation import End, InvalidationRow, Reason
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.reach import Reach
 from lakeguard_sdk.run import Failure
-from lakeguard_sdk.task_errors import TaskCanceled
 from lakeguard_sdk.words import TaskState
 from tests.worlds.partitioned_numbers import BRONZE, Client, dataset, project, publish
 

@@ -19,9 +19,9 @@ from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.definition import JobDefinition
 from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.errors import StateShut, StateUnavailable
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import RunTicket
-from lakeguard_sdk.state_errors import StateShut, StateUnavailable
 from lakeguard_sdk.task_token import ticket_of
 from lakeguard_sdk.words import TaskState
 from tests.worlds.assignments import write_job

@@ -7,8 +7,7 @@ from collections import Counter
 from pathlib import Path
 from string import Formatter
 
-from lakeguard.cli.error_tree import error_classes
-from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.errors import LakeGuardError, error_classes
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 KINDS = [kind for kind in error_classes() if kind.__module__.startswith("lakeguard_sdk.")]

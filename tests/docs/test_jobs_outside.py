@@ -15,7 +15,7 @@ from lakeguard.inbox.routes import LARGEST, PATHS
 from lakeguard.inbox.signing import FRESH_SECONDS
 from lakeguard.promotion.heart import Heart
 from lakeguard_sdk.dispatch import Output, TaskAnswer, TaskReport
-from lakeguard_sdk.report_errors import BadToken, OutputThere, ReportedOtherwise, ReportRefused
+from lakeguard_sdk.errors import BadToken, OutputThere, ReportedOtherwise, ReportRefused
 from lakeguard_sdk.run import Failure
 from lakeguard_sdk.task_token import token_of
 from tests.worlds.begun_tasks import begin, make_heart, submit

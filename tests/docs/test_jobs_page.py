@@ -14,9 +14,9 @@ from lakeguard.registry.documents import read_document
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.job_controls import ALIASES, KEYS, read_controls
 from lakeguard.registry.jobs import read_job
-from lakeguard_sdk import job_errors
+from lakeguard_sdk import errors
+from lakeguard_sdk.errors import LaunchRefused
 from lakeguard_sdk.job import CatchUp, JobControls, Overlap
-from lakeguard_sdk.job_errors import LaunchRefused
 
 PAGE = (Path(__file__).parents[2] / "docs" / "jobs.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
@@ -62,7 +62,7 @@ def test_the_defaults_are_those_of_the_program() -> None:
 def test_every_gate_is_named() -> None:
     gates = {
         kind.code
-        for kind in vars(job_errors).values()
+        for kind in vars(errors).values()
         if isinstance(kind, type) and issubclass(kind, LaunchRefused) and kind is not LaunchRefused
     }
     assert set(re.findall(r"^\| `(LG-\d+)` \|", part("Gates"), re.MULTILINE)) == gates

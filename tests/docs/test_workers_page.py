@@ -6,7 +6,6 @@ import ast
 import re
 from pathlib import Path
 
-from lakeguard.cli.error_tree import error_classes
 from lakeguard.registry.job_controls import controls_of
 from lakeguard.registry.loading import load_folder
 from lakeguard.work.attempt import Attempt
@@ -14,6 +13,7 @@ from lakeguard.work.environment import PASSED, job_environment
 from lakeguard.work.http_call import call_body
 from lakeguard.work.loop import Told
 from lakeguard_sdk.canonical import canonical_json
+from lakeguard_sdk.errors import error_classes
 from lakeguard_sdk.json_texts import read_json
 from lakeguard_sdk.python_job import Job
 from lakeguard_sdk.words import TaskKind

@@ -10,8 +10,8 @@ from pathlib import Path
 from lakeguard.work import Attempt, Ended, Manner, WorkLoop
 from lakeguard.work.reporting import report_end
 from lakeguard_sdk import connect
+from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.state_errors import StateUnavailable
 from tests.worlds.job_projects import DONE
 
 POISON, SLOW, LONG, HELD = "poison", "slow", "long", "held"

@@ -14,9 +14,8 @@ import pytest
 
 from lakeguard.settings import load_settings
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.errors import Fenced, MoveError
+from lakeguard_sdk.errors import Fenced, MoveError, StateUnavailable
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.state_errors import StateUnavailable
 from lakeguard_sdk.words import RunStatus, TaskState
 from tests.faults import enduring_worker
 from tests.faults.enduring_worker import GO, HELD, LONG, POISON

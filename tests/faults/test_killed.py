@@ -11,8 +11,8 @@ from deltalake import DeltaTable
 from sqlalchemy import create_engine, text
 
 from lakeguard_sdk import Client, connect
+from lakeguard_sdk.errors import FilesRemoved
 from lakeguard_sdk.faultpoints import POINTS
-from lakeguard_sdk.rollback_errors import FilesRemoved
 from lakeguard_sdk.words import LoadType, RunStatus
 from tests.faults import mortal
 from tests.worlds.hand_work import compact_by_hand, run_by_hand, shown

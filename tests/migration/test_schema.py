@@ -22,7 +22,7 @@ from lakeguard.state.metadata import MUTABLE_COLUMNS, QUEUES
 from lakeguard.state.migrating import create_views, scripts
 from lakeguard.state.tables import documents, metadata, promotion_status, tasks
 from lakeguard.state.views import view_metadata
-from lakeguard_sdk.state_errors import StateMismatch, StateMissing, StateUnavailable
+from lakeguard_sdk.errors import StateMismatch, StateMissing, StateUnavailable
 from tests.migration.listing import listing, parts_of
 from tests.migration.seed_tables import SEED_TABLES
 from tests.worlds.databases import Server, discard, fresh_database

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from lakeguard.state.database import Database
 from lakeguard.state.views import view_metadata
-from lakeguard_sdk.state_errors import StateMismatch
+from lakeguard_sdk.errors import StateMismatch
 from tests.migration.later_version import LATER, install_later_version
 
 _ROW = "INSERT INTO documents (org_id, content_hash, body) VALUES ('o', 'h', '{}')"

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.apart_errors import NotApart
+from lakeguard_sdk.errors import DeliveryFailed, NotApart
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.role_mark import ASK, role_mark
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.run_errors import DeliveryFailed
 from lakeguard_sdk.words import LoadType
 from tests.spark.plans import schema
 from tests.unit.openlaketx.governed import DATASET_ID

@@ -10,10 +10,9 @@ from typing import Any, cast
 import duckdb
 import pytest
 
-from lakeguard_sdk.errors import SecretMissing
+from lakeguard_sdk.errors import DeliveryFailed, SecretMissing
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.run_errors import DeliveryFailed
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import HashStrategy, LoadType, TargetFormat
 from openlaketx.jobs.delivery import deliver_or_tell

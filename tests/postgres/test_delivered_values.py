@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.load import Load
-from lakeguard_sdk.run_errors import DeliveryFailed
 from lakeguard_sdk.words import LoadType
 from tests.spark.plans import schema
 from tests.worlds import nested_values as nested

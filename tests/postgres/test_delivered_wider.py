@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.load import Load
-from lakeguard_sdk.run_errors import DeliveryFailed
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import LoadType
 from tests.spark.plans import schema

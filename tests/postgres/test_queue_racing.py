@@ -21,7 +21,7 @@ from lakeguard.state.clock import ServerClock, ticks
 from lakeguard.state.database import Database
 from lakeguard.state.tables import task_attempts, task_results, tasks
 from lakeguard.state.transacting import transact
-from lakeguard_sdk.state_errors import StateUnavailable
+from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.words import TaskKind, TaskState
 from tests.worlds.databases import Server
 from tests.worlds.planes import ELSEWHERE

@@ -12,7 +12,7 @@ from sqlalchemy import inspect, text
 from lakeguard.state.database import Database
 from lakeguard.state.head import SCHEMA_HEAD
 from lakeguard.state.tables import metadata
-from lakeguard_sdk.state_errors import StateRefused
+from lakeguard_sdk.errors import StateRefused
 from tests.worlds.databases import Server, discard
 
 MIGRATE = """

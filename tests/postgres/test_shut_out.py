@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from lakeguard.state.database import Database
-from lakeguard_sdk.state_errors import StateShut, StateUnavailable
+from lakeguard_sdk.errors import StateShut, StateUnavailable
 from tests.unit.cli.conftest import Shell
 from tests.worlds.databases import Server
 

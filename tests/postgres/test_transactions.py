@@ -13,8 +13,7 @@ from sqlalchemy.exc import InternalError
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
 from lakeguard.state.database import Database
-from lakeguard_sdk.errors import SettingsError
-from lakeguard_sdk.state_errors import StateUnavailable
+from lakeguard_sdk.errors import SettingsError, StateUnavailable
 from tests.worlds.databases import Server
 
 DOCUMENT = text("INSERT INTO documents (org_id, content_hash, body) VALUES ('o', :hash, '{}')")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.state_errors import StateUnavailable
+from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.words import TaskState
 from tests.faults import enduring_worker
 from tests.faults.enduring_worker import SLOW

@@ -11,10 +11,9 @@ from random import Random
 import pytest
 
 from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.errors import AlreadyPublished
+from lakeguard_sdk.errors import AlreadyPublished, NothingWaits
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.quarantine import KeptChoice
-from lakeguard_sdk.quarantine_errors import NothingWaits
 from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.words import LoadType, RunStatus
 from openlaketx.worker import create_worker

@@ -17,8 +17,8 @@ import openlaketx
 from lakeguard.cli.adopting import proposed_definition, rules_kept
 from lakeguard.cli.suggesting import look_and_suggest
 from lakeguard_sdk import Client
-from lakeguard_sdk.command_errors import NotAdoptable
 from lakeguard_sdk.definition import DatasetDefinition, Definitions, FromSql
+from lakeguard_sdk.errors import NotAdoptable
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.words import LoadType, RunStatus

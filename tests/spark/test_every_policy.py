@@ -10,7 +10,7 @@ from lakeguard.gate.policies import parse_policy
 from lakeguard.gate.policy_form import Needs, PolicyForm
 from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
 from lakeguard.gate.policy_types.quarantine import RowsThatWait, TimeToWait
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.words import Enforcement, Layer, Outcome, PolicyType, RunStatus
 from tests.worlds.applied_folders import apply_again, published

@@ -9,7 +9,7 @@ from deltalake import DeltaTable
 
 from lakeguard.gate.rule_types.catalogue import RULE_TYPES
 from lakeguard.registry.macros import built_in_rules
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
 from tests.worlds.applied_folders import published

@@ -15,27 +15,30 @@ from pyspark.sql import DataFrame, SparkSession
 
 import openlaketx
 from lakeguard_sdk import DatasetName
-from lakeguard_sdk.call_errors import DescribeFirst, WrongArgument
-from lakeguard_sdk.command_errors import BuiltByProgram
 from lakeguard_sdk.definition import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
     FromPython,
 )
-from lakeguard_sdk.errors import BuildFailed, NotRegistered, UnknownVersion
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.names import parse_address
-from lakeguard_sdk.program_errors import (
+from lakeguard_sdk.errors import (
+    BuildFailed,
+    BuiltByProgram,
     BuiltByRuns,
+    DescribeFirst,
     NameTaken,
     NoteRefused,
     NotPublishable,
+    NotRegistered,
     PathsForbidden,
     PublishBlocked,
     PublishFailed,
     UnknownFrame,
+    UnknownVersion,
+    WrongArgument,
 )
+from lakeguard_sdk.load import Load
+from lakeguard_sdk.names import parse_address
 from lakeguard_sdk.words import LoadType, RunStatus
 from openlaketx.engine.delta_table import live_files, open_table
 from tests.worlds.definitions import rule

@@ -13,8 +13,7 @@ from pyspark.sql import SparkSession
 
 from lakeguard.registry.loading import load_folder
 from lakeguard_sdk import DatasetName, connect
-from lakeguard_sdk.errors import BuildFailed
-from lakeguard_sdk.program_errors import NoteRefused, NotInRun
+from lakeguard_sdk.errors import BuildFailed, NoteRefused, NotInRun
 from lakeguard_sdk.run import InputPin, PythonBuild
 from openlaketx import Connection, run
 from openlaketx.engine.session import RUN_SETTINGS

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard_sdk.errors import NotReplayable
 from lakeguard_sdk.load import Load
-from lakeguard_sdk.quarantine_errors import NotReplayable
 from lakeguard_sdk.words import Deletes, LoadType, RunStatus
 from tests.spark.test_quarantine_with_the_plane import (
     COLUMNS,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client
+from lakeguard_sdk.errors import NotRebuildable
 from lakeguard_sdk.load import Load
-from lakeguard_sdk.memory_errors import NotRebuildable
 from lakeguard_sdk.rebuild import Rebuilt
 from lakeguard_sdk.run import Window
 from lakeguard_sdk.words import LoadType, RunStatus

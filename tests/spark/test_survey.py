@@ -12,9 +12,9 @@ from lakeguard.gate.grammar import parse_rule
 from lakeguard.gate.rules import define_rule, measures_for
 from lakeguard_sdk.client import survey
 from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.errors import VersionUnreadable
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.load import Load
-from lakeguard_sdk.memory_errors import VersionUnreadable
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import Window
 from lakeguard_sdk.survey import Surveyed

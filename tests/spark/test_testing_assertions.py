@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.call_errors import WrongArgument
+from lakeguard_sdk.errors import WrongArgument
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.testing import (
     Lake,

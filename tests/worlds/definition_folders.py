@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lakeguard.registry.loading import load_folder
 from lakeguard_sdk.definition import Definitions
-from lakeguard_sdk.definition_errors import DefinitionError, InvalidDefinitions
+from lakeguard_sdk.errors import DefinitionError, InvalidDefinitions
 
 SOURCE = "source: orders\nformat: csv\npath: data/*.csv\n"
 BRONZE = """\

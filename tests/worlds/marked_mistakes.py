@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from lakeguard_sdk.definition_errors import DefinitionError
+from lakeguard_sdk.errors import DefinitionError
 from tests.worlds.definition_folders import SHOP, mistakes
 
 

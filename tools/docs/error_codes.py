@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from inspect import cleandoc
 
-from lakeguard.cli.error_tree import error_classes
 from lakeguard.cli.failures import WRONG_CALL
-from lakeguard_sdk.definition_errors import DefinitionError
 from lakeguard_sdk.errors import (
+    DefinitionError,
     EngineError,
     LakeGuardError,
     MoveError,
     Refused,
     StateError,
     UsageError,
+    error_classes,
 )
 
 _HEAD = """\

@@ -29,10 +29,14 @@ from lakeguard.insight.verifying.history import history_findings
 from lakeguard.state.database import Database
 from lakeguard.state.tables import tasks
 from lakeguard_sdk.dispatch import TaskAnswer, TaskReport
-from lakeguard_sdk.errors import Fenced, LakeGuardError
-from lakeguard_sdk.report_errors import ReportedOtherwise
+from lakeguard_sdk.errors import (
+    Fenced,
+    LakeGuardError,
+    NotCancelable,
+    NotRetryable,
+    ReportedOtherwise,
+)
 from lakeguard_sdk.run import RunTicket
-from lakeguard_sdk.task_errors import NotCancelable, NotRetryable
 from lakeguard_sdk.words import TaskState
 from tests.property.dispatch.lifecycle import AGAIN, LIMITS, WITHDRAWN, Model, ModelTask
 from tests.worlds.databases import migrated_file

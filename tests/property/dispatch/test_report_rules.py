@@ -18,7 +18,7 @@ from lakeguard.inbox.places import Place
 from lakeguard.inbox.routes import Request, Routes
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.dispatch import Output, TaskReport
-from lakeguard_sdk.report_errors import ReportRefused
+from lakeguard_sdk.errors import ReportRefused
 from lakeguard_sdk.run import Failure, RunTicket
 from lakeguard_sdk.task_token import token_of
 from tests.worlds.begun_tasks import begun, make_heart

@@ -37,12 +37,18 @@ from lakeguard.promotion.runs import PromotionRuns
 from lakeguard.registry.store import require_dataset
 from lakeguard.settings import MaintenanceSettings
 from lakeguard.state.tables import run_history, task_attempts
-from lakeguard_sdk.command_errors import MaintenanceRefused
 from lakeguard_sdk.compaction import CompactionPlan
 from lakeguard_sdk.definition import Definitions
-from lakeguard_sdk.errors import AlreadyPublished, Fenced, LakeGuardError, MoveError, NotApproved
+from lakeguard_sdk.errors import (
+    AlreadyPublished,
+    Fenced,
+    FilesRemoved,
+    LakeGuardError,
+    MaintenanceRefused,
+    MoveError,
+    NotApproved,
+)
 from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.rollback_errors import FilesRemoved
 from lakeguard_sdk.run import Failure, RunPlan
 from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, TaskKind
 from tests.property.move.workers import STEPS, Compactor, Publisher

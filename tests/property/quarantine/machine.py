@@ -19,11 +19,10 @@ from lakeguard.insight.verifying.quarantine import quarantine_findings
 from lakeguard.promotion.runs import PromotionRuns
 from lakeguard.promotion.waiting_tables import show_all_waiting
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.errors import AlreadyPublished
+from lakeguard_sdk.errors import AlreadyPublished, NothingWaits
 from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.quarantine import KeptChoice, KeptState, QuarantineBuild
-from lakeguard_sdk.quarantine_errors import NothingWaits
 from lakeguard_sdk.run import RunPlan, Window
 from lakeguard_sdk.words import Deletes, LoadType, RunStatus
 from tests.property.move.machine import FAST

@@ -9,7 +9,6 @@ import pytest
 
 from lakeguard.cli.views.run import run_lines
 from lakeguard.cli.windowing import backfill_command, chosen_window
-from lakeguard_sdk.command_errors import NoWindow
 from lakeguard_sdk.definition import (
     ColumnDefinition,
     DatasetDefinition,
@@ -17,6 +16,7 @@ from lakeguard_sdk.definition import (
     FromFrame,
     TargetDefinition,
 )
+from lakeguard_sdk.errors import NoWindow
 from lakeguard_sdk.run import Failure, Window
 from lakeguard_sdk.words import LoadType, RunStatus
 from tests.unit.cli import nouns

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from lakeguard.cli.choosing import choose_all, choose_named
-from lakeguard_sdk.command_errors import BuiltByProgram
 from lakeguard_sdk.definition import (
     ColumnDefinition,
     DatasetDefinition,
@@ -13,6 +12,7 @@ from lakeguard_sdk.definition import (
     FromSql,
     RuleDefinition,
 )
+from lakeguard_sdk.errors import BuiltByProgram
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.words import LoadType, Severity
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard.work import Deliveries
-from lakeguard_sdk.state_errors import StateUnavailable
+from lakeguard_sdk.errors import StateUnavailable
 from tests.unit.cli.conftest import Shell
 from tests.worlds.projects import numbers_project
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lakeguard.cli.windowing import partition_windows
-from lakeguard_sdk.command_errors import NoWindow
 from lakeguard_sdk.definition import JobDefinition
+from lakeguard_sdk.errors import NoWindow
 from lakeguard_sdk.invalidation import Reason
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.reach import Reach

@@ -15,8 +15,8 @@ import pytest
 import lakeguard
 import lakeguard_sdk
 import openlaketx
-from lakeguard.cli.error_tree import error_classes
 from lakeguard.cli.main import cli
+from lakeguard_sdk.errors import error_classes
 
 _COMMAND = re.compile(r"\blakeguard (?=[a-z-])(.*?)(?=[,;`\n]| && |$)")
 _VALUES = {"version": "1", "x": "1", "fix": "lakeguard sync", "command": "status"}

@@ -12,7 +12,7 @@ import pytest
 from lakeguard.cli.patterns import source_path
 from lakeguard.cli.proposing import propose, write_new
 from lakeguard.registry.loading import load_folder
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.sketch import SketchColumn, SourceSketch
 from lakeguard_sdk.words import LoadType, SourceFormat

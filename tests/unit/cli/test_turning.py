@@ -12,8 +12,8 @@ import pytest
 
 from lakeguard.cli.turning import BACKOFF, TurnLoop, beside
 from lakeguard.cli.views.dispatcher import TurnTeller, turn_lines
+from lakeguard_sdk.errors import StateShut, StateUnavailable
 from lakeguard_sdk.job import Ticked
-from lakeguard_sdk.state_errors import StateShut, StateUnavailable
 
 AWAY = StateUnavailable(place="postgresql://there", reason="it is gone")
 SHUT = StateShut(place="postgresql://there", reason="password authentication failed")

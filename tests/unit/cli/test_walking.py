@@ -10,9 +10,9 @@ import pytest
 
 from lakeguard.cli import walking
 from lakeguard.cli.walking import Ended, Outcome, run_many
+from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.state_errors import StateUnavailable
 from lakeguard_sdk.words import RunStatus
 from tests.unit.cli import nouns
 

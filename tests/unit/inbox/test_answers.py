@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from lakeguard.inbox.answers import answer_to
-from lakeguard_sdk.state_errors import StateShut
+from lakeguard_sdk.errors import StateShut
 
 
 def test_a_state_that_lets_nobody_in_is_away_for_those_outside() -> None:

@@ -12,7 +12,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from lakeguard.lake.adoptable import examine
-from lakeguard_sdk.command_errors import NotAdoptable
+from lakeguard_sdk.errors import NotAdoptable
 from tests.worlds.foreign_tables import fingerprint, foreign_numbers, forget_the_past
 
 Actions = list[dict[str, Any]]

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from lakeguard.registry.apart import require_apart
-from lakeguard_sdk.apart_errors import NotApart
 from lakeguard_sdk.definition import TargetDefinition
+from lakeguard_sdk.errors import NotApart
 from lakeguard_sdk.words import TargetFormat
 
 SERVER, HERE = "postgresql://lakeguard@db.example/governance", "postgresql://u@127.0.0.1/governance"

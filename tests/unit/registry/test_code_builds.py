@@ -11,7 +11,7 @@ import pytest
 from lakeguard.registry.loading import load_folder
 from lakeguard.registry.store import require_dataset
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromPython, FromSource
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.names import DatasetName
 from tests.worlds.definition_folders import GOLD, SHOP, SILVER, load, mistakes, told
 from tests.worlds.definitions import dataset, shop

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard.registry.drafting import load_draft
-from lakeguard_sdk.definition_errors import InvalidDefinitions
-from lakeguard_sdk.memory_errors import NothingDrafted
+from lakeguard_sdk.errors import InvalidDefinitions, NothingDrafted
 
 DRAFT = """\
 dataset: bronze.NAME

@@ -16,7 +16,7 @@ from lakeguard.registry.store import (
     require_dataset,
 )
 from lakeguard_sdk.definition import Definitions, FromSource
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.planning import Plan, Revise

@@ -10,7 +10,7 @@ from lakeguard.registry.current import RegistryState
 from lakeguard.registry.job_controls import read_controls
 from lakeguard.registry.planning import make_plan
 from lakeguard_sdk.definition import JobDefinition
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.job import CatchUp, CronTrigger
 from tests.worlds.job_graphs import LOAD, REPORT, job, world
 

@@ -7,7 +7,7 @@ import pytest
 from lakeguard.registry.current import Opened, RegistryState, entry_of
 from lakeguard.registry.planning import make_plan
 from lakeguard_sdk.definition import Definitions
-from lakeguard_sdk.definition_errors import InvalidDefinitions, LayerChanged
+from lakeguard_sdk.errors import InvalidDefinitions, LayerChanged
 from lakeguard_sdk.names import DatasetName
 from tests.worlds.definitions import dataset, source
 

@@ -18,7 +18,7 @@ from lakeguard_sdk.definition import (
     ProfileDefinition,
     TargetDefinition,
 )
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from tests.worlds.definition_folders import BRONZE, SHOP, SILVER, mistakes
 from tests.worlds.definitions import dataset, policy, source
 from tests.worlds.registries import SmallRegistry, small_registry

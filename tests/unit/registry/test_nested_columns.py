@@ -15,7 +15,7 @@ from lakeguard_sdk.definition import (
     SourceMapping,
     TargetDefinition,
 )
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.words import LoadType, SourceFormat, TargetFormat
 from tests.worlds.planes import numbers_definitions
 from tests.worlds.registries import small_registry

@@ -10,7 +10,7 @@ import pytest
 from lakeguard.registry import parsed_files
 from lakeguard.registry.loading import load_folder
 from lakeguard_sdk.definition import definition_hash
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from tests.worlds.definition_folders import BRONZE, SHOP, SILVER, write_folder
 from tests.worlds.every_kind import EVERY_KIND
 

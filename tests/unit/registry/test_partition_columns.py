@@ -14,7 +14,7 @@ from lakeguard_sdk.definition import (
     SourceMapping,
     TargetDefinition,
 )
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.words import LoadType
 from tests.worlds.planes import numbers_definitions

@@ -16,7 +16,7 @@ from lakeguard_sdk.definition import (
     FromSource,
     FromSql,
 )
-from lakeguard_sdk.definition_errors import DefinitionError, InvalidDefinitions
+from lakeguard_sdk.errors import DefinitionError, InvalidDefinitions
 from lakeguard_sdk.planning import Plan
 from lakeguard_sdk.words import Severity
 from tests.worlds.definitions import dataset, policy, rule, shop, source

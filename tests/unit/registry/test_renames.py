@@ -13,8 +13,7 @@ from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard.state import facts
 from lakeguard.state.tables import dataset_registry_revisions
 from lakeguard_sdk.definition import DatasetDefinition, Definitions, JobDefinition
-from lakeguard_sdk.definition_errors import InvalidDefinitions
-from lakeguard_sdk.errors import NotRegistered
+from lakeguard_sdk.errors import InvalidDefinitions, NotRegistered
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.planning import Revise
 from tests.worlds.definitions import dataset, shop

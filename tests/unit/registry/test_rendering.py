@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lakeguard.registry.rendering import render_error, render_errors
-from lakeguard_sdk.definition_errors import BadSql, Place, UnknownRuleType, WrongValue
+from lakeguard_sdk.errors import BadSql, Place, UnknownRuleType, WrongValue
 from tests.worlds.definition_folders import SHOP, SILVER, mistakes
 
 

@@ -11,7 +11,7 @@ from lakeguard.registry.loading import load_folder
 from lakeguard.registry.locating import sharpened
 from lakeguard.registry.planning import make_plan
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
     DefinitionError,
     InvalidDefinitions,
     RuleMeaning,

@@ -19,7 +19,7 @@ from lakeguard.registry.kinds import KINDS, every, key_of
 from lakeguard.registry.rendering import render_errors
 from lakeguard.registry.texts import texts_of
 from lakeguard_sdk.definition import Definition, Definitions
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.secret_values import (
     address_holds_secret,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk.definition import Definitions, FromSource, SourceDefinition
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.words import Malformed, SourceFormat
 from tests.worlds.definition_folders import SHOP, load, mistakes
 from tests.worlds.definitions import dataset, source

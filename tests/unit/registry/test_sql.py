@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakeguard.registry.sql import check_sql, rewrite_tables, unread_parents
-from lakeguard_sdk.definition_errors import BadSql
+from lakeguard_sdk.errors import BadSql
 from lakeguard_sdk.names import DatasetName
 
 X, Y = DatasetName("bronze.x"), DatasetName("silver.y")

@@ -21,8 +21,7 @@ from lakeguard.registry.store import (
     require_dataset,
 )
 from lakeguard_sdk.definition import DatasetDefinition
-from lakeguard_sdk.definition_errors import InvalidDefinitions
-from lakeguard_sdk.errors import NotRegistered, PlanChanged, RegistryMoved
+from lakeguard_sdk.errors import InvalidDefinitions, NotRegistered, PlanChanged, RegistryMoved
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.planning import Plan, Revise
 from lakeguard_sdk.words import Enforcement

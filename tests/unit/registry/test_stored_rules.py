@@ -21,7 +21,7 @@ from lakeguard_sdk.definition import (
     Definitions,
     RuleDefinition,
 )
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.planning import Register
 from lakeguard_sdk.reading import ClassedDifference

@@ -10,7 +10,7 @@ from lakeguard.registry.current import RegistryState
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.table_places import lake_problem, location_problem, nested_places, root_of
 from lakeguard_sdk.definition import Definitions, SourceMapping, TargetDefinition
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.words import LoadType
 from tests.worlds.planes import numbers_definitions
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakeguard_sdk.error_lines import discreet_line, error_line
-from lakeguard_sdk.errors import LakeGuardError
-from lakeguard_sdk.state_errors import StateUnavailable
+from lakeguard_sdk.errors import LakeGuardError, StateUnavailable
 
 OURS = StateUnavailable(place="somewhere", reason="no route")
 

@@ -1,25 +1,38 @@
-"""The error tree: every code once, every way out said."""
+"""The error tree: every code once, every way out said, one place to import from."""
 
 from __future__ import annotations
 
 import re
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 
-from lakeguard_sdk import definition_errors, errors
-from lakeguard_sdk.definition_errors import Place
-from lakeguard_sdk.errors import LakeGuardError
-from lakeguard_sdk.rollback_errors import FilesRemoved
+from lakeguard_sdk import errors
+from lakeguard_sdk.errors import (
+    DefinitionError,
+    DuplicateKey,
+    FilesRemoved,
+    InvalidDefinitions,
+    LakeGuardError,
+    Place,
+    error_classes,
+)
+
+ROOT = Path(__file__).parents[3]
+FOLDERS = ("packages", "tests", "bench", "demo", "tools", "examples", "docs")
+BRANCHES = [
+    import_module(f"{errors.__name__}.{found.name}") for found in iter_modules(errors.__path__)
+]
+INSIDE = "packages/lakeguard-sdk/src/lakeguard_sdk/errors"
 
 
-def all_errors(root: type[LakeGuardError] = LakeGuardError) -> list[type[LakeGuardError]]:
-    found = []
-    for child in root.__subclasses__():
-        if child.__module__.startswith("lakeguard_sdk"):
-            found += [child, *all_errors(child)]
-    return found
+def all_errors() -> list[type[LakeGuardError]]:
+    return [error for error in error_classes() if error.__module__.startswith("lakeguard_sdk.")]
 
 
 def coded() -> list[type[LakeGuardError]]:
-    return [error for error in all_errors() if "code" in vars(error)]
+    own = [error for error in all_errors() if "code" in vars(error)]
+    return [error for error in own if error is not LakeGuardError]
 
 
 def test_every_code_belongs_to_one_error() -> None:
@@ -38,11 +51,10 @@ def test_every_error_can_be_said() -> None:
     for error in coded():
         words = set(re.findall(r"{(\w+)", error.what + error.next_command))
         fields = dict.fromkeys(words, "x")
-        if issubclass(error, definition_errors.DefinitionError):
+        if issubclass(error, DefinitionError):
             said: LakeGuardError = error(Place(file="f.yaml"), **fields)
-        elif error is definition_errors.InvalidDefinitions:
-            place = Place(file="f.yaml")
-            said = error((definition_errors.DuplicateKey(place, key="x"),))
+        elif error is InvalidDefinitions:
+            said = InvalidDefinitions((DuplicateKey(Place(file="f.yaml"), key="x"),))
         elif error is FilesRemoved:
             said = FilesRemoved(dataset="x", version=1, whole=())
         else:
@@ -52,8 +64,49 @@ def test_every_error_can_be_said() -> None:
         assert "{" not in data["message"] + data["next"]
 
 
-def test_the_drawn_tree_names_every_error() -> None:
-    drawn = errors.__doc__ or ""
-    for error in coded():
-        if error.__module__ == errors.__name__:
-            assert re.search(rf"{error.__name__} +{error.code}", drawn), error
+def test_a_place_is_told_with_its_error() -> None:
+    error = DuplicateKey(Place(file="f.yaml", line=2, column=3), key="x")
+    assert error.to_data()["place"] == {"file": "f.yaml", "line": 2, "column": 3, "length": 1}
+    assert str(error.place) == "f.yaml:2:3"
+
+
+def test_the_drawn_tree_is_the_tree() -> None:
+    drawn = re.findall(r"(\w+) (LG-[0-9]{4})(\*?)", errors.__doc__ or "")
+    told = {(error.__name__, error.code, "*" * error.retryable) for error in coded()}
+    assert len(drawn) == len(told)
+    assert set(drawn) == told
+
+
+def test_every_error_stands_under_its_family_and_its_branch() -> None:
+    family = branch = ""
+    for line in (errors.__doc__ or "").splitlines():
+        family = found[1] if (found := re.match(r"[├└]── (\w+):", line)) else family
+        branch = found[1] if (found := re.match(r"[│ ]   [├└]── (\w+)$", line)) else branch
+        for name in re.findall(r"(\w+) LG-", line):
+            error = getattr(errors, name)
+            assert family in {parent.__name__ for parent in error.__mro__}, name
+            assert error.__module__ == f"{errors.__name__}.{branch}"
+
+
+def test_every_error_is_imported_from_the_package() -> None:
+    """The public names are exactly what the branches define."""
+    own = {
+        name
+        for branch in BRANCHES
+        for name, found in vars(branch).items()
+        if getattr(found, "__module__", None) == branch.__name__
+    }
+    modules = {branch.__name__.rpartition(".")[2] for branch in BRANCHES}
+    public = {name for name in vars(errors) if name[0].isalpha()} - modules - {"annotations"}
+    assert public == own
+    assert own >= {error.__name__ for error in all_errors()}
+
+
+def test_nobody_imports_a_branch() -> None:
+    importers = [
+        str(path.relative_to(ROOT))
+        for folder in FOLDERS
+        for path in (ROOT / folder).rglob("*.py")
+        if re.search(rf"(from|import) {errors.__name__}\.", path.read_text("utf-8"))
+    ]
+    assert [name for name in importers if not name.startswith(INSIDE)] == []

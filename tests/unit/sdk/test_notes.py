@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from lakeguard_sdk.errors import NoteRefused
 from lakeguard_sdk.notes import LARGEST, checked_notes
-from lakeguard_sdk.program_errors import NoteRefused
 
 CYCLE: dict[str, Any] = {}
 CYCLE["again"] = CYCLE

@@ -9,11 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.errors import BadToken, LakeGuardError, NoteRefused
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.notes import checked_notes
-from lakeguard_sdk.program_errors import NoteRefused
-from lakeguard_sdk.report_errors import BadToken
 from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.secret_values import holds_secret, masked
 from lakeguard_sdk.task_token import PREFIX, ticket_of, token_of

@@ -8,8 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from lakeguard_sdk.call_errors import WrongArgument
-from lakeguard_sdk.errors import BadName
+from lakeguard_sdk.errors import BadName, WrongArgument
 from lakeguard_sdk.testing.texts import definition_files, file_text
 
 

@@ -13,10 +13,10 @@ from lakeguard.work import Deliveries
 from lakeguard_sdk.client import Worker
 from lakeguard_sdk.database import DatabaseTable
 from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
+from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.ports import Ledger
-from lakeguard_sdk.run_errors import DeliveryFailed
 from lakeguard_sdk.words import LoadType
 
 PAUSES = DispatchSettings(backoff_first_seconds=30, backoff_longest_seconds=100)

@@ -19,8 +19,8 @@ from contextlib import suppress
 from typing import Any
 
 from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.errors import JobAsksAgain, JobFailed, JobUnusable
 from lakeguard_sdk.python_job import Job, JobOrder, Retry, job_of
-from lakeguard_sdk.work_errors import JobAsksAgain, JobFailed, JobUnusable
 
 
 def main() -> None:

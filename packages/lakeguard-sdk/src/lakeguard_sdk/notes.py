@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lakeguard_sdk.canonical import canonical_json
-from lakeguard_sdk.program_errors import NoteRefused
+from lakeguard_sdk.errors import NoteRefused
 from lakeguard_sdk.secret_values import holds_secret, is_reference, is_sensitive_key
 
 LARGEST = 64 * 1024

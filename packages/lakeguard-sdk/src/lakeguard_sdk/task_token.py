@@ -12,7 +12,7 @@ import re
 
 from pydantic import ValidationError
 
-from lakeguard_sdk.report_errors import BadToken
+from lakeguard_sdk.errors import BadToken
 from lakeguard_sdk.run import RunTicket
 
 PREFIX = "lgt1_"

@@ -31,11 +31,11 @@ from lakeguard.state.database import Database, sqlite_url
 from lakeguard_sdk.alerting import Alerts
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.dispatch import Dispatch, Jobs
+from lakeguard_sdk.errors import StateMissing
 from lakeguard_sdk.events import Events
 from lakeguard_sdk.ports import Ledger, Memory, Operations, Registry
 from lakeguard_sdk.proof import Rebuilt, VerifyReport
 from lakeguard_sdk.run import RunTicket
-from lakeguard_sdk.state_errors import StateMissing
 
 
 def connect_embedded(

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from lakeguard_sdk.errors import NotInRun
 from lakeguard_sdk.notes import checked_notes
-from lakeguard_sdk.program_errors import NotInRun
 
 _notes: ContextVar[dict[str, Any] | None] = ContextVar("notes", default=None)
 

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
-from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.errors import Fenced, Interrupted, JobTimedOut, SparkEnded, WorkerStopped
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.rebuild import RebuildPlan, Rebuilt
 from lakeguard_sdk.run import RunPlan, RunResult, RunTicket
-from lakeguard_sdk.run_errors import Interrupted, SparkEnded
 from lakeguard_sdk.words import RunStatus
-from lakeguard_sdk.work_errors import JobTimedOut, WorkerStopped
 from openlaketx.jobs.failures import failure_of
 from openlaketx.jobs.interrupts import StopSign, noticing_interrupts
 from openlaketx.jobs.lease import Brake, Limit, keeping_lease

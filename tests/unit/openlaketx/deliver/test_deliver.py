@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.evidence import StagedFile
 from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.run_errors import DeliveryFailed
 from lakeguard_sdk.words import LoadType, TargetFormat
 from openlaketx.jobs.delivery import deliver_or_tell
 from openlaketx.publish import commit_publish

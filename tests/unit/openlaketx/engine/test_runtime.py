@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyspark
 import pytest
 
-from lakeguard_sdk.program_errors import SparkElsewhere, SparkTooOld
+from lakeguard_sdk.errors import SparkElsewhere, SparkTooOld
 from openlaketx.engine.runtime import require_new_enough, runtime_of
 
 

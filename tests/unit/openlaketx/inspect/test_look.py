@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import write_deltalake
 
-from lakeguard_sdk.command_errors import NothingToLookAt
+from lakeguard_sdk.errors import NothingToLookAt
 from lakeguard_sdk.sketch import SourceSketch
 from lakeguard_sdk.words import SourceFormat
 from openlaketx.inspect import look

@@ -7,10 +7,9 @@ from typing import cast
 
 import pytest
 
-from lakeguard_sdk.errors import Fenced, TableBusy
+from lakeguard_sdk.errors import Fenced, JobTimedOut, TableBusy
 from lakeguard_sdk.ports import Runs
 from lakeguard_sdk.run import RunTicket
-from lakeguard_sdk.work_errors import JobTimedOut
 from openlaketx.jobs.lease import Limit, keeping_lease
 
 TICKET = RunTicket(run_id="run_1", task_id="task_1", attempt=1, lease_token="x")

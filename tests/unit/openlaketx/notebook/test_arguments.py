@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from lakeguard_sdk.call_errors import WrongArgument
+from lakeguard_sdk.errors import WrongArgument
 from openlaketx.notebook.arguments import check_frame, check_session
 
 NAME = "silver.sales"

@@ -8,7 +8,7 @@ import pytest
 
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.rows import read_rows, reading, source_text
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from tests.unit.registry.rows.row_files import good, mistakes, plain, read
 
 SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0xL3o"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lakeguard_sdk.call_errors import WrongArgument
 from lakeguard_sdk.decision import CheckResult
+from lakeguard_sdk.errors import WrongArgument
 from lakeguard_sdk.testing.judged import (
     Judged,
     check_line,

@@ -7,9 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lakeguard_sdk.call_errors import WrongArgument
 from lakeguard_sdk.client import Client, Worker, connect, local_worker
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions, WrongArgument
 from lakeguard_sdk.names import DatasetName, parse_address
 from lakeguard_sdk.planning import Applied
 from lakeguard_sdk.quarantine import KeptChoice

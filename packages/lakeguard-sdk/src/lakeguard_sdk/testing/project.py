@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from lakeguard_sdk.call_errors import WrongArgument
+from lakeguard_sdk.errors import WrongArgument
 
 DEFINITIONS = "definitions"
 _CODE = (".sql", ".py")

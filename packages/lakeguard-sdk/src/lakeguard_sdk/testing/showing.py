@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lakeguard_sdk.call_errors import WrongArgument
-from lakeguard_sdk.errors import UnknownVersion
+from lakeguard_sdk.errors import UnknownVersion, WrongArgument
 from lakeguard_sdk.names import parse_address
 from lakeguard_sdk.testing.judged import (
     counted,

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from textwrap import dedent
 from typing import Any
 
-from lakeguard_sdk.call_errors import WrongArgument
+from lakeguard_sdk.errors import WrongArgument
 from lakeguard_sdk.names import DatasetName
 
 Rows = Iterable[Mapping[str, Any]]

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from lakeguard.state.bulk import insert_into
 from lakeguard.state.tables import users
-from lakeguard_sdk.people_errors import BadUserName
+from lakeguard_sdk.errors import BadUserName
 
 OPERATOR = "operator"
 """The role of whoever acts and was given no other."""

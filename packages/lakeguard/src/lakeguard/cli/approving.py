@@ -14,10 +14,8 @@ from lakeguard.registry.exporting import definition_files
 from lakeguard.registry.loading import load_folder
 from lakeguard.registry.locating import file_of
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.command_errors import NotApprovable, NothingToApprove
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
-from lakeguard_sdk.definition_errors import InvalidDefinitions
-from lakeguard_sdk.errors import UnknownVersion
+from lakeguard_sdk.errors import InvalidDefinitions, NotApprovable, NothingToApprove, UnknownVersion
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.planning import Applied, Plan
 from lakeguard_sdk.reading import ClassedDifference, SchemaDiff

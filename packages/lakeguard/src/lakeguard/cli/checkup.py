@@ -24,8 +24,7 @@ from lakeguard.settings import SETTINGS_FILE, Settings, load_settings
 from lakeguard.state.database import Database
 from lakeguard.state.examining import examine_database
 from lakeguard.telling.health import ChannelHealth, health_of
-from lakeguard_sdk.errors import LakeGuardError
-from lakeguard_sdk.state_errors import StateShut
+from lakeguard_sdk.errors import LakeGuardError, StateShut
 from lakeguard_sdk.storage import local_path
 
 DOCTORS = "lakeguard_sdk.doctors"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from lakeguard.dispatch.schedule import above, without_cycles
 from lakeguard.registry.rule_references import referred_to
-from lakeguard_sdk.command_errors import BuiltByProgram
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame
+from lakeguard_sdk.errors import BuiltByProgram
 from lakeguard_sdk.names import DatasetName
 
 BY_PROGRAM = "a program publishes it: tx.publish"

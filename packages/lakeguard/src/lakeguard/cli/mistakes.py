@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lakeguard.registry.locating import sharpened
 from lakeguard.registry.rendering import render_errors
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 
 
 @contextmanager

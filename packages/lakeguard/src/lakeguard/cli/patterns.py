@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from lakeguard_sdk.command_errors import NothingToLookAt
+from lakeguard_sdk.errors import NothingToLookAt
 
 _VARIES = re.compile(r"([-_.]?)[-_.:T0-9]*\Z")
 """The end of what names have in common that a next file need not have: a date, a number."""

@@ -26,6 +26,7 @@ from lakeguard.insight.suggesting import (
 from lakeguard.promotion.history import led_to
 from lakeguard_sdk.client import Client, survey
 from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard_sdk.errors import VersionUnreadable
 from lakeguard_sdk.expression import ColumnRef
 from lakeguard_sdk.measure import (
     Aggregate,
@@ -34,7 +35,6 @@ from lakeguard_sdk.measure import (
     MeasureValue,
     measure_key,
 )
-from lakeguard_sdk.memory_errors import VersionUnreadable
 from lakeguard_sdk.names import Address, DatasetName
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.profile import ColumnProfile, Profile

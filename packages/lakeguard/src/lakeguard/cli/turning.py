@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.error_lines import error_line
+from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.job import Ticked
-from lakeguard_sdk.state_errors import StateUnavailable
 
 BACKOFF = Backoff(first=1.0, longest=30.0)
 BESIDE_SECONDS = 30.0

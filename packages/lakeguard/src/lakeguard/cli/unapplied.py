@@ -9,9 +9,8 @@ from lakeguard.cli.layout import Tone, plural, toned
 from lakeguard.registry.describing import describe
 from lakeguard.registry.loading import load_folder
 from lakeguard.registry.locating import DEFINITIONS
-from lakeguard_sdk.apart_errors import NotApart
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions, NotApart
 from lakeguard_sdk.noun import Noun
 
 _MOST_NAMED = 5

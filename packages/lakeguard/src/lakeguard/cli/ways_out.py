@@ -6,14 +6,13 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 
-from lakeguard.cli.error_tree import error_classes
 from lakeguard.cli.failures import with_env
 from lakeguard.cli.options import Call
 from lakeguard.cli.views.quarantine import replay_command
 from lakeguard.cli.windowing import backfill_command
-from lakeguard_sdk.command_errors import BuiltByProgram
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition, FromFrame
+from lakeguard_sdk.errors import BuiltByProgram, error_classes
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.reading import RunFacts, RunRow, VersionRow

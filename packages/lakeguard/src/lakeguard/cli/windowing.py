@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from lakeguard.promotion.partitioning import partition_columns
-from lakeguard_sdk.command_errors import NoWindow
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
+from lakeguard_sdk.errors import NoWindow
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reach import Reach, window_over
 from lakeguard_sdk.run import Window

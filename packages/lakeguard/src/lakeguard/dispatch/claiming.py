@@ -21,7 +21,7 @@ from lakeguard.dispatch.terms import keep_terms
 from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard.state.locking import hold_all
 from lakeguard_sdk.dispatch import Assignment, RefusedTask
-from lakeguard_sdk.job_errors import JobOff, LaunchRefused, NotRunnable
+from lakeguard_sdk.errors import JobOff, LaunchRefused, NotRunnable
 from lakeguard_sdk.run import Failure, RunTicket, WorkerIdentity, failure_of
 from lakeguard_sdk.words import TaskKind, TaskState
 

@@ -17,11 +17,10 @@ from lakeguard.dispatch.tasks import lease_over
 from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import tasks
-from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.errors import Fenced, ReportOverdue
 from lakeguard_sdk.processes import is_gone
 from lakeguard_sdk.run import Failure, failure_of
 from lakeguard_sdk.words import RunStatus, TaskState
-from lakeguard_sdk.work_errors import ReportOverdue
 
 
 def cause_of_death(task: Task, at: datetime) -> str | None:

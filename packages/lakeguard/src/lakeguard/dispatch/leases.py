@@ -11,9 +11,8 @@ from lakeguard.dispatch.task import Task, task_from
 from lakeguard.dispatch.tasks import lease_over, require, ticket_of
 from lakeguard.dispatch.terms import terms_of
 from lakeguard.state.tables import task_attempts, tasks
-from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.errors import Fenced, NotHandedOver
 from lakeguard_sdk.job import JobControls
-from lakeguard_sdk.report_errors import NotHandedOver
 from lakeguard_sdk.run import RunTicket, WorkerIdentity
 from lakeguard_sdk.words import TaskKind, TaskState
 

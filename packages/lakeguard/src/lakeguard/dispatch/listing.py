@@ -14,10 +14,10 @@ from lakeguard.dispatch.tasks import task_id_of_run
 from lakeguard.state.tables import md_jobs, task_transitions, tasks
 from lakeguard.state.views import dataset_registry
 from lakeguard_sdk.dispatch import Cause, TaskRow, Transition
+from lakeguard_sdk.errors import UnknownTask
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import WorkerIdentity
 from lakeguard_sdk.secret_values import shown_value
-from lakeguard_sdk.task_errors import UnknownTask
 from lakeguard_sdk.words import TaskState
 
 _AGE = (tasks.c.created_at.desc(), tasks.c.task_id.desc())

@@ -13,8 +13,7 @@ from lakeguard.state import facts
 from lakeguard.state.tables import output_materializations
 from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.dispatch import TaskReport
-from lakeguard_sdk.errors import LakeGuardError
-from lakeguard_sdk.report_errors import OutputThere
+from lakeguard_sdk.errors import LakeGuardError, OutputThere
 
 Brought = tuple[Task, TaskReport]
 

@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterator
 
 from lakeguard_sdk.canonical import data_hash
 from lakeguard_sdk.dispatch import Output, TaskReport
+from lakeguard_sdk.errors import NoteRefused, ReportRefused
 from lakeguard_sdk.notes import checked_notes
-from lakeguard_sdk.program_errors import NoteRefused
-from lakeguard_sdk.report_errors import ReportRefused
 from lakeguard_sdk.run import Failure, RunTicket
 from lakeguard_sdk.secret_values import address_holds_secret, masked
 

@@ -26,9 +26,15 @@ from lakeguard.ledger.left_graphs import left_graphs
 from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard.state.tables import task_attempts, task_results, tasks
 from lakeguard_sdk.dispatch import TaskAnswer, TaskReport
-from lakeguard_sdk.errors import Fenced, LakeGuardError, UnknownRun
-from lakeguard_sdk.job_errors import GraphLeft
-from lakeguard_sdk.report_errors import NotReported, ReportedOtherwise, ReportRefused
+from lakeguard_sdk.errors import (
+    Fenced,
+    GraphLeft,
+    LakeGuardError,
+    NotReported,
+    ReportedOtherwise,
+    ReportRefused,
+    UnknownRun,
+)
 from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.words import RunStatus, TaskState
 

@@ -12,9 +12,8 @@ from lakeguard.dispatch.task import Task, task_from
 from lakeguard.settings.dispatch import DispatchSettings
 from lakeguard.state.tables import tasks
 from lakeguard_sdk.backoff import Backoff, jitter
-from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.errors import Fenced, NotRetryable
 from lakeguard_sdk.run import Failure
-from lakeguard_sdk.task_errors import NotRetryable
 from lakeguard_sdk.words import QUEUED_KINDS, RunStatus, TaskState
 
 _ENDED = {RunStatus.SUCCESS: TaskState.COMPLETED, RunStatus.BLOCKED: TaskState.BLOCKED}

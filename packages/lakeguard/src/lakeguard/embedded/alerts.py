@@ -14,8 +14,8 @@ from lakeguard.insight.promises import broken_promises
 from lakeguard.ledger.alerts import alert_rows
 from lakeguard.promotion.heart import Heart
 from lakeguard.telling.trying import named_channel, try_channel
-from lakeguard_sdk.alert_errors import AlertNotSent
 from lakeguard_sdk.alerting import Alert, AlertKind, AlertRow
+from lakeguard_sdk.errors import AlertNotSent
 from lakeguard_sdk.telling import ChannelTurn
 
 

@@ -11,7 +11,7 @@ from lakeguard.events.message import message_of, trial
 from lakeguard.ledger.events import event_rows
 from lakeguard.promotion.heart import Heart
 from lakeguard.telling.trying import named_channel, try_channel
-from lakeguard_sdk.event_errors import EventNotSent
+from lakeguard_sdk.errors import EventNotSent
 from lakeguard_sdk.events import EventKind, EventRow
 from lakeguard_sdk.telling import ChannelTurn
 

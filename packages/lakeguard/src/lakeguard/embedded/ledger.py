@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lakeguard.promotion.heart import Heart
 from lakeguard.relay.relay import Relay
 from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
-from lakeguard_sdk.ledger_errors import (
+from lakeguard_sdk.errors import (
     LedgerGone,
     LedgerOlder,
     LedgerUnreadable,

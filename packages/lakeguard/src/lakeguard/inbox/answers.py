@@ -14,19 +14,22 @@ from pydantic import ValidationError
 
 from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.errors import (
+    BadToken,
+    EventDiffers,
     Fenced,
     LakeGuardError,
     MoveError,
     NotPermitted,
+    OutputThere,
     Refused,
+    ReportedOtherwise,
     SettingsError,
     StateError,
+    StateShut,
+    StateUnavailable,
     UnknownRun,
     UsageError,
 )
-from lakeguard_sdk.report_errors import BadToken, OutputThere, ReportedOtherwise
-from lakeguard_sdk.state_errors import StateShut, StateUnavailable
-from lakeguard_sdk.trigger_errors import EventDiffers
 
 JSON = "application/json"
 PROBLEM = "application/problem+json"

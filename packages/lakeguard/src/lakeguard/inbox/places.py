@@ -6,7 +6,7 @@ import ipaddress
 import re
 from typing import NamedTuple
 
-from lakeguard_sdk.report_errors import BadPlace
+from lakeguard_sdk.errors import BadPlace
 
 _PLACE = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})\Z", re.ASCII)
 

@@ -13,9 +13,8 @@ from lakeguard.inbox.signing import FRESH_SECONDS, is_fresh, is_signed
 from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.dispatch import TaskReport
-from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.errors import BadPlace, BadToken, Fenced
 from lakeguard_sdk.json_texts import NotJson, read_json
-from lakeguard_sdk.report_errors import BadPlace, BadToken
 from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.signed_post import SIGNATURE, TIMESTAMP
 from lakeguard_sdk.task_token import ticket_of

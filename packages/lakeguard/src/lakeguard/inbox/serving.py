@@ -18,7 +18,7 @@ from lakeguard.inbox.handling import Handler
 from lakeguard.inbox.places import Place
 from lakeguard.inbox.routes import Routes
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.report_errors import PlaceTaken
+from lakeguard_sdk.errors import PlaceTaken
 
 _log = logging.getLogger(__name__)
 MOST_AT_ONCE = 128

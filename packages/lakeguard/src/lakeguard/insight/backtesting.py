@@ -22,10 +22,10 @@ from lakeguard.state.database import Database
 from lakeguard.state.tables import decisions, task_attempts, tasks
 from lakeguard_sdk.decision import CheckResult, Ruling
 from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard_sdk.errors import VersionUnreadable
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.measure import MeasureValue
 from lakeguard_sdk.memory import Backtest, BacktestedRun, DraftFinding
-from lakeguard_sdk.memory_errors import VersionUnreadable
 from lakeguard_sdk.survey import Surveyed, SurveyPlan
 from lakeguard_sdk.words import CheckKind, Outcome, Verdict
 

@@ -21,10 +21,9 @@ from lakeguard.promotion.heart import Organised
 from lakeguard.promotion.hiding import hidden_since
 from lakeguard.promotion.replaying import why_not_replayable
 from lakeguard.registry.store import current_policies, require_dataset
-from lakeguard_sdk.errors import TableUnreadable
+from lakeguard_sdk.errors import NotReplayable, ReadsAllAnew, TableUnreadable
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.quarantine import KEPT_COLUMNS, KeptChoice, KeptListing
-from lakeguard_sdk.quarantine_errors import NotReplayable, ReadsAllAnew
 from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, texts
 from lakeguard_sdk.storage import join, local_path
 

@@ -9,9 +9,8 @@ from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import Opening, opening_of, schema_verdict
 from lakeguard.state.tables import tasks
-from lakeguard_sdk.errors import UnknownRun
+from lakeguard_sdk.errors import NotRebuildable, UnknownRun
 from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.memory_errors import NotRebuildable
 from lakeguard_sdk.reading import RunRow
 from lakeguard_sdk.rebuild import RebuildPlan
 from lakeguard_sdk.run import FrameBuild

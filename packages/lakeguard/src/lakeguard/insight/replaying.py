@@ -18,9 +18,8 @@ from lakeguard.state.database import Database
 from lakeguard.state.tables import decisions
 from lakeguard_sdk.decision import CaseHashes, Ruling
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
-from lakeguard_sdk.errors import UnknownRun
+from lakeguard_sdk.errors import SemanticsUnknown, UnknownRun
 from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.memory_errors import SemanticsUnknown
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.reading import ReplayResult
 

@@ -12,8 +12,8 @@ from lakeguard.insight.since import RunCase, differences, file_changes
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard_sdk.comparison import CheckPair, Difference, RunSide, SideBySide, Subject
 from lakeguard_sdk.decision import CheckResult, Decision
+from lakeguard_sdk.errors import NotComparable
 from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.memory_errors import NotComparable
 from lakeguard_sdk.reading import RunRow
 from lakeguard_sdk.words import CheckKind, RunStatus
 

@@ -19,10 +19,9 @@ from lakeguard.ledger.versions import (
     shown_at,
 )
 from lakeguard.registry.store import RegisteredDataset, current_definition, require_dataset
-from lakeguard_sdk.errors import UnknownRun
+from lakeguard_sdk.errors import UnknownRun, VersionUnreadable
 from lakeguard_sdk.evidence import Evidence, InputVersion
 from lakeguard_sdk.measure import ComparedRows, Measure, UnmatchedRows
-from lakeguard_sdk.memory_errors import VersionUnreadable
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.run import InputPin, TableSnapshot
 from lakeguard_sdk.storage import located

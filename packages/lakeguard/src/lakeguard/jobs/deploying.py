@@ -24,12 +24,17 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.state.engines import is_reading
 from lakeguard.state.locking import hold
 from lakeguard.state.tables import tasks
-from lakeguard_sdk.errors import LakeGuardError, SecretReason, StateError
+from lakeguard_sdk.errors import (
+    GraphLeft,
+    LakeGuardError,
+    NotCancelable,
+    NothingToDeploy,
+    SecretReason,
+    StateError,
+)
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.job import Deployed
-from lakeguard_sdk.job_errors import GraphLeft, NothingToDeploy
 from lakeguard_sdk.secret_values import holds_secret
-from lakeguard_sdk.task_errors import NotCancelable
 from lakeguard_sdk.words import TaskState
 
 _WAITING = (TaskState.QUEUED, TaskState.FAILED)

@@ -18,7 +18,7 @@ from lakeguard.jobs.current import CurrentJob
 from lakeguard.jobs.datasets import Standing
 from lakeguard.jobs.gate_facts import GateFacts
 from lakeguard_sdk.definition import PolicyDefinition
-from lakeguard_sdk.job_errors import (
+from lakeguard_sdk.errors import (
     Frozen,
     InputMissing,
     JobOff,

@@ -15,9 +15,9 @@ from lakeguard.state import facts
 from lakeguard.state.remembered import Remembered
 from lakeguard.state.tables import dag_activations, dag_versions
 from lakeguard_sdk.definition import JobDefinition
+from lakeguard_sdk.errors import UnknownGraph
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.job import DagVersion
-from lakeguard_sdk.job_errors import UnknownGraph
 
 SHORTEST_HASH = 8
 SHOWN_HASH = 12

@@ -13,11 +13,10 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.partitioning import partition_columns
 from lakeguard.promotion.replacing import MOST_NAMED
 from lakeguard.registry.store import RegisteredDataset, current_target, require_dataset
-from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.errors import NeverBuiltAgain, NoSuchReach, SecretReason
 from lakeguard_sdk.invalidation import Reason
 from lakeguard_sdk.load import NEW_ROWS_ONLY
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.partition_errors import NeverBuiltAgain, NoSuchReach
 from lakeguard_sdk.partitions import partition_key, partition_values
 from lakeguard_sdk.reach import WHOLE, Reach
 from lakeguard_sdk.secret_values import holds_secret

@@ -25,8 +25,8 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.state.locking import hold, hold_shared
 from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import tasks
+from lakeguard_sdk.errors import LaunchRefused, NotRunnable
 from lakeguard_sdk.job import Launch, Overlap
-from lakeguard_sdk.job_errors import LaunchRefused, NotRunnable
 from lakeguard_sdk.words import TaskKind, TaskState
 
 __all__ = ["Cause", "CauseKind", "Wish", "launch"]

@@ -12,8 +12,8 @@ from lakeguard.jobs.current import CurrentJob, current_jobs
 from lakeguard.jobs.graphs import active_graph
 from lakeguard.ledger.switches import last_switches
 from lakeguard.state.tables import job_schedules, md_jobs, task_transitions, tasks
+from lakeguard_sdk.errors import UnknownJob
 from lakeguard_sdk.job import JobRow
-from lakeguard_sdk.job_errors import UnknownJob
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import TaskState
 

@@ -34,14 +34,14 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.state.locking import hold
 from lakeguard.state.pieces import in_pieces
 from lakeguard.state.tables import tasks
-from lakeguard_sdk.invalidation import End, Standing
-from lakeguard_sdk.job_errors import (
+from lakeguard_sdk.errors import (
     Frozen,
     LaunchRefused,
     Overlapping,
     ParentFailed,
     ParentLate,
 )
+from lakeguard_sdk.invalidation import End, Standing
 from lakeguard_sdk.reach import WHOLE, joined
 from lakeguard_sdk.words import TaskKind, TaskState
 

@@ -14,9 +14,15 @@ from lakeguard.jobs.launching import overlap_lock
 from lakeguard.ledger.left_graphs import graph_lock, left_graphs
 from lakeguard.promotion.heart import Heart
 from lakeguard.state.locking import hold, hold_shared
+from lakeguard_sdk.errors import (
+    GraphLeft,
+    JobOff,
+    JobStillOff,
+    LaunchRefused,
+    NotRetryable,
+    NotRunnable,
+)
 from lakeguard_sdk.job import Overlap
-from lakeguard_sdk.job_errors import GraphLeft, JobOff, LaunchRefused, NotRunnable
-from lakeguard_sdk.task_errors import JobStillOff, NotRetryable
 from lakeguard_sdk.words import TaskState
 
 

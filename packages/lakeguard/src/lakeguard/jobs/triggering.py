@@ -15,9 +15,9 @@ from lakeguard.jobs.wishes import Cause, CauseKind, Wish
 from lakeguard.promotion.heart import Heart
 from lakeguard.state.tables import md_jobs, tasks
 from lakeguard_sdk.canonical import content_hash
+from lakeguard_sdk.errors import KeySpent, LaunchInvalid
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.job import Launch
-from lakeguard_sdk.job_errors import KeySpent, LaunchInvalid
 from lakeguard_sdk.secret_values import (
     holds_secret,
     is_reference,

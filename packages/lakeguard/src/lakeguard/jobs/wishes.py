@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from lakeguard_sdk.dispatch import Cause
-from lakeguard_sdk.job_errors import LaunchRefused
+from lakeguard_sdk.errors import LaunchRefused
 from lakeguard_sdk.run import Window
 from lakeguard_sdk.words import CauseKind
 

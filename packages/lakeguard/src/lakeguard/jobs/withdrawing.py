@@ -20,11 +20,9 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.state.locking import hold
 from lakeguard.state.tables import tasks
 from lakeguard_sdk.dispatch import Cause
-from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.errors import InvalidationOver, SecretReason, TaskCanceled, WhyNeeded
 from lakeguard_sdk.invalidation import End
-from lakeguard_sdk.partition_errors import InvalidationOver, WhyNeeded
 from lakeguard_sdk.secret_values import holds_secret
-from lakeguard_sdk.task_errors import TaskCanceled
 from lakeguard_sdk.words import TaskState
 
 

@@ -15,8 +15,8 @@ import pyarrow as pa
 from lakeguard.lake.features import COPY, Obstacle, obstacles
 from lakeguard.lake.raw_log import LogGap, RawTable, read_log
 from lakeguard_sdk.adoption import AdoptableTable
-from lakeguard_sdk.command_errors import NotAdoptable
 from lakeguard_sdk.commits import STAGING, CommittedFile
+from lakeguard_sdk.errors import NotAdoptable
 from lakeguard_sdk.partitions import partition_difference, partition_problem
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import join, storage_for

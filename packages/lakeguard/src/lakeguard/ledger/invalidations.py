@@ -17,10 +17,10 @@ from lakeguard.state.tables import (
     invalidations,
     version_inputs,
 )
+from lakeguard_sdk.errors import UnknownInvalidation
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.invalidation import End, Reason, Standing
 from lakeguard_sdk.noun import Instant, Noun
-from lakeguard_sdk.partition_errors import UnknownInvalidation
 from lakeguard_sdk.reach import Reach
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeguard.ledger.kept_rows import Holding
+from lakeguard_sdk.errors import NothingWaits
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.quarantine import KeptChoice
-from lakeguard_sdk.quarantine_errors import NothingWaits
 
 
 def chosen_of(

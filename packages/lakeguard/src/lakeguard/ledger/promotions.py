@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, select
 from lakeguard.state import facts
 from lakeguard.state.tables import promotion_current, promotion_status
 from lakeguard_sdk.decision import Decision
-from lakeguard_sdk.promotion_errors import PromotionRefused
+from lakeguard_sdk.errors import PromotionRefused
 from lakeguard_sdk.promotion_states import Step, may_follow
 from lakeguard_sdk.words import PromotionState, Verdict
 

@@ -36,9 +36,8 @@ from lakeguard.promotion.references import pin_references
 from lakeguard.promotion.subjects import asked_measures, pin_rules
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset
 from lakeguard_sdk.adoption import AdoptableTable, AdoptionPlan
-from lakeguard_sdk.command_errors import AlreadyGoverned, NotAdoptable
 from lakeguard_sdk.decision import Decision
-from lakeguard_sdk.errors import BaseMoved, NotApproved
+from lakeguard_sdk.errors import AlreadyGoverned, BaseMoved, NotAdoptable, NotApproved
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id

@@ -15,10 +15,9 @@ from lakeguard.ledger.left_graphs import graph_lock, left_graphs
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.reaping import end_move, end_without_move
 from lakeguard.state.locking import hold_shared
+from lakeguard_sdk.errors import GraphLeft, NotCancelable, TaskCanceled
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.job_errors import GraphLeft
 from lakeguard_sdk.run import Failure, Intent, RunResult
-from lakeguard_sdk.task_errors import NotCancelable, TaskCanceled
 from lakeguard_sdk.words import TaskState
 
 MOST_ROUNDS = 5

@@ -10,7 +10,7 @@ from lakeguard.promotion.heart import Heart
 from lakeguard.registry.store import current_definition, dataset_by_id
 from lakeguard.state.locking import hold
 from lakeguard_sdk.adoption import AdoptableTable
-from lakeguard_sdk.command_errors import NotAdoptable
+from lakeguard_sdk.errors import NotAdoptable
 from lakeguard_sdk.names import DatasetName
 
 _REPAIR = "bring the file back as it was, or delete its rows from the table, then adopt again"

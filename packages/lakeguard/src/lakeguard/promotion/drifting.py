@@ -19,8 +19,7 @@ from lakeguard.registry.store import (
     hold_registry,
     read_state,
 )
-from lakeguard_sdk.definition_errors import InvalidDefinitions
-from lakeguard_sdk.move_errors import ColumnsUnderWay, DefinitionMoved
+from lakeguard_sdk.errors import ColumnsUnderWay, DefinitionMoved, InvalidDefinitions
 from lakeguard_sdk.planning import Plan
 from lakeguard_sdk.schema import TableSchema
 

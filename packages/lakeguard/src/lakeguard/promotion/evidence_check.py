@@ -11,11 +11,10 @@ from lakeguard.promotion.heart import Heart, OpenRun
 from lakeguard.promotion.row_balance import check_rows
 from lakeguard.promotion.unstated import told_extremes
 from lakeguard_sdk.canonical import is_sha256
-from lakeguard_sdk.errors import NotApproved
+from lakeguard_sdk.errors import NotApproved, NoteRefused
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.notes import checked_notes
 from lakeguard_sdk.partitions import partition_difference
-from lakeguard_sdk.program_errors import NoteRefused
 from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.watermarks import watermark_value
 

@@ -28,6 +28,7 @@ from lakeguard_sdk.errors import (
     BaseMoved,
     Fenced,
     ForeignTable,
+    GraphLeft,
     NotApproved,
     TableBusy,
     TableUnreadable,
@@ -35,7 +36,6 @@ from lakeguard_sdk.errors import (
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.job_errors import GraphLeft
 from lakeguard_sdk.run import Intent, RunTicket, TableBase
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.words import LoadType, MoveKind

@@ -15,8 +15,8 @@ from lakeguard.promotion.profiling import keep, plan_of
 from lakeguard.registry.store import dataset_by_id
 from lakeguard.state.locking import hold
 from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard_sdk.errors import ProfileRefused
 from lakeguard_sdk.profile import Profile, ProfilePlan
-from lakeguard_sdk.profile_errors import ProfileRefused
 from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.words import TaskState
 

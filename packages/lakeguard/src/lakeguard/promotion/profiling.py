@@ -24,10 +24,9 @@ from lakeguard.registry.store import (
     require_dataset,
 )
 from lakeguard_sdk.definition import DatasetDefinition
-from lakeguard_sdk.errors import UnknownVersion
+from lakeguard_sdk.errors import ProfileNotMasked, ProfileRefused, UnknownVersion
 from lakeguard_sdk.names import Address
 from lakeguard_sdk.profile import ColumnProfile, Profile, ProfilePlan
-from lakeguard_sdk.profile_errors import ProfileNotMasked, ProfileRefused
 from lakeguard_sdk.sample import texts
 
 

@@ -20,9 +20,8 @@ from lakeguard.promotion.keeping import Kept, needed_files, states_at, what_stay
 from lakeguard.promotion.kept_aside import files_that_may_wait, left_to_remove
 from lakeguard.promotion.moving import hold_table
 from lakeguard.registry.store import RegisteredDataset, require_dataset
-from lakeguard_sdk.command_errors import MaintenanceRefused
 from lakeguard_sdk.commits import STAGING, Commit, CommittedFile
-from lakeguard_sdk.errors import BaseMoved, TableBusy
+from lakeguard_sdk.errors import BaseMoved, MaintenanceRefused, TableBusy
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.maintenance import Maintained, Removal, RemovalKind
 from lakeguard_sdk.names import DatasetName

@@ -16,10 +16,10 @@ from lakeguard.ledger.versions import Pointer
 from lakeguard.promotion.eligibility import Findings
 from lakeguard.promotion.heart import Heart, Organised
 from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard_sdk.errors import NothingWaits, NotReplayable, ReadsAllAnew
 from lakeguard_sdk.load import KEYED_LOADS, Load
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.quarantine import KeptChoice, QuarantineBuild, ReplayOrder
-from lakeguard_sdk.quarantine_errors import NothingWaits, NotReplayable, ReadsAllAnew
 from lakeguard_sdk.words import Deletes, HashStrategy, LateRows, LoadType
 
 _ADDS = {

@@ -29,12 +29,17 @@ from lakeguard.promotion.subjects import pin_rules
 from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import PolicyDefinition
-from lakeguard_sdk.errors import AlreadyPublished, LakeGuardError, TableUnreadable, UnknownVersion
+from lakeguard_sdk.errors import (
+    AlreadyPublished,
+    FilesRemoved,
+    LakeGuardError,
+    TableUnreadable,
+    UnknownVersion,
+)
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.rollback_errors import FilesRemoved
 from lakeguard_sdk.run import Intent, RunResult, RunTicket, SchemaReaction, failure_of
 from lakeguard_sdk.words import MoveKind, RunStatus, TaskKind
 

@@ -16,10 +16,9 @@ from lakeguard.ledger.samples import record_samples, samples_of_run
 from lakeguard.promotion.heart import Heart, OpenRun, PinnedRules, opened_run
 from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.definition import DatasetDefinition
-from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.errors import Fenced, SampleNotMasked, SampleRefused
 from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, RowSample, texts
-from lakeguard_sdk.sample_errors import SampleNotMasked, SampleRefused
 from lakeguard_sdk.words import CheckKind, Outcome, TaskKind, TaskState
 
 _SHOWN = (Outcome.FAIL, Outcome.WARN)

@@ -27,7 +27,7 @@ from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning import make_plan
 from lakeguard.registry.store import current_policies, definition_at, read_state
 from lakeguard_sdk.definition import DatasetDefinition
-from lakeguard_sdk.definition_errors import InvalidDefinitions
+from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.load import load_columns
 from lakeguard_sdk.run import SchemaReaction, SchemaVerdict, SourceBuild
 from lakeguard_sdk.schema import TableSchema

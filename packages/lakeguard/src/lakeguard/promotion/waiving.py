@@ -11,12 +11,12 @@ from lakeguard.ledger.waivers import record_revocation, record_waiver, waiver_ro
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.subjects import pin_rules
 from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard_sdk.errors import NotWaivable, UnknownCheck, UnknownWaiver, WaiverInvalid
 from lakeguard_sdk.ids import new_id
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.secret_values import holds_secret
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.waiver import LONGEST_WAIVER_DAYS, Waiver, WaiverRow
-from lakeguard_sdk.waiver_errors import NotWaivable, UnknownCheck, UnknownWaiver, WaiverInvalid
 from lakeguard_sdk.words import Enforcement
 
 LONGEST_REASON = 2000

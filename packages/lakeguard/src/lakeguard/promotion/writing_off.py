@@ -10,11 +10,10 @@ from lakeguard.promotion.moving import hold_table
 from lakeguard.promotion.replaying import chosen_holdings
 from lakeguard.promotion.waiting_tables import show_waiting
 from lakeguard.registry.store import require_dataset
-from lakeguard_sdk.errors import SecretReason, TableBusy
+from lakeguard_sdk.errors import SecretReason, TableBusy, WriteOffInvalid
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.quarantine import KeptChoice, KeptRows
-from lakeguard_sdk.quarantine_errors import WriteOffInvalid
 from lakeguard_sdk.secret_values import holds_secret
 
 LONGEST_REASON = 2000

@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sqlalchemy import URL
 
-from lakeguard_sdk.apart_errors import NotApart
 from lakeguard_sdk.definition import TargetDefinition
+from lakeguard_sdk.errors import NotApart
 from lakeguard_sdk.words import TargetFormat
 
 DEFAULT_PORT = 5432

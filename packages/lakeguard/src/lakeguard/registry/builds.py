@@ -8,7 +8,7 @@ from lakeguard.registry.project_files import ProjectFiles
 from lakeguard.registry.python_files import read_python_build
 from lakeguard.registry.sql_files import read_sql_build
 from lakeguard_sdk.definition import FromFrame, FromPython, FromSource, FromSql
-from lakeguard_sdk.definition_errors import MissingKey
+from lakeguard_sdk.errors import MissingKey
 
 BUILD_KEYS = ("sql", "python")
 FRAME = "frame"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lakeguard.registry.fields import LONGEST_DESCRIPTION, Fields
 from lakeguard.registry.nodes import Block, Node, Scalar
 from lakeguard_sdk.definition import ColumnDefinition
-from lakeguard_sdk.definition_errors import UnknownType
+from lakeguard_sdk.errors import UnknownType
 from lakeguard_sdk.schema import TYPE_WORDS, normal_type
 from lakeguard_sdk.schema_words import ColumnOrigin
 from lakeguard_sdk.spelling import did_you_mean

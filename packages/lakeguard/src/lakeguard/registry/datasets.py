@@ -20,8 +20,7 @@ from lakeguard.registry.project_files import ProjectFiles
 from lakeguard.registry.rules import read_rules
 from lakeguard.registry.table_places import LONGEST_PLACE
 from lakeguard_sdk.definition import PROFILE_EVERY, DatasetDefinition
-from lakeguard_sdk.definition_errors import BadWord
-from lakeguard_sdk.errors import BadName
+from lakeguard_sdk.errors import BadName, BadWord
 from lakeguard_sdk.names import DatasetName, check_word
 from lakeguard_sdk.schema import Column, TableSchema
 

@@ -14,7 +14,7 @@ import yaml
 from lakeguard.registry.characters import forbidden_character, place_of_offset
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.nodes import Block, Document, Items, Node, Scalar
-from lakeguard_sdk.definition_errors import DefinitionError, DuplicateKey, NotYaml, Place
+from lakeguard_sdk.errors import DefinitionError, DuplicateKey, NotYaml, Place
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 16

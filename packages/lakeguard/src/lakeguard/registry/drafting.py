@@ -19,7 +19,7 @@ from lakeguard.registry.macros import Macros
 from lakeguard.registry.nodes import Document
 from lakeguard.registry.project_files import ProjectFiles
 from lakeguard_sdk.definition import CatalogueRule, DatasetDefinition
-from lakeguard_sdk.memory_errors import NothingDrafted
+from lakeguard_sdk.errors import NothingDrafted
 
 _BETWEEN = re.compile(rb"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 _SAID = re.compile(rb"^[ \t]*[^#\s]", re.MULTILINE)

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.nodes import Block, Document, Items, Node, Scalar
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
+    BadName,
     BadWord,
     DefinitionError,
     MissingKey,
@@ -16,7 +17,6 @@ from lakeguard_sdk.definition_errors import (
     UnknownKey,
     WrongValue,
 )
-from lakeguard_sdk.errors import BadName
 from lakeguard_sdk.names import DatasetName, check_word
 from lakeguard_sdk.spelling import did_you_mean
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from lakeguard_sdk.definition_errors import DefinitionError, InvalidDefinitions
+from lakeguard_sdk.errors import DefinitionError, InvalidDefinitions
 from lakeguard_sdk.secret_values import holds_secret, masked
 
 
@@ -37,7 +38,7 @@ def _harmless(error: DefinitionError) -> DefinitionError:
     file = error.place.file
     if fields == error.fields and not holds_secret(file):
         return error
-    place = error.place.model_copy(update={"file": masked(file)})
+    place = replace(error.place, file=masked(file))
     return type(error)(place, **fields)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lakeguard.registry.findings import Findings
 from lakeguard.registry.kinds import FOLDERS
 from lakeguard.registry.locating import DEFINITIONS
-from lakeguard_sdk.definition_errors import Place, UnknownReference, WrongValue
+from lakeguard_sdk.errors import Place, UnknownReference, WrongValue
 from lakeguard_sdk.spelling import did_you_mean
 
 

@@ -18,7 +18,7 @@ from lakeguard_sdk.definition import (
     FromSource,
     FromSql,
 )
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
     BadSql,
     Cycle,
     DefinitionError,

@@ -10,7 +10,7 @@ from lakeguard.registry.job_controls import controls_of, read_controls, unknown_
 from lakeguard.registry.locating import Locate, by_file
 from lakeguard.registry.nodes import Path
 from lakeguard_sdk.definition import JobDefinition
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
     DefinitionError,
     JobCycle,
     MissingKey,

@@ -9,7 +9,7 @@ from lakeguard.registry.job_controls import NO_DATASET, is_idle, is_known, unkno
 from lakeguard.registry.job_invariants import job_errors
 from lakeguard.registry.nodes import Block, Document, Path
 from lakeguard_sdk.definition import Details, JobDefinition
-from lakeguard_sdk.definition_errors import MissingKey, UnknownKey
+from lakeguard_sdk.errors import MissingKey, UnknownKey
 from lakeguard_sdk.secret_values import holds_secret
 
 KEYS = (

@@ -32,7 +32,7 @@ from lakeguard_sdk.definition import (
     SourceDefinition,
     TargetDefinition,
 )
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
     BadSql,
     DefinitionError,
     DuplicateRule,

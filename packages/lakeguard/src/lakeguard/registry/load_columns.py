@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lakeguard.registry.characters import look_alike
 from lakeguard.registry.load_said import At, LoadSaid
 from lakeguard.registry.nodes import Path
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
     DefinitionError,
     TakenColumn,
     UnknownColumn,

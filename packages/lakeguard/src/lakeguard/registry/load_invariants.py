@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from lakeguard.registry.load_columns import column_errors
 from lakeguard.registry.load_said import At, LoadSaid
-from lakeguard_sdk.definition_errors import DefinitionError, DoubledRows, WrongValue
+from lakeguard_sdk.errors import DefinitionError, DoubledRows, WrongValue
 from lakeguard_sdk.load import KEYED_LOADS, Load, parse_lag
 from lakeguard_sdk.schema import is_numeric
 from lakeguard_sdk.words import Deletes, HashStrategy, LateRows, LoadType, NullWatermark

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lakeguard.registry.nodes import Path
 from lakeguard_sdk.definition import DatasetDefinition
-from lakeguard_sdk.definition_errors import Place
+from lakeguard_sdk.errors import Place
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.schema import TableSchema
 

@@ -37,7 +37,7 @@ from lakeguard_sdk.definition import (
     FromSql,
     JobDefinition,
 )
-from lakeguard_sdk.definition_errors import Place, SecretValue, WrongValue
+from lakeguard_sdk.errors import Place, SecretValue, WrongValue
 from lakeguard_sdk.secret_values import holds_secret
 
 _READERS: dict[str, Callable[[Document, Findings], Definition | None]] = {

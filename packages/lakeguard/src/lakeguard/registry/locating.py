@@ -10,7 +10,7 @@ from lakeguard.registry.findings import Findings
 from lakeguard.registry.kinds import KINDS, name_of
 from lakeguard.registry.nodes import Path
 from lakeguard_sdk.definition import DatasetDefinition, Definition
-from lakeguard_sdk.definition_errors import DefinitionError, Place
+from lakeguard_sdk.errors import DefinitionError, Place
 
 Locate = Callable[[Definition, Path], Place]
 

@@ -9,7 +9,7 @@ from lakeguard.registry.kinds import key_of, name_of
 from lakeguard.registry.locating import by_file
 from lakeguard.registry.whole import Whole
 from lakeguard_sdk.definition import Definition
-from lakeguard_sdk.definition_errors import DefinitionError, LookAlike
+from lakeguard_sdk.errors import DefinitionError, LookAlike
 
 
 def look_alike_errors(whole: Whole) -> Iterator[DefinitionError]:

@@ -12,7 +12,7 @@ from lakeguard_sdk.definition import (
     SourceDefinition,
     TargetDefinition,
 )
-from lakeguard_sdk.definition_errors import DefinitionError, WrongValue
+from lakeguard_sdk.errors import DefinitionError, WrongValue
 from lakeguard_sdk.schema import is_nested
 from lakeguard_sdk.words import TEXT_FORMATS, TargetFormat
 

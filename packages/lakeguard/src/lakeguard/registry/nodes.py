@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lakeguard.registry.characters import place_of_offset
 from lakeguard.registry.scalars import source_offsets
-from lakeguard_sdk.definition_errors import Place
+from lakeguard_sdk.errors import Place
 
 
 @dataclass(slots=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from lakeguard.registry.locating import by_file
 from lakeguard.registry.table_places import nested_places, own_place_problem
 from lakeguard_sdk.definition import DatasetDefinition
-from lakeguard_sdk.definition_errors import DefinitionError, NestedTable
+from lakeguard_sdk.errors import DefinitionError, NestedTable
 
 
 def own_place_errors(datasets: Iterable[DatasetDefinition]) -> Iterator[DefinitionError]:

@@ -9,7 +9,7 @@ from lakeguard.registry.findings import Findings
 from lakeguard.registry.nodes import Document, Scalar
 from lakeguard.registry.rules import grammar_hint
 from lakeguard_sdk.definition import PolicyDefinition
-from lakeguard_sdk.definition_errors import PolicySyntax
+from lakeguard_sdk.errors import PolicySyntax
 from lakeguard_sdk.words import Enforcement, Layer, PolicyType
 
 KEYS = ("policy", "applies_to", "domain", "tag", "type", "expression", "enforcement", "active")

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from lakeguard.registry.characters import place_of_offset
 from lakeguard.registry.fields import LONGEST_PATH, Fields
 from lakeguard.registry.nodes import Scalar
-from lakeguard_sdk.definition_errors import Place, UnknownReference
+from lakeguard_sdk.errors import Place, UnknownReference
 from lakeguard_sdk.spelling import did_you_mean
 
 

@@ -11,7 +11,7 @@ from lakeguard.registry.fields import Fields
 from lakeguard.registry.nodes import Scalar
 from lakeguard.registry.project_files import ProjectFiles, undecodable
 from lakeguard_sdk.definition import FromPython
-from lakeguard_sdk.definition_errors import BadPython, DefinitionError, Place, SecretValue
+from lakeguard_sdk.errors import BadPython, DefinitionError, Place, SecretValue
 from lakeguard_sdk.secret_values import holds_secret
 from lakeguard_sdk.spelling import did_you_mean
 

@@ -8,7 +8,7 @@ from lakeguard.registry.locating import Locate
 from lakeguard.registry.project_files import path_problem
 from lakeguard_sdk.canonical import is_sha256
 from lakeguard_sdk.definition import DatasetDefinition, FromPython
-from lakeguard_sdk.definition_errors import DefinitionError, MissingKey, WrongValue
+from lakeguard_sdk.errors import DefinitionError, MissingKey, WrongValue
 
 
 def python_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:

@@ -9,7 +9,7 @@ from lakeguard.registry.kinds import Key, key_of
 from lakeguard.registry.locating import by_file
 from lakeguard.registry.whole import Whole
 from lakeguard_sdk.definition import DatasetDefinition, JobDefinition
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
     BadRename,
     DefinitionError,
     LayerChanged,

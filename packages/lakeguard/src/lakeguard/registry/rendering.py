@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from lakeguard_sdk.definition_errors import DefinitionError, SecretValue
+from lakeguard_sdk.errors import DefinitionError, SecretValue
 from lakeguard_sdk.secret_values import masked
 
 _MARGIN = "    "

@@ -12,7 +12,7 @@ from lakeguard.registry.locating import by_file
 from lakeguard.registry.references import missing_errors
 from lakeguard.registry.whole import Whole
 from lakeguard_sdk.definition import DatasetDefinition, Definitions
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
     DefinitionError,
     RuleMeaning,
     UnknownColumn,

@@ -15,7 +15,7 @@ from lakeguard.registry.fields import LONGEST_TEXT, Fields
 from lakeguard.registry.macros import Macros
 from lakeguard.registry.nodes import Block, Node, Scalar
 from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
     DefinitionError,
     DuplicateRule,
     Place,

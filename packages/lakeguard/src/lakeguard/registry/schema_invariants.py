@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lakeguard.registry.locating import Locate
 from lakeguard.registry.profiles import reaction_problem
 from lakeguard_sdk.definition import DatasetDefinition, ProfileDefinition
-from lakeguard_sdk.definition_errors import DefinitionError, UnknownType, WrongValue
+from lakeguard_sdk.errors import DefinitionError, UnknownType, WrongValue
 from lakeguard_sdk.schema import normal_type
 
 

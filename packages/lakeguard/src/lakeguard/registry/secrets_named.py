@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from lakeguard.registry.fields import Fields
 from lakeguard.registry.nodes import Scalar
 from lakeguard_sdk.definition import Details
-from lakeguard_sdk.definition_errors import SecretValue
-from lakeguard_sdk.errors import BadName
+from lakeguard_sdk.errors import BadName, SecretValue
 from lakeguard_sdk.names import check_word
 from lakeguard_sdk.secret_values import is_reference
 

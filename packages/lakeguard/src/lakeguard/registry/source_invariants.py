@@ -11,7 +11,7 @@ from lakeguard.registry.secrets_named import secret_problems
 from lakeguard.registry.source_options import OPTIONS
 from lakeguard.registry.source_places import DOWNLOADED, PLACEHOLDER, place_problems
 from lakeguard_sdk.definition import SourceDefinition
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
     DefinitionError,
     MissingKey,
     UnknownReference,

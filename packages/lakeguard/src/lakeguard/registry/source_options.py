@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from lakeguard.registry.fields import Fields
 from lakeguard.registry.nodes import Node, Scalar
-from lakeguard_sdk.definition_errors import SecretValue, UnknownKey
+from lakeguard_sdk.errors import SecretValue, UnknownKey
 from lakeguard_sdk.secret_values import is_sensitive_key, looks_secret
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import CSV_ENCODINGS, SourceFormat

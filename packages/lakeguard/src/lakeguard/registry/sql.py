@@ -12,7 +12,7 @@ from functools import lru_cache
 from lakeguard.registry.characters import place_of_offset
 from lakeguard.registry.sql_facts import SqlFacts
 from lakeguard.registry.sql_lexing import SqlProblem, SqlRefused
-from lakeguard_sdk.definition_errors import BadSql, Place
+from lakeguard_sdk.errors import BadSql, Place
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.spelling import did_you_mean
 

@@ -8,7 +8,7 @@ from lakeguard.registry.fields import Fields
 from lakeguard.registry.project_files import ProjectFiles, undecodable
 from lakeguard.registry.sql_lexing import MAX_CHARACTERS
 from lakeguard_sdk.definition import FromSql
-from lakeguard_sdk.definition_errors import BadSql, Place, SecretValue
+from lakeguard_sdk.errors import BadSql, Place, SecretValue
 from lakeguard_sdk.secret_values import holds_secret
 
 

@@ -11,7 +11,7 @@ from lakeguard.registry.secrets_named import secret_problems
 from lakeguard.settings import LONGEST_SCHEMA, SERVER_FILES, SERVER_OPTIONS
 from lakeguard_sdk.database import DATABASE_SECRETS, SCHEMA_DETAIL
 from lakeguard_sdk.definition import TargetDefinition
-from lakeguard_sdk.definition_errors import DefinitionError, MissingKey, WrongValue
+from lakeguard_sdk.errors import DefinitionError, MissingKey, WrongValue
 from lakeguard_sdk.secret_values import address_holds_secret
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import TargetFormat

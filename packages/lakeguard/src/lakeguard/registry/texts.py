@@ -13,7 +13,7 @@ from lakeguard.registry.locating import Locate
 from lakeguard.registry.nodes import Path
 from lakeguard.registry.sql_lexing import MAX_CHARACTERS
 from lakeguard_sdk.definition import DatasetDefinition, Definition, FromSql
-from lakeguard_sdk.definition_errors import DefinitionError, Place, SecretValue, WrongValue
+from lakeguard_sdk.errors import DefinitionError, Place, SecretValue, WrongValue
 from lakeguard_sdk.noun import Noun
 from lakeguard_sdk.secret_values import (
     address_holds_secret,

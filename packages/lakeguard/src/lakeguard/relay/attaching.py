@@ -16,9 +16,7 @@ from lakeguard.state.database import Database
 from lakeguard.state.locking import hold
 from lakeguard.state.tables import organizations, outbox, plane_identity
 from lakeguard_sdk.canonical import format_instant
-from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.ledger_errors import (
+from lakeguard_sdk.errors import (
     LakeOwned,
     LedgerGone,
     LedgerOlder,
@@ -26,6 +24,8 @@ from lakeguard_sdk.ledger_errors import (
     StateForked,
     StateOlder,
 )
+from lakeguard_sdk.faultpoints import reached
+from lakeguard_sdk.ids import new_id
 
 
 def attach(database: Database, lake: str, org_id: str, clock: Callable[[], datetime]) -> Ownership:

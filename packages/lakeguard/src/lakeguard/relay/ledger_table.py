@@ -28,8 +28,8 @@ from deltalake.transaction import AddAction, create_table_with_add_actions
 
 from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.commits import log_file
+from lakeguard_sdk.errors import LedgerUnreadable
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.ledger_errors import LedgerUnreadable
 from lakeguard_sdk.storage import join, local_path, storage_for
 
 LEDGER_APP = "lakeguard.ledger"

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from lakeguard.relay.catalogue import CHAIN
 from lakeguard.state.locking import sole_by_file
 from lakeguard_sdk.commits import log_file
+from lakeguard_sdk.errors import LedgerUnreadable
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.ledger_errors import LedgerUnreadable
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.storage import join, local_path, storage_for
 

@@ -28,9 +28,8 @@ from lakeguard.relay.stamping import Link, add_link, has_waiting, mark_delivered
 from lakeguard.relay.task_states import NEEDED, with_states
 from lakeguard.state.database import Database
 from lakeguard.state.tables import outbox
-from lakeguard_sdk.errors import StateError
+from lakeguard_sdk.errors import LedgerUnreadable, RebuildRefused, StateError
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.ledger_errors import LedgerUnreadable, RebuildRefused
 from lakeguard_sdk.proof import Rebuilt
 
 Progress = Callable[[str], None]

@@ -24,10 +24,9 @@ from lakeguard.relay.stamping import (
     stamp,
 )
 from lakeguard.state.database import Database
+from lakeguard_sdk.errors import LedgerUnreadable, StateUnavailable
 from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.ledger_errors import LedgerUnreadable
 from lakeguard_sdk.proof import Synced
-from lakeguard_sdk.state_errors import StateUnavailable
 
 if TYPE_CHECKING:
     from lakeguard.relay.delivering import Ledger

@@ -27,7 +27,7 @@ from lakeguard.state.engines import READING, postgresql_engine, sqlite_engine, s
 from lakeguard.state.head import SCHEMA_HEAD
 from lakeguard.state.locking import sole_by_file, sole_by_session
 from lakeguard.state.transacting import transact
-from lakeguard_sdk.state_errors import (
+from lakeguard_sdk.errors import (
     StateMismatch,
     StateMissing,
     StateRefused,

@@ -17,7 +17,7 @@ from lakeguard.state.head import SCHEMA_HEAD
 from lakeguard.state.locking import SCHEMA, hold
 from lakeguard.state.tables import metadata
 from lakeguard.state.views import view_statements
-from lakeguard_sdk.state_errors import StateMismatch
+from lakeguard_sdk.errors import StateMismatch
 
 
 def scripts() -> ScriptDirectory:

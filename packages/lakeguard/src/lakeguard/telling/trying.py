@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from lakeguard.telling.book import Channel
 from lakeguard.telling.carrying import NotCarried, carrier_of
 from lakeguard.telling.message import Message
-from lakeguard_sdk.alert_errors import UnknownChannel
-from lakeguard_sdk.errors import EngineError
+from lakeguard_sdk.errors import EngineError, UnknownChannel
 from lakeguard_sdk.spelling import did_you_mean
 
 

@@ -24,8 +24,8 @@ from lakeguard.triggers.looking import Look, Looking
 from lakeguard.triggers.planned import Planned, launch_planned
 from lakeguard.triggers.roster import Roster
 from lakeguard_sdk.canonical import data_hash
+from lakeguard_sdk.errors import Overlapping
 from lakeguard_sdk.job import Launch, Overlap
-from lakeguard_sdk.job_errors import Overlapping
 from lakeguard_sdk.storage import local_path, storage_for
 
 ACTOR = "trigger:files"

@@ -19,11 +19,11 @@ from lakeguard.triggers.roster import Roster, read_roster
 from lakeguard.triggers.shapes import Event, read_event
 from lakeguard.triggers.ticking import Watch
 from lakeguard_sdk.canonical import data_hash
+from lakeguard_sdk.errors import EventDiffers, SecretEvent
 from lakeguard_sdk.event_patterns import matches
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.job import Launch
 from lakeguard_sdk.secret_values import holds_secret, is_written_out
-from lakeguard_sdk.trigger_errors import EventDiffers, SecretEvent
 from lakeguard_sdk.words import TaskState
 
 ACTOR = "trigger:event"

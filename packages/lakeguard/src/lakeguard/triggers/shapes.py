@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Any
 
 from lakeguard_sdk.canonical import hash_bytes
+from lakeguard_sdk.errors import NoEvent
 from lakeguard_sdk.json_texts import NotJson, read_json
-from lakeguard_sdk.trigger_errors import NoEvent
 
 MOST_BYTES = 256 * 1024
 MOST_VALUES = 50

@@ -18,9 +18,8 @@ from lakeguard.triggers.roster import Roster, read_roster
 from lakeguard.triggers.schedules import follow_definitions, launch_due
 from lakeguard.triggers.updates import launch_updated
 from lakeguard_sdk.error_lines import error_line
-from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.errors import LakeGuardError, StateUnavailable
 from lakeguard_sdk.job import Launch, Ticked
-from lakeguard_sdk.state_errors import StateUnavailable
 from lakeguard_sdk.words import TaskState
 
 _log = logging.getLogger(__name__)

@@ -11,10 +11,9 @@ from lakeguard.work.python_call import run_python
 from lakeguard.work.reporting import hand_over, report_end
 from lakeguard_sdk.client import Client, Worker
 from lakeguard_sdk.dispatch import TaskReport
-from lakeguard_sdk.errors import Fenced, LakeGuardError
+from lakeguard_sdk.errors import Fenced, LakeGuardError, WorkerStopped
 from lakeguard_sdk.run import Failure, failure_of
 from lakeguard_sdk.words import TaskKind
-from lakeguard_sdk.work_errors import WorkerStopped
 
 _log = logging.getLogger(__name__)
 

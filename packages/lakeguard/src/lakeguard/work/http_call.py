@@ -9,13 +9,12 @@ from pydantic import ValidationError
 from lakeguard.work.attempt import Attempt
 from lakeguard_sdk.canonical import canonical_json
 from lakeguard_sdk.dispatch import TaskReport
-from lakeguard_sdk.errors import LakeGuardError, SecretMissing
+from lakeguard_sdk.errors import CallFailed, CallRefused, LakeGuardError, SecretMissing
 from lakeguard_sdk.job import SIGNING_SECRET
 from lakeguard_sdk.json_texts import read_json
 from lakeguard_sdk.secret_references import resolve
 from lakeguard_sdk.signed_post import Answer, NoAnswer, SignedPost
 from lakeguard_sdk.task_token import token_of
-from lakeguard_sdk.work_errors import CallFailed, CallRefused
 
 REPORT_PATH = "/tasks/report"
 KEEP_PATH = "/tasks/keep"

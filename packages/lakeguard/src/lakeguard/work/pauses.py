@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from lakeguard_sdk.backoff import Backoff
-from lakeguard_sdk.errors import LakeGuardError
-from lakeguard_sdk.state_errors import StateUnavailable
+from lakeguard_sdk.errors import LakeGuardError, StateUnavailable
 
 BACKOFF = Backoff(first=0.5, longest=30.0)
 

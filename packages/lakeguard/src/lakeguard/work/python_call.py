@@ -21,13 +21,18 @@ from lakeguard.work.attempt import Attempt
 from lakeguard.work.captured_log import CapturedLog, log_place
 from lakeguard.work.environment import job_environment
 from lakeguard_sdk.dispatch import TaskReport
-from lakeguard_sdk.errors import LakeGuardError, SecretMissing
+from lakeguard_sdk.errors import (
+    JobCrashed,
+    JobTimedOut,
+    LakeGuardError,
+    ReportRefused,
+    SecretMissing,
+    WorkerStopped,
+)
 from lakeguard_sdk.faultpoints import reached
 from lakeguard_sdk.python_job import JobOrder
-from lakeguard_sdk.report_errors import ReportRefused
 from lakeguard_sdk.run import Failure, failure_of
 from lakeguard_sdk.secret_references import resolve_all
-from lakeguard_sdk.work_errors import JobCrashed, JobTimedOut, WorkerStopped
 
 COMMAND = (sys.executable, "-E", "-P", "-u", "-m", "lakeguard_sdk.job_process")
 """Neither variables nor the folder it starts in change what it imports."""

@@ -10,11 +10,11 @@ from pyspark.sql import SparkSession
 
 from lakeguard_sdk import faultpoints
 from lakeguard_sdk.commits import written_whole
+from lakeguard_sdk.errors import LoadFailed
 from lakeguard_sdk.left_files import kept_place
 from lakeguard_sdk.measure import AnyMeasure, MeasureValue, measure_key
 from lakeguard_sdk.quarantine import FIRST_SEEN, KEPT_COLUMNS, AsideFile, SetAside
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import Storage, join, local_path
 from lakeguard_sdk.words import Scope

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
 
+from lakeguard_sdk.errors import LoadFailed
 from lakeguard_sdk.quarantine import FIRST_SEEN
-from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.schema import TableSchema
 from openlaketx.conform.casts import lossless_cast
 from openlaketx.engine.spark_types import quoted_name

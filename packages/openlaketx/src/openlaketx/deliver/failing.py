@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.reading import ResolvedDataset
-from lakeguard_sdk.run_errors import DeliveryFailed
 
 
 def failed(shown: ResolvedDataset, reason: str) -> DeliveryFailed:

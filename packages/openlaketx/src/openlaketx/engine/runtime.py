@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
-from lakeguard_sdk.program_errors import SparkElsewhere, SparkTooOld
+from lakeguard_sdk.errors import SparkElsewhere, SparkTooOld
 
 OLDEST = (3, 5)
 _OLDEST_CONNECT = (4, 0)

@@ -24,8 +24,7 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.errors import JarsMissing
-from lakeguard_sdk.run_errors import SparkNotStarted
+from lakeguard_sdk.errors import JarsMissing, SparkNotStarted
 from openlaketx.engine.class_archive import ClassArchive, archive_folder
 from openlaketx.engine.jars import jars_for
 from openlaketx.engine.java import find_java

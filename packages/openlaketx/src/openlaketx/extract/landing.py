@@ -17,11 +17,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from lakeguard_sdk.errors import SourceUnreadable
+from lakeguard_sdk.errors import SourceUnavailable, SourceUnreadable
 from lakeguard_sdk.left_files import landing_place
 from lakeguard_sdk.noun import Instant, Noun
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.source_errors import SourceUnavailable
 from lakeguard_sdk.storage import Storage, local_path
 
 MANIFEST = "manifest.json"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import IO, cast
 
-from lakeguard_sdk.command_errors import NothingToLookAt
+from lakeguard_sdk.errors import NothingToLookAt
 from openlaketx.extract.batch import name_problem
 from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem
 from openlaketx.inspect.csv_records import csv_records

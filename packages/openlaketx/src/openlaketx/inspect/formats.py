@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lakeguard_sdk.command_errors import NothingToLookAt
+from lakeguard_sdk.errors import NothingToLookAt
 from lakeguard_sdk.words import SourceFormat
 from openlaketx.inspect.csv_files import opened
 

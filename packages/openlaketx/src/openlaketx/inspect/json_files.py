@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from lakeguard_sdk.command_errors import NothingToLookAt
+from lakeguard_sdk.errors import NothingToLookAt
 from openlaketx.extract.batch import name_problem
 from openlaketx.extract.jsonl_lines import (
     BLANKS,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lakeguard_sdk.command_errors import NothingToLookAt
+from lakeguard_sdk.errors import NothingToLookAt
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.sketch import SketchColumn, SourceSketch
 from lakeguard_sdk.storage import local_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakeguard_sdk.clean_names import clean_column
-from lakeguard_sdk.command_errors import NothingToLookAt
+from lakeguard_sdk.errors import NothingToLookAt
 
 
 def declared_names(found: Sequence[str], file: str) -> list[str]:

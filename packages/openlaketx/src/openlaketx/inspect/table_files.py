@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
-from lakeguard_sdk.command_errors import NothingToLookAt
+from lakeguard_sdk.errors import NothingToLookAt
 from lakeguard_sdk.schema import TableSchema
 from lakeguard_sdk.storage import join
 from openlaketx.engine.delta_table import live_files, open_table, protocol_problem, schema_of

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakeguard_sdk.command_errors import NotAdoptable
+from lakeguard_sdk.errors import NotAdoptable
 from lakeguard_sdk.sketch import SketchColumn, SourceSketch
 from lakeguard_sdk.words import SourceFormat
 from openlaketx.engine.delta_table import open_table, partition_texts

@@ -7,8 +7,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.client import Progress, WorkerClient
-from lakeguard_sdk.errors import LakeGuardError
-from lakeguard_sdk.memory_errors import NotRebuildable
+from lakeguard_sdk.errors import LakeGuardError, NotRebuildable
 from lakeguard_sdk.quarantine import QuarantineBuild
 from lakeguard_sdk.rebuild import RebuildPlan, Rebuilt
 from lakeguard_sdk.run import RunPlan, SourceBuild

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lakeguard_sdk.errors import LoadFailed
 from lakeguard_sdk.load import KEY_HASH, ROW_HASH
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import join
 from lakeguard_sdk.words import HashStrategy, LoadType

@@ -8,10 +8,10 @@ from functools import partial
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lakeguard_sdk.errors import LoadFailed
 from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.load import IS_DELETED, VALID_FROM
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.storage import Storage
 from lakeguard_sdk.words import Deletes, LoadType

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from lakeguard_sdk.errors import LoadFailed
 from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.words import LoadType
 from openlaketx.loads.existing import Existing
 from openlaketx.loads.loaded import Loaded

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from lakeguard_sdk.errors import LoadFailed
 from lakeguard_sdk.evidence import SourcePosition
 from lakeguard_sdk.quarantine import QuarantineBuild
 from lakeguard_sdk.run import RunPlan, SourceBuild
-from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.watermarks import watermark_subject, watermark_value
 from lakeguard_sdk.words import LoadType
 from openlaketx.loads.pruning import has_values, staged_range

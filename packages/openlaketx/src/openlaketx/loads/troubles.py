@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.errors import LakeGuardError, LoadFailed
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.run_errors import LoadFailed
 from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lakeguard_sdk.errors import LoadFailed
 from lakeguard_sdk.evidence import Changes
 from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.run_errors import LoadFailed
 from lakeguard_sdk.storage import Storage
 from lakeguard_sdk.windows import window_bounds
 from openlaketx.conform.chosen_rows import in_window

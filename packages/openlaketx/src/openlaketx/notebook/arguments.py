@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.call_errors import WrongArgument
+from lakeguard_sdk.errors import WrongArgument
 
 FRAME, SESSION = "DataFrame", "SparkSession"
 _EXAMPLE = "silver.orders"

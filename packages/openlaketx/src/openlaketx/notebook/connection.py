@@ -11,18 +11,18 @@ from weakref import WeakKeyDictionary
 from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.client import connect as connect_client
-from lakeguard_sdk.command_errors import BuiltByProgram
 from lakeguard_sdk.definition import Definitions, FromFrame
-from lakeguard_sdk.definition_errors import InvalidDefinitions
-from lakeguard_sdk.errors import NotRegistered
+from lakeguard_sdk.errors import (
+    BuiltByProgram,
+    BuiltByRuns,
+    InvalidDefinitions,
+    NotPublishable,
+    NotRegistered,
+    UnknownFrame,
+)
 from lakeguard_sdk.evidence import InputVersion
 from lakeguard_sdk.names import DatasetName, parse_address
 from lakeguard_sdk.ports import Registry
-from lakeguard_sdk.program_errors import (
-    BuiltByRuns,
-    NotPublishable,
-    UnknownFrame,
-)
 from lakeguard_sdk.run import RunResult
 from openlaketx.notebook.arguments import check_frame, check_session
 from openlaketx.notebook.person import person

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from lakeguard_sdk.call_errors import DescribeFirst
 from lakeguard_sdk.definition import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
     FromFrame,
 )
+from lakeguard_sdk.errors import DescribeFirst, NotPublishable
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.program_errors import NotPublishable
 from lakeguard_sdk.words import Layer, LoadType
 from openlaketx.engine.spark_types import UnsupportedType, live_schema
 from openlaketx.extract.batch import name_problem

@@ -8,7 +8,7 @@ from html import escape
 from typing import Self
 
 from lakeguard_sdk.decision import CheckResult, Decision
-from lakeguard_sdk.program_errors import PublishBlocked, PublishFailed
+from lakeguard_sdk.errors import PublishBlocked, PublishFailed
 from lakeguard_sdk.run import RunResult
 from lakeguard_sdk.words import RunStatus
 

@@ -9,8 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.errors import BuildFailed, LakeGuardError
-from lakeguard_sdk.program_errors import NameTaken, PathsForbidden, SharedCatalogue
+from lakeguard_sdk.errors import (
+    BuildFailed,
+    LakeGuardError,
+    NameTaken,
+    PathsForbidden,
+    SharedCatalogue,
+)
 from lakeguard_sdk.reading import ResolvedDataset
 from lakeguard_sdk.schema import Column
 from lakeguard_sdk.storage import local_path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
-from lakeguard_sdk.memory_errors import NotRebuildable
+from lakeguard_sdk.errors import NotRebuildable
 from lakeguard_sdk.quarantine import QuarantineBuild
 from lakeguard_sdk.rebuild import RebuildPlan
 from lakeguard_sdk.storage import Storage, join

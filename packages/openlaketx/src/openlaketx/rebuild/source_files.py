@@ -6,9 +6,9 @@ import os
 import shutil
 from pathlib import Path
 
+from lakeguard_sdk.errors import NotRebuildable
 from lakeguard_sdk.evidence import SourceFile, SourcePosition
 from lakeguard_sdk.load import GAINED_ROWS_ONLY
-from lakeguard_sdk.memory_errors import NotRebuildable
 from lakeguard_sdk.rebuild import RebuildPlan
 from lakeguard_sdk.run import SourceBuild
 from lakeguard_sdk.storage import Storage, join, local_path

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
+from lakeguard_sdk.errors import VersionUnreadable
 from lakeguard_sdk.measure import AnyMeasure, GroupBreach, measure_key
-from lakeguard_sdk.memory_errors import VersionUnreadable
 from lakeguard_sdk.storage import Storage, join, storage_for
 from lakeguard_sdk.survey import Surveyed, SurveyPlan
 from lakeguard_sdk.words import Scope

@@ -22,8 +22,8 @@ from lakeguard.cli.suggesting import look_and_suggest
 from lakeguard.cli.views.adopt import Adopted, adopted_lines
 from lakeguard.settings import load_settings
 from lakeguard_sdk.client import Client, local_worker
-from lakeguard_sdk.command_errors import AlreadyGoverned, OtherTable
 from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.errors import AlreadyGoverned, OtherTable
 from lakeguard_sdk.names import DatasetName
 
 

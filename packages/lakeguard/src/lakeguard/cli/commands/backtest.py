@@ -19,8 +19,8 @@ from lakeguard.cli.views.backtest import backtest_lines, backtest_markdown
 from lakeguard.registry.drafting import load_draft
 from lakeguard_sdk.client import survey
 from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard_sdk.errors import NotInDraft
 from lakeguard_sdk.memory import Backtest
-from lakeguard_sdk.memory_errors import NotInDraft
 from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.ports import Memory
 

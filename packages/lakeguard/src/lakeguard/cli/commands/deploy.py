@@ -14,7 +14,7 @@ from lakeguard.cli.progress import note
 from lakeguard.cli.unapplied import Unapplied, unapplied, unapplied_lines
 from lakeguard.cli.views.graphs import deployed_lines, versions_lines
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.job_errors import NothingToDeploy
+from lakeguard_sdk.errors import NothingToDeploy
 
 
 @click.command("deploy")

@@ -11,7 +11,7 @@ from lakeguard.cli.profiling import profile_of
 from lakeguard.cli.views.profile_diff import profile_diff_lines
 from lakeguard.cli.views.side_by_side import side_by_side_lines
 from lakeguard.insight.profiles import compare_profiles
-from lakeguard_sdk.memory_errors import NotComparable
+from lakeguard_sdk.errors import NotComparable
 from lakeguard_sdk.names import parse_address
 
 _RUN = "run_"

@@ -20,7 +20,7 @@ from lakeguard.cli.views.jobs import (
     no_jobs_lines,
     switch_lines,
 )
-from lakeguard_sdk.job_errors import LaunchInvalid
+from lakeguard_sdk.errors import LaunchInvalid
 from lakeguard_sdk.words import TaskState
 
 _SHOWN_TASKS = 5

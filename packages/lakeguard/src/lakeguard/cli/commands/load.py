@@ -17,7 +17,7 @@ from lakeguard.registry.rows import Row, read_rows
 from lakeguard.registry.rows.assembling import Assembly
 from lakeguard.registry.rows.rendering import render_row_errors
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.definition_errors import InvalidDefinitions, InvalidRows
+from lakeguard_sdk.errors import InvalidDefinitions, InvalidRows
 from lakeguard_sdk.planning import Plan
 
 

@@ -16,9 +16,8 @@ from lakeguard.cli.views.tasks import name_of, state_mark, task_lines, tasks_lin
 from lakeguard.work.captured_log import log_place
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.dispatch import Jobs, TaskRow
-from lakeguard_sdk.job_errors import JobOff, NotDeployed
+from lakeguard_sdk.errors import JobOff, NoLog, NotDeployed
 from lakeguard_sdk.words import TaskKind, TaskState
-from lakeguard_sdk.work_errors import NoLog
 
 STATES = [state.value for state in TaskState]
 _OF_THE_JOB = (JobOff.code, NotDeployed.code)

@@ -12,8 +12,8 @@ from lakeguard.cli.unapplied import Unapplied, unapplied_lines
 from lakeguard.cli.views.tasks import state_mark, tasks_lines
 from lakeguard.work import Ended, Ending
 from lakeguard_sdk.dispatch import TaskRow
+from lakeguard_sdk.errors import NotDeployed
 from lakeguard_sdk.job import JobControls, JobRow, Launch, Switch
-from lakeguard_sdk.job_errors import NotDeployed
 from lakeguard_sdk.words import TaskKind, TaskState
 
 _LONGEST = 40

@@ -16,7 +16,7 @@ from deltalake.exceptions import DeltaError
 from lakeguard.insight.verifying.sides import LedgerSide, ledger_side
 from lakeguard.relay.catalogue import BATCH, CHAIN, ORDINAL, LedgerTable
 from lakeguard.relay.ledger_table import LedgerFiles
-from lakeguard_sdk.ledger_errors import LedgerUnreadable
+from lakeguard_sdk.errors import LedgerUnreadable
 from lakeguard_sdk.proof import Finding, FindingKind
 from lakeguard_sdk.storage import join, local_path
 

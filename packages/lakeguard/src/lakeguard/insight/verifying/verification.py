@@ -38,7 +38,7 @@ from lakeguard.relay.owner import OWNER_FILE, Ownership, ledger_root, read_owner
 from lakeguard.relay.recounting import links_in
 from lakeguard.relay.stamping import Link, delivered, last_link, links_after
 from lakeguard.state.database import Database
-from lakeguard_sdk.ledger_errors import LedgerUnreadable
+from lakeguard_sdk.errors import LedgerUnreadable
 from lakeguard_sdk.proof import Finding, FindingKind, VerifyReport
 from lakeguard_sdk.storage import located
 

@@ -16,7 +16,7 @@ from lakeguard.registry.rows.row import Row
 from lakeguard.registry.rows.tables import accepted
 from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard_sdk.definition import CatalogueRule, Definition, Definitions, FromSql
-from lakeguard_sdk.definition_errors import DefinitionError, WrongValue
+from lakeguard_sdk.errors import DefinitionError, WrongValue
 
 
 def assemble(rows: Iterable[Row], registered: Definitions, findings: Findings) -> Definitions:

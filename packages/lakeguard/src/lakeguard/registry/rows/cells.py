@@ -15,7 +15,7 @@ from lakeguard.registry.findings import Findings
 from lakeguard.registry.rows.naming import clean_word, is_word
 from lakeguard.registry.rows.row import Cite, Now, Row
 from lakeguard.registry.rows.wording import shown
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
     BadWord,
     DefinitionError,
     MissingKey,

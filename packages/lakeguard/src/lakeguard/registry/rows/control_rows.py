@@ -7,7 +7,7 @@ from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.row import Row
 from lakeguard.registry.rows.wording import shown
 from lakeguard.registry.rows.worksheet import Worksheet
-from lakeguard_sdk.definition_errors import DuplicateDefinition
+from lakeguard_sdk.errors import DuplicateDefinition
 from lakeguard_sdk.words import TargetFormat
 
 ACTIVE_CONFIG = "status#ActiveConfig"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from lakeguard.registry.rows.row import Row
 from lakeguard.registry.rows.source_text import SourceText, Span
 from lakeguard.registry.rows.wording import counted, shown
-from lakeguard_sdk.definition_errors import BadColumns, DefinitionError, RaggedRow
+from lakeguard_sdk.errors import BadColumns, DefinitionError, RaggedRow
 
 _QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*"(?!")')
 _PLAIN = re.compile(r'[^",\r\n]*+')

@@ -9,7 +9,7 @@ from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.row import Cite
 from lakeguard.registry.rows.wording import shown
 from lakeguard_sdk.definition import DatasetDefinition, Definition, FromSource
-from lakeguard_sdk.definition_errors import DuplicateDefinition, UnknownReference
+from lakeguard_sdk.errors import DuplicateDefinition, UnknownReference
 from lakeguard_sdk.spelling import did_you_mean
 
 

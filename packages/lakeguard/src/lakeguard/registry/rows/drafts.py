@@ -17,7 +17,7 @@ from lakeguard.registry.nodes import Path
 from lakeguard.registry.rows.row import Cite, Row
 from lakeguard.registry.rows.wording import shown
 from lakeguard_sdk.definition import Definition, TargetDefinition
-from lakeguard_sdk.definition_errors import MissingKey, Place, WrongValue
+from lakeguard_sdk.errors import MissingKey, Place, WrongValue
 
 _NOUNS = {kind.word: kind.noun for kind in KINDS}
 _WRITTEN: dict[Path, Path] = {

@@ -12,7 +12,7 @@ from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard.registry.rules import rule_error
 from lakeguard_sdk.definition import DatasetDefinition, Definition, TargetDefinition
-from lakeguard_sdk.definition_errors import WrongValue
+from lakeguard_sdk.errors import WrongValue
 from lakeguard_sdk.words import LoadType
 
 _COLUMN_FIELDS = {

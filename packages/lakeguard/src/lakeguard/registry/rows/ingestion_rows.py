@@ -20,7 +20,7 @@ from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard.registry.rules import rule_error
 from lakeguard_sdk.clean_names import clean_column
 from lakeguard_sdk.definition import CatalogueRule, RuleDefinition
-from lakeguard_sdk.definition_errors import DuplicateDefinition, UnknownReference, UnknownType
+from lakeguard_sdk.errors import DuplicateDefinition, UnknownReference, UnknownType
 from lakeguard_sdk.schema import TYPE_WORDS
 from lakeguard_sdk.schema_words import ColumnOrigin
 from lakeguard_sdk.spelling import did_you_mean

@@ -13,7 +13,7 @@ from lakeguard.registry.characters import forbidden_character
 from lakeguard.registry.rows.numbers import exact_number
 from lakeguard.registry.rows.source_text import SourceText, Span
 from lakeguard.registry.rows.wording import shown
-from lakeguard_sdk.definition_errors import DefinitionError, DuplicateKey, TooLarge, UnreadableRows
+from lakeguard_sdk.errors import DefinitionError, DuplicateKey, TooLarge, UnreadableRows
 
 MAX_DEPTH = 16
 """Of lists and mappings inside one value."""

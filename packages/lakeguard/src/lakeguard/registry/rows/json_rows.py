@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from lakeguard.registry.rows.json_cursor import JsonCursor
 from lakeguard.registry.rows.row import Row, Value, table_name
 from lakeguard.registry.rows.source_text import SourceText, Span
-from lakeguard_sdk.definition_errors import DefinitionError
+from lakeguard_sdk.errors import DefinitionError
 
 
 def read_json(source: SourceText, table: str) -> Iterator[Row | DefinitionError]:

@@ -10,7 +10,7 @@ from lakeguard.registry.rows.cells import Cells, flag_of
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.wording import shown
 from lakeguard.registry.rows.worksheet import Worksheet
-from lakeguard_sdk.definition_errors import UnknownKey
+from lakeguard_sdk.errors import UnknownKey
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.spelling import did_you_mean
 from lakeguard_sdk.words import Deletes, LateRows, NullWatermark

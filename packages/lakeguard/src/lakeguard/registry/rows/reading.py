@@ -13,7 +13,7 @@ from lakeguard.registry.rows.row import Row, table_name
 from lakeguard.registry.rows.source_text import MAX_BYTES, SourceText, decoded
 from lakeguard.registry.rows.sql_inserts import read_inserts
 from lakeguard.registry.rows.wording import shown
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
     DefinitionError,
     Place,
     TooLarge,

@@ -29,7 +29,7 @@ from lakeguard.registry.rows.wording import shown
 from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard.registry.rules import RULE_ID, grammar_hint, rule_error
 from lakeguard_sdk.definition import PROFILE_EVERY, RuleDefinition
-from lakeguard_sdk.definition_errors import (
+from lakeguard_sdk.errors import (
     DuplicateDefinition,
     PolicySyntax,
     UnknownReference,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lakeguard.registry.rendering import render_error
 from lakeguard.registry.rows.source_text import MAX_BYTES
-from lakeguard_sdk.definition_errors import DefinitionError, SecretValue
+from lakeguard_sdk.errors import DefinitionError, SecretValue
 from lakeguard_sdk.secret_values import is_sensitive_key, looks_secret
 
 _LONGEST_LINE = 2000

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from lakeguard.registry.rows.source_text import SourceText, Span
-from lakeguard_sdk.definition_errors import Place
+from lakeguard_sdk.errors import Place
 
 
 class Now(Enum):

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from lakeguard.registry.characters import forbidden_character
-from lakeguard_sdk.definition_errors import Place, TooLarge, UnreadableRows
+from lakeguard_sdk.errors import Place, TooLarge, UnreadableRows
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_VALUE = 1_000_000

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lakeguard.registry.rows.source_text import SourceText, Span
 from lakeguard.registry.rows.wording import shown
-from lakeguard_sdk.definition_errors import RefusedStatement
+from lakeguard_sdk.errors import RefusedStatement
 
 
 class Kind(Enum):

@@ -6,7 +6,7 @@ from lakeguard.registry.rows.numbers import exact_number
 from lakeguard.registry.rows.row import NOW, Value
 from lakeguard.registry.rows.source_text import Span
 from lakeguard.registry.rows.sql_tokens import Kind, Token, Tokens
-from lakeguard_sdk.definition_errors import RefusedValue, TooLarge
+from lakeguard_sdk.errors import RefusedValue, TooLarge
 
 _CONSTANTS: dict[str, bool | None] = {"TRUE": True, "FALSE": False, "NULL": None}
 _NOW_WITHOUT_CALL = "CURRENT_TIMESTAMP"

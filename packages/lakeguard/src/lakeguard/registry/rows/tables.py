@@ -9,7 +9,7 @@ from lakeguard.registry.rows.row import Row
 from lakeguard.registry.rows.wording import shown
 from lakeguard.state.tables import metadata
 from lakeguard.state.view_metadata import view_metadata
-from lakeguard_sdk.definition_errors import LoadedFact, UnknownKey, UnknownReference
+from lakeguard_sdk.errors import LoadedFact, UnknownKey, UnknownReference
 from lakeguard_sdk.spelling import did_you_mean
 
 TABLES: dict[str, tuple[str, ...]] = {

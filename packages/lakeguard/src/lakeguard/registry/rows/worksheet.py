@@ -16,7 +16,7 @@ from lakeguard.registry.rows.naming import clean_word, is_own_id
 from lakeguard.registry.rows.row import Cite, Row
 from lakeguard.registry.rows.wording import shown
 from lakeguard_sdk.definition import Definition, RuleDefinition
-from lakeguard_sdk.definition_errors import DuplicateRule
+from lakeguard_sdk.errors import DuplicateRule
 from lakeguard_sdk.words import BUILT_IN_PROFILES
 
 

@@ -1,21 +1,25 @@
-"""Mistakes in definitions, each with its own code and the place where it stands."""
+"""Mistakes in definitions, each with its own code and place, and plans that are out of date."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from lakeguard_sdk.errors import UsageError
-from lakeguard_sdk.noun import Noun
+from lakeguard_sdk.errors.tree import UsageError
 
 
-class Place(Noun):
+@dataclass(frozen=True, kw_only=True)
+class Place:
     """Where a mistake stands; line and column count from 1."""
 
     file: str
     line: int = 1
     column: int = 1
     length: int = 1
+
+    def to_data(self) -> dict[str, Any]:
+        return asdict(self)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
@@ -330,3 +334,19 @@ class BadPython(DefinitionError):
 
     code = "LG-2037"
     what = "{problem}{hint}"
+
+
+class RegistryMoved(UsageError):
+    """The registry changed after the plan was made: plan again and look at it."""
+
+    code = "LG-2100"
+    what = "the registry moved since this plan was made ({planned} then, {now} now)"
+    next_command = "lakeguard plan --out FILE, then: lakeguard apply FILE"
+
+
+class PlanChanged(UsageError):
+    """The steps are not what a plan of their definitions would be: plan again."""
+
+    code = "LG-2101"
+    what = "this plan was changed after it was made"
+    next_command = "lakeguard plan --out FILE, then: lakeguard apply FILE"

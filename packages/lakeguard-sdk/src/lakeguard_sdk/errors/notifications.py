@@ -1,8 +1,8 @@
-"""Errors of alerts: a channel that does not exist, and one that does not carry."""
+"""Channels of alerts and events."""
 
 from __future__ import annotations
 
-from lakeguard_sdk.errors import EngineError, UsageError
+from lakeguard_sdk.errors.tree import EngineError, UsageError
 
 
 class UnknownChannel(UsageError):
@@ -20,3 +20,11 @@ class AlertNotSent(EngineError):
     code = "LG-5201"
     what = "channel {channel} did not take the alert: {reason}"
     next_command = "look at the channel in lakeguard.toml, then: lakeguard alerts test {channel}"
+
+
+class EventNotSent(EngineError):
+    """The channel did not take the event; what waits for it is kept and tried again."""
+
+    code = "LG-5202"
+    what = "channel {channel} did not take the event: {reason}"
+    next_command = "look at the channel in lakeguard.toml, then: lakeguard events test {channel}"

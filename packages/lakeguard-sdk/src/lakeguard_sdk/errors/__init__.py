@@ -1,0 +1,310 @@
+"""One error tree. Each error says what happened, why, and the next command.
+
+Errors are imported from here; the modules are the branches. ``*`` marks a retryable error.
+
+LakeGuardError
+├── UsageError: the call is wrong: exit 2, nothing was written
+│   ├── commands
+│   │     BadName LG-1001, BadAddress LG-1002, NotRegistered LG-1003, UnknownVersion LG-1004,
+│   │     UnknownRun LG-1005, SettingsError LG-1006, NoProject LG-1007, UnknownPlane LG-1008,
+│   │     AlreadyThere LG-1009, BuiltByProgram LG-1201, NoWindow LG-1202, NothingToLookAt LG-1203,
+│   │     AlreadyGoverned LG-1204, OtherTable LG-1205, NothingToApprove LG-1206,
+│   │     NotApprovable LG-1207, NotInDraft LG-1220, NothingDrafted LG-1221,
+│   │     NotComparable LG-1222, BadUserName LG-1681
+│   ├── definitions
+│   │     InvalidDefinitions LG-2000, NotYaml LG-2001, UnknownKey LG-2002, MissingKey LG-2003,
+│   │     WrongValue LG-2004, DuplicateKey LG-2005, DuplicateDefinition LG-2006,
+│   │     UnknownReference LG-2007, LayerChanged LG-2008, GoldParent LG-2009, Cycle LG-2010,
+│   │     ParentAbove LG-2011, RuleSyntax LG-2012, UnknownRuleType LG-2013, UnknownColumn LG-2014,
+│   │     RuleMeaning LG-2015, DuplicateRule LG-2016, PolicySyntax LG-2017, UnknownType LG-2018,
+│   │     BadSql LG-2019, BadWord LG-2020, SecretValue LG-2021, UnknownRowsFile LG-2022,
+│   │     UnreadableRows LG-2023, TooLarge LG-2024, RaggedRow LG-2025, BadColumns LG-2026,
+│   │     RefusedStatement LG-2027, RefusedValue LG-2028, MissingMapping LG-2029,
+│   │     SecondJob LG-2030, BadRename LG-2031, LookAlike LG-2032, NestedTable LG-2033,
+│   │     LoadedFact LG-2034, DoubledRows LG-2035, TakenColumn LG-2036, BadPython LG-2037,
+│   │     JobCycle LG-2038, RegistryMoved LG-2100, PlanChanged LG-2101
+│   ├── moves
+│   │     AlreadyPublished LG-1010, ReasonNeeded LG-1011, SecretReason LG-1012
+│   ├── engine
+│   │     NoteRefused LG-1101, NotInRun LG-1102, BuiltByRuns LG-1103, NotPublishable LG-1104,
+│   │     UnknownFrame LG-1105, NameTaken LG-1106, SharedCatalogue LG-1107,
+│   │     PathsForbidden LG-1108, SparkElsewhere LG-1109, SparkTooOld LG-1110,
+│   │     WrongArgument LG-1111, DescribeFirst LG-1112
+│   ├── scheduling
+│   │     UnknownTask LG-1601, NotRetryable LG-1602, NotCancelable LG-1603, JobStillOff LG-1604,
+│   │     ReportRefused LG-1611, NotReported LG-1612, BadPlace LG-1613, PlaceTaken LG-1614,
+│   │     NotHandedOver LG-1615, UnknownJob LG-1621, UnknownGraph LG-1622, LaunchInvalid LG-1623,
+│   │     NothingToDeploy LG-1624, NoEvent LG-1641, SecretEvent LG-1642, NoLog LG-1651
+│   ├── notifications
+│   │     UnknownChannel LG-1401
+│   └── data
+│         UnknownCheck LG-1301, WaiverInvalid LG-1302, UnknownWaiver LG-1303,
+│         NothingWaits LG-1501, WriteOffInvalid LG-1502, NoSuchReach LG-1661,
+│         UnknownInvalidation LG-1662, InvalidationOver LG-1663, WhyNeeded LG-1664,
+│         NeverBuiltAgain LG-1665
+├── Refused: the control plane says no: exit 3
+│   ├── commands
+│   │     NotPermitted LG-3001, MaintenanceRefused LG-3004, NotAdoptable LG-3005
+│   ├── moves
+│   │     RollbackBlocked LG-3002, NotApproved LG-3003, FilesRemoved LG-3006,
+│   │     PromotionRefused LG-3010
+│   ├── engine
+│   │     PublishBlocked LG-3101
+│   ├── state
+│   │     NotApart LG-3381
+│   ├── scheduling
+│   │     TaskCanceled LG-3301, BadToken LG-3311, ReportedOtherwise LG-3312, OutputThere LG-3313,
+│   │     LaunchRefused LG-3320, JobOff LG-3321, PartOff LG-3322, NotDeployed LG-3323,
+│   │     ParentFailed LG-3324, InputMissing LG-3325, SchemaPending LG-3326, Frozen LG-3327,
+│   │     ParentLate LG-3328, Overlapping LG-3329, NotRunnable LG-3330, GraphLeft LG-3331,
+│   │     KeySpent LG-3332, EventDiffers LG-3341
+│   └── data
+│         NotWaivable LG-3007, SampleRefused LG-3008, SampleNotMasked LG-3009,
+│         ProfileRefused LG-3015, ProfileNotMasked LG-3016, NotReplayable LG-3201,
+│         ReadsAllAnew LG-3202
+├── MoveError: a move did not happen: exit 1
+│   └── moves
+│         TableBusy LG-4001*, BaseMoved LG-4002*, Fenced LG-4003, CommitMismatch LG-4004,
+│         TableUnreadable LG-4005, StagedFilesChanged LG-4006, ForeignTable LG-4007,
+│         DefinitionMoved LG-4008*, ColumnsUnderWay LG-4009*
+├── EngineError: the data plane could not do its work: exit 1
+│   ├── engine
+│   │     JavaMissing LG-5001, JarsMissing LG-5002, SourceUnreadable LG-5003, BuildFailed LG-5004,
+│   │     StagingFailed LG-5005, WorkerMissing LG-5006, DeliveryFailed LG-5007,
+│   │     SecretMissing LG-5008, SourceUnavailable LG-5009*, LoadFailed LG-5010,
+│   │     Interrupted LG-5011, SparkNotStarted LG-5012, SparkEnded LG-5013,
+│   │     VersionUnreadable LG-5020, NotRebuildable LG-5021, PublishFailed LG-5101
+│   ├── scheduling
+│   │     JobFailed LG-5651, JobAsksAgain LG-5652*, JobUnusable LG-5653, JobCrashed LG-5654*,
+│   │     JobTimedOut LG-5655*, CallRefused LG-5656, CallFailed LG-5657*, WorkerStopped LG-5658*,
+│   │     ReportOverdue LG-5659*
+│   └── notifications
+│         AlertNotSent LG-5201, EventNotSent LG-5202
+└── StateError: the database is not what this version needs: exit 1
+    └── state
+          StateMissing LG-6001, StateMismatch LG-6002, StateUnavailable LG-6003*,
+          StateRefused LG-6004, SemanticsUnknown LG-6005, StateShut LG-6006, LakeOwned LG-6101,
+          StateOlder LG-6102, StateForked LG-6103, LedgerUnreadable LG-6104, LedgerGone LG-6105,
+          RebuildRefused LG-6106, LedgerOlder LG-6107, LedgerOrphaned LG-6108
+"""
+
+# ruff: isort: skip_file
+
+from __future__ import annotations
+
+from lakeguard_sdk.errors.tree import (
+    EngineError as EngineError,
+    LakeGuardError as LakeGuardError,
+    MoveError as MoveError,
+    Refused as Refused,
+    StateError as StateError,
+    UsageError as UsageError,
+    error_classes as error_classes,
+)
+from lakeguard_sdk.errors.commands import (
+    AlreadyGoverned as AlreadyGoverned,
+    AlreadyThere as AlreadyThere,
+    BadAddress as BadAddress,
+    BadName as BadName,
+    BadUserName as BadUserName,
+    BuiltByProgram as BuiltByProgram,
+    MaintenanceRefused as MaintenanceRefused,
+    NoProject as NoProject,
+    NoWindow as NoWindow,
+    NotAdoptable as NotAdoptable,
+    NotApprovable as NotApprovable,
+    NotComparable as NotComparable,
+    NotInDraft as NotInDraft,
+    NotPermitted as NotPermitted,
+    NotRegistered as NotRegistered,
+    NothingDrafted as NothingDrafted,
+    NothingToApprove as NothingToApprove,
+    NothingToLookAt as NothingToLookAt,
+    OtherTable as OtherTable,
+    SettingsError as SettingsError,
+    UnknownPlane as UnknownPlane,
+    UnknownRun as UnknownRun,
+    UnknownVersion as UnknownVersion,
+)
+from lakeguard_sdk.errors.definitions import (
+    BadColumns as BadColumns,
+    BadPython as BadPython,
+    BadRename as BadRename,
+    BadSql as BadSql,
+    BadWord as BadWord,
+    Cycle as Cycle,
+    DefinitionError as DefinitionError,
+    DoubledRows as DoubledRows,
+    DuplicateDefinition as DuplicateDefinition,
+    DuplicateKey as DuplicateKey,
+    DuplicateRule as DuplicateRule,
+    GoldParent as GoldParent,
+    InvalidDefinitions as InvalidDefinitions,
+    InvalidRows as InvalidRows,
+    JobCycle as JobCycle,
+    LayerChanged as LayerChanged,
+    LoadedFact as LoadedFact,
+    LookAlike as LookAlike,
+    MissingKey as MissingKey,
+    MissingMapping as MissingMapping,
+    NestedTable as NestedTable,
+    NotYaml as NotYaml,
+    ParentAbove as ParentAbove,
+    Place as Place,
+    PlanChanged as PlanChanged,
+    PolicySyntax as PolicySyntax,
+    RaggedRow as RaggedRow,
+    RefusedStatement as RefusedStatement,
+    RefusedValue as RefusedValue,
+    RegistryMoved as RegistryMoved,
+    RowsError as RowsError,
+    RuleMeaning as RuleMeaning,
+    RuleSyntax as RuleSyntax,
+    SecondJob as SecondJob,
+    SecretValue as SecretValue,
+    TakenColumn as TakenColumn,
+    TooLarge as TooLarge,
+    UnknownColumn as UnknownColumn,
+    UnknownKey as UnknownKey,
+    UnknownReference as UnknownReference,
+    UnknownRowsFile as UnknownRowsFile,
+    UnknownRuleType as UnknownRuleType,
+    UnknownType as UnknownType,
+    UnreadableRows as UnreadableRows,
+    WrongValue as WrongValue,
+)
+from lakeguard_sdk.errors.moves import (
+    AlreadyPublished as AlreadyPublished,
+    BaseMoved as BaseMoved,
+    ColumnsUnderWay as ColumnsUnderWay,
+    CommitMismatch as CommitMismatch,
+    DefinitionMoved as DefinitionMoved,
+    Fenced as Fenced,
+    FilesRemoved as FilesRemoved,
+    ForeignTable as ForeignTable,
+    NotApproved as NotApproved,
+    PromotionRefused as PromotionRefused,
+    ReasonNeeded as ReasonNeeded,
+    RollbackBlocked as RollbackBlocked,
+    SecretReason as SecretReason,
+    StagedFilesChanged as StagedFilesChanged,
+    TableBusy as TableBusy,
+    TableUnreadable as TableUnreadable,
+)
+from lakeguard_sdk.errors.engine import (
+    BuildFailed as BuildFailed,
+    BuiltByRuns as BuiltByRuns,
+    DeliveryFailed as DeliveryFailed,
+    DescribeFirst as DescribeFirst,
+    Interrupted as Interrupted,
+    JarsMissing as JarsMissing,
+    JavaMissing as JavaMissing,
+    LoadFailed as LoadFailed,
+    NameTaken as NameTaken,
+    NotInRun as NotInRun,
+    NotPublishable as NotPublishable,
+    NotRebuildable as NotRebuildable,
+    NoteRefused as NoteRefused,
+    PathsForbidden as PathsForbidden,
+    PublishBlocked as PublishBlocked,
+    PublishFailed as PublishFailed,
+    SecretMissing as SecretMissing,
+    SharedCatalogue as SharedCatalogue,
+    SourceUnavailable as SourceUnavailable,
+    SourceUnreadable as SourceUnreadable,
+    SparkElsewhere as SparkElsewhere,
+    SparkEnded as SparkEnded,
+    SparkNotStarted as SparkNotStarted,
+    SparkTooOld as SparkTooOld,
+    StagingFailed as StagingFailed,
+    UnknownFrame as UnknownFrame,
+    VersionUnreadable as VersionUnreadable,
+    WorkerMissing as WorkerMissing,
+    WrongArgument as WrongArgument,
+)
+from lakeguard_sdk.errors.state import (
+    LakeOwned as LakeOwned,
+    LedgerGone as LedgerGone,
+    LedgerOlder as LedgerOlder,
+    LedgerOrphaned as LedgerOrphaned,
+    LedgerUnreadable as LedgerUnreadable,
+    NotApart as NotApart,
+    RebuildRefused as RebuildRefused,
+    SemanticsUnknown as SemanticsUnknown,
+    StateForked as StateForked,
+    StateMismatch as StateMismatch,
+    StateMissing as StateMissing,
+    StateOlder as StateOlder,
+    StateRefused as StateRefused,
+    StateShut as StateShut,
+    StateUnavailable as StateUnavailable,
+)
+from lakeguard_sdk.errors.scheduling import (
+    BadPlace as BadPlace,
+    BadToken as BadToken,
+    CallFailed as CallFailed,
+    CallRefused as CallRefused,
+    EventDiffers as EventDiffers,
+    Frozen as Frozen,
+    GraphLeft as GraphLeft,
+    InputMissing as InputMissing,
+    JobAsksAgain as JobAsksAgain,
+    JobCrashed as JobCrashed,
+    JobFailed as JobFailed,
+    JobOff as JobOff,
+    JobStillOff as JobStillOff,
+    JobTimedOut as JobTimedOut,
+    JobUnusable as JobUnusable,
+    KeySpent as KeySpent,
+    LaunchInvalid as LaunchInvalid,
+    LaunchRefused as LaunchRefused,
+    NoEvent as NoEvent,
+    NoLog as NoLog,
+    NotCancelable as NotCancelable,
+    NotDeployed as NotDeployed,
+    NotHandedOver as NotHandedOver,
+    NotReported as NotReported,
+    NotRetryable as NotRetryable,
+    NotRunnable as NotRunnable,
+    NothingToDeploy as NothingToDeploy,
+    OutputThere as OutputThere,
+    Overlapping as Overlapping,
+    ParentFailed as ParentFailed,
+    ParentLate as ParentLate,
+    PartOff as PartOff,
+    PlaceTaken as PlaceTaken,
+    ReportOverdue as ReportOverdue,
+    ReportRefused as ReportRefused,
+    ReportedOtherwise as ReportedOtherwise,
+    SchemaPending as SchemaPending,
+    SecretEvent as SecretEvent,
+    TaskCanceled as TaskCanceled,
+    UnknownGraph as UnknownGraph,
+    UnknownJob as UnknownJob,
+    UnknownTask as UnknownTask,
+    WorkerStopped as WorkerStopped,
+)
+from lakeguard_sdk.errors.notifications import (
+    AlertNotSent as AlertNotSent,
+    EventNotSent as EventNotSent,
+    UnknownChannel as UnknownChannel,
+)
+from lakeguard_sdk.errors.data import (
+    InvalidationOver as InvalidationOver,
+    NeverBuiltAgain as NeverBuiltAgain,
+    NoSuchReach as NoSuchReach,
+    NotReplayable as NotReplayable,
+    NotWaivable as NotWaivable,
+    NothingWaits as NothingWaits,
+    ProfileNotMasked as ProfileNotMasked,
+    ProfileRefused as ProfileRefused,
+    ReadsAllAnew as ReadsAllAnew,
+    SampleNotMasked as SampleNotMasked,
+    SampleRefused as SampleRefused,
+    UnknownCheck as UnknownCheck,
+    UnknownInvalidation as UnknownInvalidation,
+    UnknownWaiver as UnknownWaiver,
+    WaiverInvalid as WaiverInvalid,
+    WhyNeeded as WhyNeeded,
+    WriteOffInvalid as WriteOffInvalid,
+)
