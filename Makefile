@@ -5,7 +5,7 @@ BENCH ?=
 ARGS ?=
 
 in_venv := . .venv/environment && .venv/bin
-in_two := -n 2 --dist loadfile  # ARGS="-n 0" for one process, as a debugger needs it
+in_two := -n 2 --dist loadgroup --no-loadscope-reorder --durations=20  # ARGS="-n 0" for one process, as a debugger needs it
 compile := .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --quiet $(ARGS)
 
@@ -21,11 +21,12 @@ setup:  ## virtual environment, Java, packages, Delta jars
 demo: setup  ## one year of flights through the gate, in demo-lake/
 	@$(in_venv)/python -m demo
 
-test: setup  ## all tests but the long ones
+test: setup  ## what a person runs: everything once, few examples, a little Spark
 	@$(in_venv)/pytest $(in_two) -m "not soak and not runtimes" $(ARGS)
 
-soak: setup  ## the long fault, fuzz and chaos tests
-	@$(in_venv)/pytest $(in_two) -m soak $(ARGS)
+soak: setup  ## the rest: all of Spark, PostgreSQL, faults, chaos, all examples
+	@$(in_venv)/pytest $(in_two) -m "soak or (examples and not runtimes)" \
+		--hypothesis-profile=steady $(ARGS)
 
 runtimes: setup  ## Spark 3.5, Spark Connect and a cluster
 	@.venv/bin/python setup/other_spark.py

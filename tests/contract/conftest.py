@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from lakeguard.state.database import Database
-from tests.worlds.databases import KINDS, discard, fresh_database
+from tests.worlds.databases import KINDS, discard, migrated_database
 from tests.worlds.planes import Clock
 from tests.worlds.projects import states_of
 
@@ -32,7 +32,6 @@ def state(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Database]:
     """One for all tests: what each does it does in an organisation of its own."""
-    made = fresh_database(request.param, tmp_path_factory.mktemp("state"))
-    made.migrate()
+    made = migrated_database(request.param, tmp_path_factory.mktemp("state"))
     yield made
     discard(made)

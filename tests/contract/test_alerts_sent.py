@@ -325,7 +325,7 @@ def test_a_rebuilt_state_tells_nothing_again(tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / ".lakeguard")
     else:
         settings = tmp_path / "lakeguard.toml"
-        settings.write_text(settings.read_text().replace("project ", "rebuilt project "))
+        settings.write_text(settings.read_text().replace("lakeguard state", "rebuilt state"))
     rebuild_embedded(tmp_path, env=None, replace=False, progress=lambda _: None)
     client = connect(tmp_path)
     assert len(client.alerts.rows()) == 1

@@ -13,7 +13,7 @@ from lakeguard_sdk.run import RunPlan
 from lakeguard_sdk.words import TaskState
 from tests.unit.cli.conftest import Shell
 from tests.unit.cli.conftest import shell as shell
-from tests.worlds.databases import KINDS, discard, fresh_database
+from tests.worlds.databases import KINDS, discard, migrated_database
 from tests.worlds.hand_work import evidence_of, run_by_hand
 from tests.worlds.job_graphs import deployed_world
 from tests.worlds.lakes import DeltaLake
@@ -24,8 +24,7 @@ from tests.worlds.queues import job, make_queue
 
 @pytest.fixture(params=KINDS)
 def state(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    made = fresh_database(request.param, tmp_path)
-    made.migrate()
+    made = migrated_database(request.param, tmp_path)
     yield made
     discard(made)
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from jsonschema import Draft202012Validator
 
 from lakeguard.registry.exporting import definition_files
 from lakeguard_sdk.definition import Definitions
 from tests.worlds.any_definitions import definitions
 from tests.worlds.definition_folders import SHOP, mistakes
+from tests.worlds.examples import examples
 from tools.docs.editor_schema import editor_schema
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +55,7 @@ def marked(text: str) -> list[str]:
     return [error.message for error in VALIDATOR.iter_errors(parsed(text))]
 
 
-def examples() -> Iterator[tuple[str, str]]:
+def example_files() -> Iterator[tuple[str, str]]:
     for folder in FOLDERS:
         for path in sorted((folder / "definitions").rglob("*.yaml")):
             yield str(path.relative_to(ROOT)), path.read_text("utf-8")
@@ -64,7 +65,7 @@ def examples() -> Iterator[tuple[str, str]]:
     yield from ((name, text) for name, text in WHOLE.items() if name.endswith(".yaml"))
 
 
-EXAMPLES = dict(examples())
+EXAMPLES = dict(example_files())
 
 
 def test_the_schema_is_one() -> None:
@@ -77,7 +78,7 @@ def test_every_example_passes(name: str) -> None:
 
 
 @given(definitions())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_whatever_is_accepted_passes(found: Definitions) -> None:
     files = {name: text for name, text in definition_files(found).items() if name.endswith("yaml")}
     assert {name: marked(text) for name, text in files.items() if marked(text)} == {}

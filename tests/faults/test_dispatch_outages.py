@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.errors import Fenced, MoveError, StateUnavailable
@@ -153,9 +154,9 @@ def test_a_session_that_holds_tasks_and_does_nothing(server: Server, tmp_path: P
     """What it holds waits for it; everything else is done meanwhile."""
     client = job_project(tmp_path)
     ids = sorted(trigger(client, f"{number}") for number in range(20))
-    schema = load_settings(tmp_path, None).database.schema_name
-    held = f'SELECT 1 FROM "{schema}".tasks WHERE task_id = ANY(%s) FOR UPDATE'
-    with psycopg.connect(server.conninfo()) as idle:
+    state = open_state(load_settings(tmp_path, None))
+    held = f'SELECT 1 FROM "{state.schema}".tasks WHERE task_id = ANY(%s) FOR UPDATE'
+    with psycopg.connect(server.conninfo(str(state.url.database))) as idle:
         idle.execute(held.encode(), [ids[:5]])
         assert {answer.task_id for answer in work_off(client)} == set(ids[5:])
         assert client.jobs.tick().problems == ()

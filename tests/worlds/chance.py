@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
-_FEW = settings(
-    max_examples=2,
-    deadline=None,
+from tests.worlds.examples import examples
+
+_FEW = examples(
+    2,
     print_blob=True,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

@@ -1,7 +1,8 @@
 """Both kinds of State for tests: a SQLite file, and a schema of a real PostgreSQL server.
 
 The server comes from a package, is started by the first test that asks for it, belongs to this
-process alone and is stopped at its end. A test gets a schema of its own.
+process alone and is stopped at its end. Migrations run once for each kind: a test gets a copy of
+the file, or a database made from a template. ``tests/migration`` migrates for itself.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from lakeguard.state.database import Database
 
 KINDS = ("sqlite", "postgresql")
 OWNER = "lakeguard"
+STATE_SCHEMA = "lakeguard state"
+"""The schema of a copied database; its name needs quoting, as names of users may."""
 _PATIENCE_SECONDS = 30
 _numbers = count(1)
 
@@ -73,7 +76,10 @@ class Server:
     @property
     def url(self) -> str:
         """Through its socket, as the owner; without a password."""
-        return f"postgresql://{OWNER}@:{self.port}/postgres?host={self.folder}"
+        return self.url_in("postgres")
+
+    def url_in(self, database: str) -> str:
+        return f"postgresql://{OWNER}@:{self.port}/{database}?host={self.folder}"
 
     def url_of(self, user: str) -> str:
         """Over TCP, where a password is asked for."""
@@ -146,14 +152,44 @@ def fresh_database(kind: str, folder: Path) -> Database:
     return Database(shared_server().url, f"state {number}")
 
 
+def migrated_database(kind: str, folder: Path) -> Database:
+    """A State of the newest schema, without rows: a file in the folder, or a new database."""
+    if kind == "sqlite":
+        path = folder / f"state-{next(_numbers)}.db"
+        migrated_file(path)
+        return Database(f"sqlite:///{path}")
+    return Database(shared_server().url_in(migrated_copy()), STATE_SCHEMA)
+
+
 def migrated_file(path: Path) -> None:
     """A State on SQLite as a first command leaves it, copied instead of made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(_template(), path)
+    shutil.copyfile(_template_file(), path)
+
+
+def migrated_copy() -> str:
+    """The name of a new database whose ``STATE_SCHEMA`` is migrated; ``drop_copy`` removes it."""
+    name = f"state_{next(_numbers)}"
+    template = _template_database(shared_server())
+    shared_server().sql(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+    return name
+
+
+def drop_copy(name: str) -> None:
+    shared_server().sql(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @cache
-def _template() -> Path:
+def _template_database(server: Server) -> str:
+    server.sql("CREATE DATABASE migrated")
+    database = Database(server.url_in("migrated"), STATE_SCHEMA)
+    database.migrate()
+    database.close()
+    return "migrated"
+
+
+@cache
+def _template_file() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="lakeguard-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     database = Database(f"sqlite:///{folder}/state.db")
@@ -163,8 +199,10 @@ def _template() -> Path:
 
 
 def discard(database: Database) -> None:
-    """Closes it; a schema is dropped with all it holds."""
-    if database.engine.dialect.name == "postgresql":
+    """Closes it; a schema, or a copied database, is dropped with all it holds."""
+    if database.schema == STATE_SCHEMA:
+        drop_copy(str(database.url.database))
+    elif database.engine.dialect.name == "postgresql":
         with database.write() as connection:
             connection.execute(DropSchema(database.schema, cascade=True, if_exists=True))
     database.close()

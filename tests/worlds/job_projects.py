@@ -20,7 +20,7 @@ from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.words import LoadType, TaskState
 from tests.worlds.databases import Server
 from tests.worlds.planes import numbers_definitions
-from tests.worlds.projects import settings_text
+from tests.worlds.projects import copy_state, settings_text
 
 JOB = "nightly"
 DONE = TaskReport(success=True, outputs={"report": Output(rows=3)})
@@ -45,6 +45,8 @@ def job_project(
     told = {**QUICK, **dispatch}
     lines = "".join(f"{key} = {value}\n" for key, value in told.items())
     (folder / "lakeguard.toml").write_text(f"{place}\n[env.dev.dispatch]\n{lines}")
+    if server is None:
+        copy_state(folder)
     client = connect(folder)
     builds = numbers_definitions(LoadType.APPEND)
     build = JobDefinition(job="numbers", dataset=builds.datasets[0].dataset)

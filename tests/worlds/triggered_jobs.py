@@ -35,7 +35,7 @@ from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.processes import this_process
 from lakeguard_sdk.run import Failure, RunPlan
 from lakeguard_sdk.words import LoadType
-from tests.worlds.databases import fresh_database
+from tests.worlds.databases import migrated_database
 from tests.worlds.hand_work import evidence_of
 from tests.worlds.lakes import MemoryLake
 from tests.worlds.planes import NUMBERS, Clock, numbers_definitions
@@ -144,9 +144,7 @@ def _shared_state(kind: str) -> Database:
     """One for all tests of a process: each has an organisation of its own in it."""
     folder = Path(tempfile.mkdtemp(prefix="lakeguard-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    database = fresh_database(kind, folder)
-    database.migrate()
-    return database
+    return migrated_database(kind, folder)
 
 
 def make_plane(kind: str, folder: Path) -> Plane:

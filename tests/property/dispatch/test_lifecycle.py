@@ -13,7 +13,6 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeVar
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -40,6 +39,7 @@ from lakeguard_sdk.run import RunTicket
 from lakeguard_sdk.words import TaskState
 from tests.property.dispatch.lifecycle import AGAIN, LIMITS, WITHDRAWN, Model, ModelTask
 from tests.worlds.databases import migrated_file
+from tests.worlds.examples import examples
 from tests.worlds.queues import BUSY, DONE, WRONG, job, make_queue
 
 T = TypeVar("T")
@@ -287,7 +287,7 @@ def _throw_away(_connection: object) -> None:
 def test_tasks_live_as_the_model_says() -> None:
     run_state_machine_as_test(
         Lifecycle,
-        settings=settings(max_examples=15, stateful_step_count=25, deadline=None, print_blob=True),
+        settings=examples(15, stateful_step_count=25, print_blob=True),
     )
 
 
@@ -304,5 +304,5 @@ def test_tasks_live_as_the_model_says_on_a_server(schema: Database) -> None:
 
     run_state_machine_as_test(
         OnServer,
-        settings=settings(max_examples=12, stateful_step_count=25, deadline=None, print_blob=True),
+        settings=examples(12, stateful_step_count=25, print_blob=True),
     )

@@ -18,6 +18,7 @@ from lakeguard.gate.rules import compile_text
 from lakeguard_sdk.words import PolicyType
 from tests.property.gate.strategies import RULE_TYPE_NAMES, rules
 from tests.unit.gate.cases import SCHEMA
+from tests.worlds.examples import examples
 
 WORDS = """
 where warn_if fail_if on_fail scope batch table block quarantine
@@ -108,7 +109,7 @@ def test_any_text_for_long() -> None:
 
 @pytest.mark.soak
 @given(rules())
-@settings(max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(3000, suppress_health_check=[HealthCheck.too_slow])
 def test_reading_undoes_writing_for_long(rule: Rule) -> None:
     assert parse_rule(rule_text(rule)) == rule
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeguard.gate.schema_changes import Approved, find_changes, reordered
@@ -16,6 +16,7 @@ from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.type_tree import type_text
 from tests.worlds.column_types import column_types, names, plain_types
+from tests.worlds.examples import examples
 
 TYPES = column_types.map(type_text)
 GROWTH = {
@@ -38,7 +39,7 @@ def plain(schema: TableSchema) -> TableSchema:
 
 
 @given(schemas(), schemas(), st.booleans())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_what_is_accepted_is_no_difference_any_more(
     declared: TableSchema, live: TableSchema, text_source: bool
 ) -> None:
@@ -55,7 +56,7 @@ def test_what_is_accepted_is_no_difference_any_more(
 
 
 @given(schemas(), st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_only_the_order_can_differ_between_equal_columns(
     schema: TableSchema, chance: Random
 ) -> None:
@@ -68,7 +69,7 @@ def test_only_the_order_can_differ_between_equal_columns(
 
 
 @given(schemas(plain_types), schemas(plain_types))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_strict_answers_every_difference_alike(declared: TableSchema, live: TableSchema) -> None:
     found = find_changes(live, Approved(plain(declared)), text_source=False)
     answers = answered(found, BUILT_IN["strict"])
@@ -79,7 +80,7 @@ def test_strict_answers_every_difference_alike(declared: TableSchema, live: Tabl
 
 
 @given(TYPES, TYPES)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_a_type_grows_only_by_its_own_changes(old: str, new: str) -> None:
     changes = {item.change for item in type_changes("x", old, new)}
     grown = grown_type(old, new, lambda _: True)

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.worlds.examples import examples
 from tests.worlds.past_runs import apply_rules, past_project, past_run, with_rules
 from tests.worlds.planes import NUMBERS
 
@@ -37,7 +38,7 @@ def chosen(texts: set[str]) -> tuple[str, ...]:
     return tuple({text.partition("(")[0]: text for text in sorted(texts)}.values())
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(texts=CHOICE, steps=st.lists(STEP, min_size=1, max_size=6), draft=CHOICE)
 def test_the_recorded_rules_change_nothing(
     texts: set[str], steps: list[list[int] | str], draft: set[str]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
 from lakeguard.gate.rules import compile_text
@@ -26,6 +26,7 @@ from lakeguard_sdk.schema import Column, TableSchema
 from lakeguard_sdk.words import Outcome
 from tests.property.measure.questions import SCHEMA, values
 from tests.property.measure.staging import write_rows
+from tests.worlds.examples import examples
 from tests.worlds.suggested_rows import Rows, seen_in
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
@@ -49,7 +50,6 @@ TYPES = {
 }
 TABLE = TableSchema(columns=tuple(Column(name=n, type=t) for n, t in TYPES.items()))
 AT_LENGTH: dict[str, Any] = {
-    "deadline": None,
     "suppress_health_check": list(HealthCheck),
     # an example takes a second: making a bad one smaller would take an hour
     "phases": (Phase.explicit, Phase.reuse, Phase.generate),
@@ -124,14 +124,14 @@ def check(pool: dict[str, list[Any]], size: int) -> set[str]:
 
 
 @given(pool=pools(), size=st.sampled_from(SIZES))
-@settings(max_examples=12, **AT_LENGTH)
+@examples(12, **AT_LENGTH)
 def test_suggestions_hold_and_can_fail(pool: dict[str, list[Any]], size: int) -> None:
     check(pool, size)
 
 
 @pytest.mark.soak
 @given(pool=pools(), size=st.sampled_from(SIZES))
-@settings(max_examples=9, **AT_LENGTH)
+@examples(9, **AT_LENGTH)
 def test_suggestions_hold_and_can_fail_for_long(pool: dict[str, list[Any]], size: int) -> None:
     check(pool, size)
 

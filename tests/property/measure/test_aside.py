@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeguard_sdk.quarantine import KEPT_COLUMNS
@@ -27,6 +27,7 @@ from openlaketx.stage.candidate import Candidate, collect_folder
 from tests.spark.plans import DATASET, parquet, plan
 from tests.worlds.arrow_types import arrow_of, values_of
 from tests.worlds.column_types import column_types, names
+from tests.worlds.examples import examples
 from tests.worlds.sifted_tables import compiled
 
 Row = dict[str, Any]
@@ -121,7 +122,7 @@ def _spark_like(found: ColumnType) -> pa.DataType:
 
 
 @given(worlds())
-@settings(max_examples=120, deadline=None)
+@examples(120)
 def test_every_row_is_in_one_part_as_it_was(world: World) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)

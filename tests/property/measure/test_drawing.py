@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from lakeguard_sdk.measure import (
@@ -28,6 +28,7 @@ from openlaketx.measure import Asked, How, draw_samples, take_measures
 from tests.property.measure.group_questions import close_rows, groups, keys, sequences
 from tests.property.measure.questions import SCHEMA, measures, rows
 from tests.property.measure.staging import staged_beside
+from tests.worlds.examples import examples
 
 COUNTS_ROWS = (
     CountIf,
@@ -58,7 +59,7 @@ def to_show(measure: Any, counted: int, more: int) -> int:
 
 
 @given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60, suppress_health_check=list(HealthCheck))
 def test_what_is_counted_is_shown(batch: Any, existing: Any, others: Any, questions: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         subject = staged_beside(Path(folder), batch, existing, others, SCHEMA)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from lakeguard_sdk.measure import measure_key
@@ -16,6 +16,7 @@ from tests.property.measure.agreement import expected_of, same_answer
 from tests.property.measure.group_questions import close_rows, groups, keys, sequences, spreads
 from tests.property.measure.questions import SCHEMA, rows
 from tests.property.measure.staging import staged_beside
+from tests.worlds.examples import examples
 
 ROWS = st.one_of(close_rows(), close_rows(), rows(6))
 QUESTIONS = st.lists(st.one_of(groups(), keys(), sequences(), spreads()), min_size=6, max_size=12)
@@ -38,14 +39,14 @@ def check(batch: Any, existing: Any, others: Any, questions: Any) -> None:
 
 
 @given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60, suppress_health_check=list(HealthCheck))
 def test_measures_equal_the_oracle(batch: Any, existing: Any, others: Any, questions: Any) -> None:
     check(batch, existing, others, questions)
 
 
 @pytest.mark.soak
 @given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(400, suppress_health_check=list(HealthCheck))
 def test_measures_equal_the_oracle_for_long(
     batch: Any, existing: Any, others: Any, questions: Any
 ) -> None:

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, get_args
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 from lakeguard.gate.rule_types.catalogue import RULE_TYPES
 from lakeguard.registry.macros import built_in_rules
@@ -27,6 +27,7 @@ from tests.property.measure.macro_judging import (
 )
 from tests.property.measure.macro_oracle import Data, Oracle
 from tests.property.measure.macro_samples import SAMPLES, sampled
+from tests.worlds.examples import examples
 
 AGAINST_THE_PAST = {"psi", "null_drift"}
 """Rules that are nothing but a comparison: tests/unit/gate/test_drift.py reckons them anew."""
@@ -75,19 +76,19 @@ def test_every_measure_is_asked() -> None:
 
 
 @given(data=tables(0, 40))
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(6, suppress_health_check=list(HealthCheck))
 def test_the_catalogue_means_what_it_says(data: Data) -> None:
     assert wrong(MACROS, data) == []
 
 
 @given(data=tables(0, 40))
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(6, suppress_health_check=list(HealthCheck))
 def test_types_of_rules_mean_what_they_say(data: Data) -> None:
     assert wrong(PRIMITIVES, data) == []
 
 
 @given(data=tables(0, 40))
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(10, suppress_health_check=list(HealthCheck))
 def test_samples_are_the_same_ones_each_time(data: Data) -> None:
     with tempfile.TemporaryDirectory() as folder:
         measured = take_measures(SAMPLES, laid_out(Path(folder), data))
@@ -110,6 +111,6 @@ def test_the_zone_of_the_process_does_not_matter(zone: str) -> None:
 
 @pytest.mark.soak
 @given(data=tables(0, 120))
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(40, suppress_health_check=list(HealthCheck))
 def test_all_rules_mean_what_they_say_for_long(data: Data) -> None:
     assert wrong(MACROS | PRIMITIVES, data) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from lakeguard_sdk.measure import (
@@ -25,6 +25,7 @@ from openlaketx.measure.value_text import day, double, exact, instant, local_ins
 from tests.property.measure import oracle
 from tests.property.measure.questions import SCHEMA, measures, rows
 from tests.property.measure.staging import staged
+from tests.worlds.examples import examples
 
 QUESTIONS = st.lists(measures(), min_size=6, max_size=12)
 
@@ -108,13 +109,13 @@ def may_be_unmeasured(question: Any, batch: Any) -> bool:
 
 
 @given(batch=rows(), existing=rows(4), questions=QUESTIONS)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60, suppress_health_check=list(HealthCheck))
 def test_measures_equal_the_oracle(batch: Any, existing: Any, questions: Any) -> None:
     check(batch, existing, questions)
 
 
 @pytest.mark.soak
 @given(batch=rows(30), existing=rows(10), questions=QUESTIONS)
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(400, suppress_health_check=list(HealthCheck))
 def test_measures_equal_the_oracle_for_long(batch: Any, existing: Any, questions: Any) -> None:
     check(batch, existing, questions)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
@@ -19,6 +19,7 @@ from tests.property.measure.agreement import UNMEASURED, expected_of, same_answe
 from tests.property.measure.group_questions import close_rows, groups, keys, sequences, spreads
 from tests.property.measure.questions import SCHEMA, measures
 from tests.property.measure.staging import staged_beside
+from tests.worlds.examples import examples
 
 pytestmark = pytest.mark.spark
 
@@ -55,12 +56,7 @@ def _told(measured: Measured, question: Any) -> Any:
 
 
 @given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
-@settings(
-    max_examples=2,
-    phases=[Phase.generate],
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+@examples(2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 def test_spark_equals_duckdb_and_the_oracle(
     spark: SparkSession, batch: Any, existing: Any, others: Any, questions: Any
 ) -> None:
@@ -69,12 +65,7 @@ def test_spark_equals_duckdb_and_the_oracle(
 
 @pytest.mark.soak
 @given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
-@settings(
-    max_examples=12,
-    phases=[Phase.generate],
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+@examples(12, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 def test_spark_equals_duckdb_and_the_oracle_for_long(
     spark: SparkSession, batch: Any, existing: Any, others: Any, questions: Any
 ) -> None:

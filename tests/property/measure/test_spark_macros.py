@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.measure import measure_key
@@ -28,6 +28,7 @@ from tests.property.measure.macro_judging import (
 )
 from tests.property.measure.macro_oracle import Data, Oracle
 from tests.property.measure.macro_samples import SAMPLES, sampled
+from tests.worlds.examples import examples
 
 pytestmark = pytest.mark.spark
 
@@ -63,24 +64,14 @@ def _wrong_samples(samples: Sequence[Any], engines: list[Measured], data: Data) 
 
 
 @given(data=tables(50, 80))
-@settings(
-    max_examples=1,
-    phases=[Phase.generate],
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+@examples(1, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 def test_every_rule_means_what_it_says(spark: SparkSession, data: Data) -> None:
     assert wrong(run_session(spark), OFTEN, data, SAMPLES) == []
 
 
 @pytest.mark.soak
 @given(data=tables(0, 150))
-@settings(
-    max_examples=3,
-    phases=[Phase.generate],
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+@examples(3, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 def test_every_rule_means_what_it_says_for_long(spark: SparkSession, data: Data) -> None:
     assert wrong(run_session(spark), MACROS | PRIMITIVES, data, SAMPLES) == []
 

@@ -8,6 +8,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.property.move.adopting import AdoptedMachine
 from tests.property.move.machine import MoveMachine
+from tests.worlds.examples import examples
 from tests.worlds.lakes import DeltaLake, MemoryLake
 
 
@@ -27,13 +28,9 @@ class RealAdoption(AdoptedMachine):
     make_lake = DeltaLake
 
 
-def _settings(examples: int, steps: int) -> settings:
-    return settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        print_blob=True,
+def _settings(count: int, steps: int) -> settings:
+    return examples(
+        count, stateful_step_count=steps, suppress_health_check=list(HealthCheck), print_blob=True
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lakeguard_sdk.names import Address
@@ -20,6 +20,7 @@ from openlaketx.profile import profile_version
 from openlaketx.profile.sketches import distinct_in, quantiles_in
 from tests.property.profile import oracle
 from tests.spark.plans import DATASET
+from tests.worlds.examples import examples
 from tests.worlds.published_tables import PublishedTable
 
 LARGE = Decimal("9" * 38)
@@ -66,7 +67,7 @@ def profiled(
         return profile_version(table.resolve(Address(dataset=DATASET)), masked=masked)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(columns())
 @example(("double", []))
 @example(("double", [None, None]))

@@ -7,15 +7,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.property.quarantine.machine import QuarantineMachine
+from tests.worlds.examples import examples
 
 
-def _settings(examples: int, steps: int) -> settings:
-    return settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        print_blob=True,
+def _settings(count: int, steps: int) -> settings:
+    return examples(
+        count, stateful_step_count=steps, suppress_health_check=list(HealthCheck), print_blob=True
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeguard.registry.findings import Findings
@@ -14,6 +14,7 @@ from lakeguard.registry.rows.source_text import SourceText, Span
 from lakeguard.registry.rows.tables import TABLES
 from lakeguard_sdk.definition import Definitions
 from tests.worlds.definitions import shop
+from tests.worlds.examples import examples
 
 NOWHERE = SourceText("rows.csv", "x", "CSV")
 LIKELY = (
@@ -46,7 +47,7 @@ def rows(draw: st.DrawFn) -> Row:
 
 
 @given(st.lists(rows(), max_size=12), st.sampled_from((Definitions(), shop())))
-@settings(max_examples=250, deadline=None)
+@examples(250)
 def test_any_rows(found: list[Row], registered: Definitions) -> None:
     findings = Findings()
     assemble(found, registered, findings)

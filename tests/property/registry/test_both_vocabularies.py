@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeguard.registry.exporting import definition_files
@@ -22,6 +22,7 @@ from tests.unit.registry.rows.written_rows import csv_files as any_csv
 from tests.worlds.any_definitions import definitions
 from tests.worlds.any_loads import python_files
 from tests.worlds.definition_folders import write_folder
+from tests.worlds.examples import examples
 from tests.worlds.registries import small_registry
 
 NONE = Definitions()
@@ -51,7 +52,7 @@ def tables_of(found: Definitions) -> list[Table]:
 
 
 @given(definitions())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_rows_are_the_same_definitions(found: Definitions) -> None:
     files = csv_files(found)
     assert hashes(loaded(files)) == hashes(found)
@@ -59,21 +60,21 @@ def test_rows_are_the_same_definitions(found: Definitions) -> None:
 
 
 @given(found=definitions(), data=st.data())
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_rows_mean_the_same_in_sql(found: Definitions, data: st.DataObject) -> None:
     said = data.draw(sql_files(tables_of(found)))
     assert hashes(loaded({"all.sql": said})) == hashes(found)
 
 
 @given(found=definitions(), data=st.data())
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_rows_mean_the_same_in_any_csv(found: Definitions, data: st.DataObject) -> None:
     files = {f"{table[0]}.csv": data.draw(any_csv(table)) for table in tables_of(found)}
     assert hashes(loaded(files)) == hashes(found)
 
 
 @given(found=definitions(), data=st.data())
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_rows_mean_the_same_in_json(found: Definitions, data: st.DataObject) -> None:
     files = {}
     for name, columns, rows in tables_of(found):
@@ -83,7 +84,7 @@ def test_rows_mean_the_same_in_json(found: Definitions, data: st.DataObject) -> 
 
 
 @given(definitions())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_files_are_the_same_definitions(found: Definitions) -> None:
     with TemporaryDirectory() as folder:
         files = {**definition_files(found), **python_files(found)}
@@ -91,7 +92,7 @@ def test_files_are_the_same_definitions(found: Definitions) -> None:
 
 
 @given(definitions())
-@settings(max_examples=6, deadline=None)
+@examples(6)
 def test_what_is_taken_out_of_a_registry_changes_nothing_in_it(found: Definitions) -> None:
     with TemporaryDirectory() as folder, small_registry(Path(folder)) as registry:
         registry.register(found)

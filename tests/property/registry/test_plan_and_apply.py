@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeguard_sdk.definition import DatasetDefinition, Definitions, definition_hash
@@ -14,6 +14,7 @@ from lakeguard_sdk.planning import Plan
 from lakeguard_sdk.words import Severity
 from tests.worlds.definition_folders import SHOP, load
 from tests.worlds.definitions import dataset, policy, rule, source
+from tests.worlds.examples import examples
 from tests.worlds.registries import SmallRegistry, small_registry
 
 RULES = [
@@ -67,7 +68,7 @@ def settled(registry: SmallRegistry, definitions: Definitions) -> None:
     assert {name: held[name] for name in wanted} == wanted
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.lists(FOLDERS, min_size=1, max_size=3))
 def test_an_applied_plan_leaves_nothing_to_do(folders: list[Definitions]) -> None:
     with TemporaryDirectory() as folder, small_registry(Path(folder)) as registry:
@@ -75,7 +76,7 @@ def test_an_applied_plan_leaves_nothing_to_do(folders: list[Definitions]) -> Non
             settled(registry, definitions)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(FOLDERS, st.randoms(use_true_random=False))
 def test_the_head_does_not_depend_on_order(definitions: Definitions, chance: Random) -> None:
     shuffled = list(definitions.datasets)

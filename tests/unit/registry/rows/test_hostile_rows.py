@@ -6,11 +6,12 @@ import time
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.registry.rows.row_files import mistakes, read
 from tests.unit.registry.rows.written_rows import Table, sql_files, tables
+from tests.worlds.examples import examples
 
 ENDINGS = st.sampled_from([".csv", ".json", ".jsonl", ".sql"])
 PIECES = st.sampled_from(
@@ -19,7 +20,7 @@ PIECES = st.sampled_from(
      "CAST", "AS", "NULL", "1", "-", ".5", "1e9", "$(", "${x}", "$$", "q'", ":setvar", "DATE",
      "BEGIN", "null", "true", "NaN", "\t", "|", "\u00e9", "\ufeff", "\x00", "now()", "SELECT"]
 )  # fmt: skip
-FUZZ = settings(max_examples=300, deadline=None)
+FUZZ = examples(300)
 
 
 def rows_or_mistakes(name: str, content: str | bytes) -> None:

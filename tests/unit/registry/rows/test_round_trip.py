@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.registry.rows.row_files import Plain, good, plain, read, typed
@@ -18,8 +18,9 @@ from tests.unit.registry.rows.written_rows import (
     sql_files,
     tables,
 )
+from tests.worlds.examples import examples
 
-EXAMPLES = settings(max_examples=150, deadline=None)
+EXAMPLES = examples(150)
 
 
 def expected(*written: Table) -> list[Plain]:
