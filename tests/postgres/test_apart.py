@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard.plane import open_state
+from lakeguard.settings import load_settings
 from lakeguard_sdk.errors import DeliveryFailed, NotApart
 from lakeguard_sdk.load import Load
 from lakeguard_sdk.processes import this_process
@@ -100,7 +102,8 @@ def test_a_target_in_the_state_s_own_database_is_refused_when_planned(
     """And a plan of a run tells its writer who keeps the State, as a mark."""
     with states_of("postgresql"):
         client = make_project(tmp_path, served_numbers(live.url))
-        beside = f"postgresql://localhost:{live.server.port}/postgres"
+        state = open_state(load_settings(tmp_path)).url.database
+        beside = f"postgresql://localhost:{live.server.port}/{state}"
         with pytest.raises(NotApart, match="target serving"):
             client.registry.plan(served_numbers(beside))
         task = client.operations.submit(NUMBERS, "test")
