@@ -9,7 +9,7 @@ in_two := -n 2 --dist loadgroup --no-loadscope-reorder --durations=20  # ARGS="-
 compile := .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --quiet $(ARGS)
 
-.PHONY: help setup demo test soak runtimes check docs bench lock clean
+.PHONY: help setup demo test soak runtimes check docs decisions bench lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -40,6 +40,9 @@ check: setup  ## ruff, mypy, import-linter
 
 docs: setup  ## the generated pages of docs/
 	@$(in_venv)/python -m tools.docs
+
+decisions: setup  ## the recorded decisions, after a deliberate change of semantics
+	@$(in_venv)/python -m tools.record_decisions
 
 bench: setup  ## benchmarks, BENCH=name for one of them
 	@$(in_venv)/python -m bench $(BENCH)

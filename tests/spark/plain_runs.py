@@ -33,6 +33,7 @@ from lakeguard_sdk.run import (
     WorkerIdentity,
 )
 from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, TargetFormat, Verdict
 from tests.unit.openlaketx.governed import DATASET_ID, create_governed
 
@@ -114,10 +115,10 @@ class PlainRuns:
         differences = tuple(
             SchemaReaction(
                 column=column.name,
-                change="type",
+                change=SchemaChange.NARROW,
                 found=live.type_of(column.name),
                 declared=column.type,
-                reaction="CAST",
+                reaction=Reaction.ACCEPT_CAST,
             )
             for column in self.declared.columns
             if live.type_of(column.name) not in (None, column.type)

@@ -24,13 +24,25 @@ VERDICT = SchemaVerdict(
     accepted=False,
     differences=(
         SchemaReaction(
-            column="id", change="type", found="integer", declared="long", reaction="CAST"
+            column="id",
+            change=SchemaChange.NARROW,
+            found="integer",
+            declared="long",
+            reaction=Reaction.ACCEPT_CAST,
         ),
         SchemaReaction(
-            column=ODD, change="added", found="string", declared=None, reaction="LEFT_OUT"
+            column=ODD,
+            change=SchemaChange.ADD_NULLABLE,
+            found="string",
+            declared=None,
+            reaction=Reaction.LEFT_OUT,
         ),
         SchemaReaction(
-            column="day", change="missing", found=None, declared="date", reaction="BLOCK"
+            column="day",
+            change=SchemaChange.DROP_NULLABLE,
+            found=None,
+            declared="date",
+            reaction=Reaction.BLOCK,
         ),
         SchemaReaction(
             column="hour",
@@ -68,8 +80,8 @@ COUNTED = CheckResult(
     message="7 rows",
     observed=7,
     limit="at least 1",
+    fingerprint="sha256:2",
 )
-NAMED = COUNTED.model_copy(update={"fingerprint": "sha256:2"})
 ELIGIBLE = CheckResult(
     kind=CheckKind.ELIGIBILITY,
     check_id="registered",
@@ -196,7 +208,7 @@ def _schemas(connection: Connection) -> None:
 def _decisions(connection: Connection) -> None:
     told = (
         (2, ruling(Verdict.ALLOWED, 22, COUNTED), "PROMOTED"),
-        (4, ruling(Verdict.BLOCKED, 42, PRESENT, NAMED), "BLOCKED"),
+        (4, ruling(Verdict.BLOCKED, 42, PRESENT, COUNTED), "BLOCKED"),
     )
     hashes = dict.fromkeys(("facts_hash", "ruleset_hash", "policies_hash", "history_hash"), "h")
     for n, said, state in told:

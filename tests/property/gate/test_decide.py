@@ -16,6 +16,7 @@ from lakeguard_sdk.decision import CheckResult
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.run import SchemaReaction
+from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import CheckKind, Enforcement, Outcome, PolicyType, Severity, Verdict
 from tests.unit.gate.cases import CLOCK, evidence_of, facts, policy, row, rule, ruling
 
@@ -48,9 +49,19 @@ POLICIES = (
 )
 DIFFERENCES = (
     SchemaReaction(
-        column="extra", change="added", found="string", declared=None, reaction="LEFT_OUT"
+        column="extra",
+        change=SchemaChange.ADD_NULLABLE,
+        found="string",
+        declared=None,
+        reaction=Reaction.LEFT_OUT,
     ),
-    SchemaReaction(column="size", change="type", found="integer", declared="long", reaction="CAST"),
+    SchemaReaction(
+        column="size",
+        change=SchemaChange.NARROW,
+        found="integer",
+        declared="long",
+        reaction=Reaction.ACCEPT_CAST,
+    ),
 )
 ELIGIBLE = tuple(
     CheckResult(kind=CheckKind.ELIGIBILITY, check_id=name, expression=name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from lakeguard.gate.decide import SEMANTICS, CaseFacts, History, decide
+from lakeguard.gate.decide import CaseFacts, History, decide
 from lakeguard.gate.grammar import GrammarError, parse_rule
 from lakeguard.gate.rules import compile_text, define_rule, measures_for
 from lakeguard.gate.subject import Subject
@@ -120,12 +120,10 @@ def ruling(
     rules: tuple[RuleDefinition, ...] = (),
     policies: tuple[PolicyDefinition, ...] = (),
     case: CaseFacts | None = None,
-    semantics: int = SEMANTICS,
     clock: datetime = CLOCK,
     history: History | None = None,
 ) -> Ruling:
-    judged = (case or facts(), evidence, rules, policies, history or History(), clock)
-    return decide(*judged, semantics=semantics)
+    return decide(case or facts(), evidence, rules, policies, history or History(), clock)
 
 
 def judged(

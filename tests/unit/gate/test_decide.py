@@ -13,6 +13,7 @@ from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.measure import RowCount, measure_key
 from lakeguard_sdk.run import SchemaReaction
+from lakeguard_sdk.schema_words import Reaction, SchemaChange
 from lakeguard_sdk.words import (
     CheckKind,
     Enforcement,
@@ -47,10 +48,18 @@ RULES = (
 MET = (*(item for item in RULES if item.rule_id != "range.count"), rule("range(count, max=9)"))
 BATCH = measure_key(RowCount())
 ADDED = SchemaReaction(
-    column="extra", change="added", found="string", declared=None, reaction="LEFT_OUT"
+    column="extra",
+    change=SchemaChange.ADD_NULLABLE,
+    found="string",
+    declared=None,
+    reaction=Reaction.LEFT_OUT,
 )
 MISSING = SchemaReaction(
-    column="key", change="missing", found=None, declared="string", reaction="BLOCK"
+    column="key",
+    change=SchemaChange.DROP_NULLABLE,
+    found=None,
+    declared="string",
+    reaction=Reaction.BLOCK,
 )
 STRICT = policy("mode STRICT", PolicyType.SCHEMA, name="strict")
 NO_PII = policy("forbid tag:pii", name="no_pii")
@@ -133,12 +142,17 @@ def test_a_schema_that_was_refused_decides_without_evidence() -> None:
 
 def test_a_cast_is_listed_and_passes() -> None:
     cast = SchemaReaction(
-        column="size", change="type", found="integer", declared="long", reaction="CAST"
+        column="size",
+        change=SchemaChange.NARROW,
+        found="integer",
+        declared="long",
+        reaction=Reaction.ACCEPT_CAST,
     )
     ruled = ruling(evidence_of((), ROWS), case=facts(schema_differences=(cast,)))
     found = result_of("schema.size", ruled)
     assert found.outcome is Outcome.PASS
-    assert found.message == "column size is integer, declared long: cast without loss"
+    said = "column size is integer, declared long, which is narrower: cast, or the run fails"
+    assert found.message == said
     assert ruled.verdict is Verdict.ALLOWED
 
 

@@ -19,14 +19,14 @@ FOUND = "1 of 2 new rows (50 %)"
 CAME_DOWN = subject(travelled=(Travelled(column="count", tag="pii", source="bronze.a.c"),))
 
 
-def judged(semantics: int = 3, hidden: bool = True, **said: Any) -> CheckResult:
+def judged(hidden: bool = True, **said: Any) -> CheckResult:
     """On evidence without extremes, if they are to be hidden."""
     evidence = EVIDENCE
     if hidden:
         asked = map(measure_key, measures_for(RULES, SCHEMA, ("COUNT",)))
         kept = {key: evidence.measures[key] for key in asked}
         evidence = evidence.model_copy(update={"measures": kept})
-    found = ruling(evidence, RULES, (), facts(**said), semantics=semantics)
+    found = ruling(evidence, RULES, (), facts(**said))
     (check,) = [check for check in found.checks if check.check_id == RULES[0].rule_id]
     return check
 
@@ -45,12 +45,6 @@ def test_that_of_any_other_is(said: dict[str, Any]) -> None:
     check = judged(hidden=False, **said)
     assert check.message == f"{FOUND}, worst 7,654,321, limit 0 rows"
     assert judged(**said).outcome is Outcome.ERROR, "it was asked for"
-
-
-@pytest.mark.parametrize("semantics", [1, 2])
-def test_an_earlier_decision_told_it_and_still_does(semantics: int) -> None:
-    check = judged(semantics, hidden=False, tags={"count": ("secret",)})
-    assert "worst 7,654,321" in check.message
 
 
 def test_a_rule_whose_value_is_the_statement_still_asks() -> None:

@@ -93,13 +93,8 @@ def test_a_rule_that_cannot_be_judged_is_named_all_the_same() -> None:
     assert result_of(idle.rule_id, unread).counted.startswith("duplicate_rows:")
 
 
-def test_only_rules_have_it_and_only_from_the_third_semantics_on() -> None:
+def test_only_rules_have_it() -> None:
     definition = rule("range(count, max=5)")
     evidence = evidence_of((definition,), ROWS)
     ruled = ruling(evidence, (definition,), (policy("forbid tag:pii"),))
     assert {check.kind for check in ruled.checks if check.fingerprint} == {CheckKind.RULE}
-    for semantics in (1, 2):
-        before = ruling(evidence, (definition,), semantics=semantics).to_json()
-        assert "fingerprint" not in before
-        assert "parameters" not in before
-        assert "counted" not in before

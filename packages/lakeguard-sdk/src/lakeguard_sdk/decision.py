@@ -25,7 +25,7 @@ class CheckResult(Noun):
     waived_by: str | None = Field(default=None, exclude_if=lambda value: value is None)
     """Who answers for it, until when and why, where a waiver was in force."""
     fingerprint: str = Field(default="", exclude_if=lambda value: not value)
-    """Content hash of the rule as it was judged; of rules alone, and of no older ones."""
+    """Content hash of the rule as it was judged; of rules alone."""
     parameters: dict[str, str] = Field(default_factory=dict, exclude_if=lambda value: not value)
     """What the rule was given besides its columns, each as its expression has it."""
     counted: str = Field(default="", exclude_if=lambda value: not value)

@@ -209,16 +209,13 @@ class RunPlan(Noun):
 
 
 class SchemaReaction(Noun):
-    """One difference between the live and the declared schema, and the answer to it.
-
-    ``added``, ``missing``, ``type`` and ``CAST`` are words of older decisions, which are read yet.
-    """
+    """One difference between the live and the declared schema, and the answer to it."""
 
     column: str
-    change: SchemaChange | Literal["added", "missing", "type"]
+    change: SchemaChange
     found: str | None
     declared: str | None
-    reaction: Reaction | Literal["LEFT_OUT", "CAST", "BLOCK"]
+    reaction: Reaction
     other: str = Field(default="", exclude_if=lambda name: not name)
     """What the live schema calls the column, where it is, or may be, another name."""
     why: str = Field(default="", exclude_if=lambda reason: not reason)

@@ -51,7 +51,7 @@ class SemanticsUnknown(StateError):
     """Replay with a version of LakeGuard that is at least as new as the one that decided."""
 
     code = "LG-6005"
-    what = "it was decided with semantics {semantics}, and this version knows 1 to {known}"
+    what = "it was decided with semantics {semantics}, and this version knows {known}"
     next_command = "lakeguard doctor"
 
 

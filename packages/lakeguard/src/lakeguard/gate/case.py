@@ -36,7 +36,7 @@ class CaseFacts(Noun):
     eligibility: tuple[CheckResult, ...] = ()
     schema_differences: tuple[SchemaReaction, ...] = ()
     subject: Subject | None = None
-    """None in cases that are older than this field."""
+    """None where no policy is in question: a compaction keeps rows that were approved."""
     waivers: tuple[Waiver, ...] = ()
     aside: tuple[str, ...] = Field(default=(), exclude_if=lambda rules: not rules)
     """Ids of the rules whose failing rows the run set aside."""

@@ -26,28 +26,20 @@ from lakeguard_sdk.decision import CheckResult, Ruling
 from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.evidence import Evidence
 from lakeguard_sdk.run import SchemaReaction
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
+from lakeguard_sdk.schema_words import Reaction
 from lakeguard_sdk.words import CheckKind, Outcome, Verdict
 
 __all__ = ["SEMANTICS", "CaseFacts", "History", "decide"]
 
-SEMANTICS = 4
-"""The version of what rules, policies and this function mean; a decision is replayed with it.
+SEMANTICS = 1
+"""The version of what rules, policies and this function mean; every decision records it.
 
-1  forbade tags and differences of schema alone, and knew no waivers
-2  has every type of policy, scopes, waivers, and orders that files be deleted
-3  says of each rule which it is, what it was given, and which measure counted its rows; names
-   the worst value of no column that carries a tag
-4  lets rules set rows aside, and publishes the rest; before, on_fail quarantine blocked
+From 0.1.0 on, a change of meaning adds a number and keeps the earlier meaning beside it.
 """
 
-_TELLS_RULES = 3
-_HIDES_EXTREMES = 3
-_SETS_ASIDE = 4
 _KINDS = list(CheckKind)
 _BLOCKING = (Outcome.FAIL, Outcome.ERROR)
 _REACTION_OUTCOMES = {
-    "CAST": Outcome.PASS,
     Reaction.ACCEPT: Outcome.PASS,
     Reaction.ACCEPT_CAST: Outcome.PASS,
     Reaction.LEFT_OUT: Outcome.WARN,
@@ -63,21 +55,18 @@ def decide(
     policies: tuple[PolicyDefinition, ...],
     history: History,
     clock: datetime,
-    *,
-    semantics: int = SEMANTICS,
 ) -> Ruling:
     """The ruling. It is ALLOWED only with evidence and with no check that is FAIL or ERROR,
     and does not depend on the order of anything that it is given. Policies over other datasets
-    are not listed. An earlier decision is made again with the semantics that it names."""
-    if not 1 <= semantics <= SEMANTICS:
-        raise ValueError(f"semantics {semantics} are not known")
+    are not listed."""
     judged = [policy for policy in policies if governs(policy, facts)]
     look = Look(facts, evidence, clock)
-    compiler = _compiler(facts, semantics)
-    aside = frozenset(facts.aside if semantics >= _SETS_ASIDE else ())
-    grounds = None if evidence is None else Grounds(evidence, history, clock, aside)
+    compiler = _compiler(facts)
+    grounds = None
+    if evidence is not None:
+        grounds = Grounds(evidence, history, clock, frozenset(facts.aside))
     found = [_policy_check(look, policy) for policy in judged]
-    found += [_rule_check(rule, compiler, grounds, semantics) for rule in ruleset]
+    found += [_rule_check(rule, compiler, grounds) for rule in ruleset]
     checks = [*facts.eligibility, *_schema_checks(facts, evidence)]
     checks += [_with_waiver(check, facts, judged, clock) for check in found]
     checks.sort(key=_place)
@@ -89,7 +78,7 @@ def decide(
         verdict=Verdict.BLOCKED if reasons else Verdict.ALLOWED,
         reasons=tuple(reasons),
         checks=tuple(checks),
-        semantics=semantics,
+        semantics=SEMANTICS,
         decided_at=clock,
         discard=evidence is not None and _must_go(judged, checks),
     )
@@ -119,10 +108,8 @@ def _schema_checks(facts: CaseFacts, evidence: Evidence | None) -> list[CheckRes
 def _reaction_check(item: SchemaReaction) -> CheckResult:
     message = f"{difference_text(item)}: {REACTION_WORDS[item.reaction]}"
     outcome = _REACTION_OUTCOMES[item.reaction]
-    if isinstance(item.change, SchemaChange):
-        words = item.change.lower()
-        return _schema_check(f"schema.{item.column or words}", words, outcome, message)
-    return _schema_check(f"schema.{item.column}", f"column {item.change}", outcome, message)
+    words = item.change.lower()
+    return _schema_check(f"schema.{item.column or words}", words, outcome, message)
 
 
 def _schema_check(check_id: str, expression: str, outcome: Outcome, message: str) -> CheckResult:
@@ -170,22 +157,19 @@ def _rule_check(
     rule: RuleDefinition,
     compiler: Callable[[RuleDefinition], CompiledRule],
     grounds: Grounds | None,
-    semantics: int,
 ) -> CheckResult:
     compiled = _compiled(rule, compiler)
     check = _judged(rule, compiled, grounds)
-    if semantics < _TELLS_RULES:
-        return check
     if isinstance(compiled, Exception):
         return check.model_copy(update={"fingerprint": rule.content_hash()})
     return check.model_copy(update=compiled.told)
 
 
-def _compiler(facts: CaseFacts, semantics: int) -> Callable[[RuleDefinition], CompiledRule]:
+def _compiler(facts: CaseFacts) -> Callable[[RuleDefinition], CompiledRule]:
     """Rules over the declared columns, which name the worst value of none that carries a tag."""
     compiler = compiler_for(facts.declared)
     tagged = tagged_columns(facts.tags, facts.subject)
-    if semantics < _HIDES_EXTREMES or not tagged:
+    if not tagged:
         return compiler
 
     def hiding(rule: RuleDefinition) -> CompiledRule:

@@ -6,17 +6,13 @@ from collections.abc import Collection, Iterable, Iterator
 
 from lakeguard.gate.schema_profiles import BUILT_IN
 from lakeguard_sdk.run import SchemaReaction
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
+from lakeguard_sdk.schema_words import Reaction
 
 
 def breaches(mode: str, differences: Iterable[SchemaReaction]) -> tuple[SchemaReaction, ...]:
-    """Those that the mode does not accept; of an older decision, which knew one mode, all."""
+    """Those that the mode does not accept."""
     answers = BUILT_IN[mode.lower()]
-    return tuple(
-        item
-        for item in differences
-        if not isinstance(item.change, SchemaChange) or answers[item.change] is Reaction.BLOCK
-    )
+    return tuple(item for item in differences if answers[item.change] is Reaction.BLOCK)
 
 
 def guaranteed(

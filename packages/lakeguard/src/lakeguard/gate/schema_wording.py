@@ -11,7 +11,6 @@ REACTION_WORDS = {
     Reaction.LEFT_OUT: "left out",
     Reaction.QUARANTINE_ROW: "rows that cannot be cast are kept aside",
     Reaction.BLOCK: "not accepted",
-    "CAST": "cast without loss",
 }
 
 _SENTENCES = {
@@ -43,18 +42,11 @@ _CLAUSES = {
 
 
 def change_text(item: SchemaReaction) -> str:
-    """What differs, and what else than the profile answered it; old decisions keep their words."""
+    """What differs, and what else than the profile answered it."""
     return f"{_sentence(item)} ({item.why})" if item.why else _sentence(item)
 
 
 def _sentence(item: SchemaReaction) -> str:
-    match item.change:
-        case "added":
-            return _SENTENCES[SchemaChange.ADD_NULLABLE].format(**_words(item))
-        case "missing":
-            return _SENTENCES[SchemaChange.DROP_NULLABLE].format(**_words(item))
-        case "type":
-            return _TYPE.format(**_words(item))
     if not item.column:
         noun = "keys" if item.change is SchemaChange.KEY_CHANGE else "partitions"
         return f"the {noun} are {item.found or 'none'}, before {item.declared or 'none'}"

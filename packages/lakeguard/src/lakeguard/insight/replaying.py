@@ -68,10 +68,10 @@ class Replayer:
         self._policies = Shelf(documents, _policies)
 
     def decide_again(self, case: CaseHashes, decided_at: datetime, semantics: int) -> Ruling:
-        """With the semantics of then; SemanticsUnknown where a later version made them."""
-        if not 1 <= semantics <= SEMANTICS:
+        """SemanticsUnknown where the decision was made with semantics of another version."""
+        if semantics != SEMANTICS:
             raise SemanticsUnknown(semantics=semantics, known=SEMANTICS)
-        return decide(*self.case(case), decided_at, semantics=semantics)
+        return decide(*self.case(case), decided_at)
 
     def case(self, hashes: CaseHashes) -> RecordedCase:
         """KeyError where a document is gone."""

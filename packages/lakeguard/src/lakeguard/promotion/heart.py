@@ -64,7 +64,7 @@ class PinnedRules(Noun):
     policies: tuple[PolicyDefinition, ...]
     tags: dict[str, tuple[str, ...]]
     subject: Subject | None = None
-    """None where the run opened before this was pinned."""
+    """None where no policy is in question."""
     terms: SchemaTerms = Field(default_factory=SchemaTerms)
     waiting: tuple[PolicyDefinition, ...] = ()
     """Policies over a tag that no column carries; one that drifts in may bring it."""

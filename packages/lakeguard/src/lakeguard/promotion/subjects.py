@@ -104,7 +104,7 @@ def pin_drift(
     build: Build,
 ) -> PinnedRules:
     """What was pinned, for the columns that the run accepted: their tags, those that came down to
-    them, and the policies over a tag that they bring. A run of before has no subject to tell."""
+    them, and the policies over a tag that they bring."""
     if pinned.subject is None:
         return pinned
     policies = (*pinned.policies, *pinned.waiting)

@@ -226,8 +226,6 @@ _SAMPLE = (
 
 def _results(json: JsonSql) -> str:
     rule, expression = json.item_text("c", "check_id"), json.item_text("c", "expression")
-    fingerprint = json.item_text("c", "fingerprint")
-    said = f"CASE WHEN {fingerprint} IS NOT NULL THEN"  # results of before say nothing of it
     return (
         "SELECT r.run_id, r.dataset_id AS source_object_id,"
         f" {json.position('c')} AS check_ordinal, {rule} AS rule_id,"
@@ -238,9 +236,9 @@ def _results(json: JsonSql) -> str:
         f" {json.item_text('c', 'message')} AS message, r.decided_at AS evaluated_at,"
         f" r.decision_id, r.org_id, {json.item_text('c', 'observed')} AS observed_value,"
         f" {json.item_text('c', 'limit')} AS allowed, r.ruleset_hash,"
-        f" {fingerprint} AS rule_fingerprint,"
-        f" {said} upper({json.text_before(expression, '(')}) END AS rule_type,"
-        f" {said} coalesce({json.item_text('c', 'parameters')}, '{{}}') END AS parameters,"
+        f" {json.item_text('c', 'fingerprint')} AS rule_fingerprint,"
+        f" upper({json.text_before(expression, '(')}) AS rule_type,"
+        f" coalesce({json.item_text('c', 'parameters')}, '{{}}') AS parameters,"
         f" {_SAMPLE}{rule}) AS samples"
         f" FROM decisions r, {json.items('r.ruling', 'checks', 'c')}"
         f" WHERE {json.item_text('c', 'kind')} = 'rule'"
