@@ -42,7 +42,12 @@ def look(client: Client, version: int | None = None, place: DataPlace | None = N
     """The datasets to deliver, where the table of the numbers shows that version."""
     (only,) = client.ledger.data_places()
     marker = Marker(
-        table_name=TABLE, dataset=NUMBERS, dataset_id="ds", version=version or 0, run_id="run"
+        table_name=TABLE,
+        dataset=NUMBERS,
+        dataset_id="ds",
+        version=version or 0,
+        run_id="run",
+        task_id="task",
     )
     markers = () if version is None else (marker,)
     found = PlaceMarkers(place=place or only, markers=markers)

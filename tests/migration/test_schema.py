@@ -153,6 +153,7 @@ def test_attempts_may_exceed_the_limit_but_not_be_negative(migrated: Database) -
         "task_id": "t", "org_id": "default", "kind": "build", "dataset_id": "ds",
         "dedupe_key": "k", "parameters": "{}", "triggered_by": "cli", "max_attempts": 3,
         "created_at": datetime(2026, 1, 1, tzinfo=UTC), "state": "failed", "attempt": 3,
+        "priority": 0, "labels": "", "changes": 1,
     }  # fmt: skip
     with migrated.write() as connection:
         connection.execute(tasks.insert(), task)

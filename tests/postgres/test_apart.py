@@ -85,17 +85,6 @@ def test_the_marker_names_organisation_job_and_task(delivery: Delivery) -> None:
     assert marker == ("shop", "task_1", None, DATASET_ID)
 
 
-def test_markers_from_before_get_their_columns(delivery: Delivery) -> None:
-    delivery.publish({"id": 1})
-    for name in ("org_id", "job_id", "task_id"):
-        delivery.live.sql(f"ALTER TABLE {{markers}} DROP COLUMN {name}")
-    assert delivery.deliver(database=delivery.live.table(organisation="shop")) is None
-    assert delivery.live.sql("SELECT org_id, version FROM {markers}") == [(None, 1)]
-    delivery.published.publish([{"id": 2}])
-    delivery.deliver(database=delivery.live.table(organisation="shop"))
-    assert delivery.live.sql("SELECT org_id, version FROM {markers}") == [("shop", 2)]
-
-
 def test_a_target_in_the_state_s_own_database_is_refused_when_planned(
     tmp_path: Path, live: LiveSchema
 ) -> None:

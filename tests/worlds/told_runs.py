@@ -141,6 +141,9 @@ def _runs(connection: Connection) -> None:
             "state": "running",
             "attempt": 1,
             "job_id": None if n == 1 else "job_1",
+            "priority": 0,
+            "labels": "",
+            "changes": 1,
         }
         attempt = {
             "task_id": f"tsk_{n}",

@@ -50,6 +50,9 @@ def _task(n: int, kind: str) -> dict[str, Any]:
         "state": "queued",
         "attempt": 0,
         "job_id": "job_2",
+        "priority": 0,
+        "labels": "",
+        "changes": 1,
     }
 
 

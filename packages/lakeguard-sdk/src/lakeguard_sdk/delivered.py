@@ -28,9 +28,9 @@ class Marker(Noun):
     dataset_id: str
     version: int
     run_id: str
+    task_id: str
     org_id: str | None = None
     job_id: str | None = None
-    task_id: str | None = None
     table_there: bool = True
 
 

@@ -23,7 +23,7 @@ class StagedFile(Noun):
     stats: str
     """Delta file statistics as JSON text, taken from the file's own footer."""
     sha256: str = ""
-    """Of the content, in hex. Empty only in evidence that is older than this field."""
+    """Of the content, in hex. Empty for files that are only looked at and never published."""
     partition: dict[str, str | None] = Field(default_factory=dict)
     """The one value of each partition column in this file, as Delta's log spells it."""
 
@@ -97,17 +97,12 @@ class Evidence(Noun):
     """Rows that rules kept out of the files; None where there were none."""
     batch: int | None = Field(default=None, exclude_if=lambda rows: rows is None)
     """Rows of the batch that the load was given: those set aside and malformed ones are not among
-    them. None only in evidence that is older than this field."""
+    them. None where all of them are among the rows that the run brings."""
 
     @property
     def batch_rows(self) -> int:
-        """What the load was given. Older evidence says what became of it, and counts rows of the
-        table that went as well."""
-        if self.batch is not None:
-            return self.batch
-        if self.changes is None:
-            return self.rows
-        return sum(self.changes.to_data().values())
+        """Rows of the batch that the load was given."""
+        return self.rows if self.batch is None else self.batch
 
     @property
     def rows_aside(self) -> int:

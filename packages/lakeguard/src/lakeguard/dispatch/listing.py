@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, select, union_all
@@ -112,8 +112,8 @@ def _row(row: Row[Any]) -> TaskRow:
         state=row.state,
         attempt=row.attempt,
         max_attempts=max(row.max_attempts, row.attempt),
-        priority=row.priority or 0,
-        labels=_words(row.labels),
+        priority=row.priority,
+        labels=tuple(row.labels.split()),
         run_id=row.run_id,
         worker=None if row.worker is None else WorkerIdentity.from_json(row.worker),
         created_at=row.created_at,
@@ -140,7 +140,3 @@ def _shown_values(values: Mapping[str, Any]) -> dict[str, Any]:
         name: shown_value(name, value) if isinstance(value, str) else value
         for name, value in values.items()
     }
-
-
-def _words(labels: str | None) -> Sequence[str]:
-    return tuple((labels or "").split())

@@ -71,9 +71,6 @@ def require_retryable(task: Task) -> None:
     if task.kind not in QUEUED_KINDS:
         said = f"it is of kind {task.kind}, which is asked for anew"
         raise NotRetryable(task=task.task_id, reason=said)
-    if task.labels is None:
-        said = "it is from before there was a queue; ask for it anew"
-        raise NotRetryable(task=task.task_id, reason=said)
     if task.state in (TaskState.QUEUED, TaskState.RUNNING, TaskState.COMPLETED):
         raise NotRetryable(task=task.task_id, reason=f"it is {task.state}")
 

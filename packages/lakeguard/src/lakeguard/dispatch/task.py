@@ -37,8 +37,8 @@ class Task(Noun):
     worker: WorkerIdentity | None
     job_id: str | None
     due_at: Instant | None
-    priority: int | None
-    labels: str | None
+    priority: int
+    labels: str
     dag_version_id: str | None
     cause: str | None
     changes: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pydantic import ValidationError
 from sqlalchemy import Connection, select
 
 from lakeguard.ledger.decisions import decision_of_run
@@ -39,8 +38,6 @@ def rebuild_plan(connection: Connection, org_id: str, run: RunRow) -> RebuildPla
 def _opening(connection: Connection, org_id: str, run: RunRow) -> Opening:
     try:
         return opening_of(connection, org_id, run.run_id)
-    except UnknownRun:
+    except UnknownRun as error:
         reason = "it was refused before it opened"
-    except ValidationError:
-        reason = "its plan is of an older version, and is not readable any more"
-    raise NotRebuildable(run=run.run_id, reason=reason)
+        raise NotRebuildable(run=run.run_id, reason=reason) from error

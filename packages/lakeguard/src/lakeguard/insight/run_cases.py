@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from pydantic import ValidationError
 from sqlalchemy import Connection, select
 
 from lakeguard.insight.run_facts import NO_BUILDS
@@ -111,10 +110,10 @@ def run_case(
 
 
 def _opening(connection: Connection, org_id: str, run_id: str) -> Opening | None:
-    """None where the run was refused before it opened, or its plan is of a version long gone."""
+    """None where the run was refused before it opened."""
     try:
         return opening_of(connection, org_id, run_id)
-    except (UnknownRun, ValidationError):
+    except UnknownRun:
         return None
 
 

@@ -1,4 +1,4 @@
-"""What a task's changing columns must be, by the changes, attempts and runs that are on record."""
+"""What a task's changing columns must be, by the changes and attempts that are on record."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from typing import Any
 
 from lakeguard.relay.catalogue import LedgerTable, fact_tables
 from lakeguard.relay.rows import PlainRow
+from lakeguard_sdk.errors import LedgerUnreadable
 from lakeguard_sdk.words import TaskState
 
-NEEDED = ("tasks", "task_attempts", "task_transitions", "run_history")
+NEEDED = ("tasks", "task_attempts", "task_transitions")
 """Tables whose rows say where tasks stand."""
 
 _ADDED = ("state", "due_at", "changes", "ended_at", "attempt", "run_id", "worker")
-_ENDED = {
-    "SUCCESS": TaskState.COMPLETED,
-    "BLOCKED": TaskState.BLOCKED,
-    "FAILED": TaskState.FAILED,
-}
 
 
 def with_states(
@@ -31,11 +27,13 @@ def with_states(
     changed = _latest(
         _pick(rows, "task_transitions", "task_id", "number", "to_state", "due_at", "at")
     )
-    ended = dict(_pick(rows, "run_history", "run_id", "status"))
     task_id = table.columns.index("task_id")
+    for row in rows["tasks"]:
+        if row[task_id] not in changed:
+            reason = f"task {row[task_id]} has no transition"
+            raise LedgerUnreadable(location="task_transitions", reason=reason)
     full = [
-        (*row, *_added(changed.get(row[task_id]), tried.get(row[task_id]), ended))
-        for row in rows["tasks"]
+        (*row, *_added(changed[row[task_id]], tried.get(row[task_id]))) for row in rows["tasks"]
     ]
     return (*table.columns, *_ADDED), full
 
@@ -49,21 +47,11 @@ def _latest(numbered: Sequence[PlainRow]) -> dict[str, PlainRow]:
     return found
 
 
-def _added(change: PlainRow | None, attempt: PlainRow | None, ended: Mapping[str, str]) -> PlainRow:
+def _added(change: PlainRow, attempt: PlainRow | None) -> PlainRow:
     _, number, run_id, worker = attempt or (None, 0, None, None)
-    if change is not None:
-        _, changes, state, due_at, at = change
-        ended_at = at if state == TaskState.COMPLETED.value else None
-        return (state, due_at, changes, ended_at, number, run_id, worker)
-    state = _before_changes_were_kept(run_id, ended)
-    return (state.value, None, 0, None, number, run_id, worker)
-
-
-def _before_changes_were_kept(run_id: str | None, ended: Mapping[str, str]) -> TaskState:
-    if run_id is None:
-        return TaskState.QUEUED
-    status = ended.get(run_id)
-    return TaskState.RUNNING if status is None else _ENDED[status]
+    _, changes, state, due_at, at = change
+    ended_at = at if state == TaskState.COMPLETED.value else None
+    return (state, due_at, changes, ended_at, number, run_id, worker)
 
 
 def _pick(rows: Mapping[str, Sequence[PlainRow]], name: str, *columns: str) -> list[Any]:

@@ -101,7 +101,7 @@ def _orphaned(place: DataPlace, marker: Marker, org_id: str, known: _Known) -> I
                 (marker.dataset_id, marker.version) in known.versions,
             ),
             ("run", marker.run_id, marker.run_id in known.runs),
-            ("task", marker.task_id, marker.task_id is None or marker.task_id in known.tasks),
+            ("task", marker.task_id, marker.task_id in known.tasks),
             ("job", marker.job_id, marker.job_id is None or marker.job_id in known.jobs),
         )
         if not is_known

@@ -149,8 +149,7 @@ def _unended(org_id: str) -> Select[tuple[str, ...]]:
 
 
 def _changed_otherwise(org_id: str) -> Select[tuple[str, ...]]:
-    """Tasks whose state or count of changes is not that of their last one. Of tasks that ended
-    before changes were kept there are none."""
+    """Tasks whose state or count of changes is not that of their last one."""
     table = task_transitions.c
     last = (
         select(table.task_id, func.max(table.number).label("number"), func.count().label("count"))
@@ -167,12 +166,12 @@ def _changed_otherwise(org_id: str) -> Select[tuple[str, ...]]:
             isouter=True,
         )
     )
-    counted = func.coalesce(last.c.number, 0)
     return joined.where(
         tasks.c.org_id == org_id,
         or_(
-            counted != tasks.c.changes,
-            counted != func.coalesce(last.c.count, 0),
+            last.c.number.is_(None),
+            last.c.number != tasks.c.changes,
+            last.c.number != last.c.count,
             table.to_state != tasks.c.state,
         ),
     )

@@ -15,7 +15,8 @@ from lakeguard_sdk.proof import Finding, FindingKind
 
 
 def partition_findings(database: Database, org_id: str) -> Iterator[Finding]:
-    """A version of before partitions were recorded has none, and is not asked."""
+    """Only datasets with partitions are asked; a version may have been published before it had
+    any."""
     table = partition_versions.c
     with database.read() as connection:
         recorded = set(

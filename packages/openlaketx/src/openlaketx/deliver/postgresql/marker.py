@@ -24,17 +24,8 @@ _CREATE = sql.SQL(
     " version bigint NOT NULL, table_id text NOT NULL, commit bigint NOT NULL,"
     " run_id text NOT NULL, decision_id text NOT NULL, rows bigint NOT NULL,"
     " delivered_at timestamptz NOT NULL DEFAULT now(),"
-    " org_id text, job_id text, task_id text)"
+    " org_id text, job_id text, task_id text NOT NULL)"
 )
-_LATER = ("org_id", "job_id", "task_id")
-"""Columns that markers from before have not; their rows say nothing there until the next
-version."""
-_HAS = (
-    "SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass(%s)"
-    " AND attname = ANY(%s) AND NOT attisdropped"
-)
-_ADD = sql.SQL("ALTER TABLE {} {}")
-_ADDED = sql.SQL("ADD COLUMN IF NOT EXISTS {} text")
 _READ = sql.SQL("SELECT {} FROM {} WHERE table_name = %s")
 _WRITE = sql.SQL(
     "INSERT INTO {} ({}) VALUES ({})"
@@ -55,11 +46,11 @@ class Delivered(Noun):
     run_id: str
     decision_id: str
     rows: int
+    task_id: str
     delivered_at: Instant | None = None
     org_id: str | None = None
     job_id: str | None = None
     """None where no job was behind the run."""
-    task_id: str | None = None
 
     def is_of(self, shown: ResolvedDataset) -> bool:
         """Another commit of the same version holds the same rows."""
@@ -71,7 +62,6 @@ def create_markers(connection: Connection, table: DatabaseTable) -> None:
     """The schema and its marker table are there afterwards, whoever made them and when."""
     markers = _markers(table)
     if _is(connection, _THERE, markers):
-        _add_later_columns(connection, table)
         return
     schema = sql.Identifier(table.schema_name)
     with connection.transaction():
@@ -79,15 +69,6 @@ def create_markers(connection: Connection, table: DatabaseTable) -> None:
         if not _is(connection, _SCHEMA_THERE, schema):
             connection.execute(_CREATE_SCHEMA.format(schema))
         connection.execute(_CREATE.format(markers))
-
-
-def _add_later_columns(connection: Connection, table: DatabaseTable) -> None:
-    markers = _markers(table)
-    asked = [markers.as_string(connection), list(_LATER)]
-    if connection.execute(_HAS, asked).fetchone() == (len(_LATER),):
-        return
-    added = sql.SQL(", ").join(_ADDED.format(sql.Identifier(name)) for name in _LATER)
-    connection.execute(_ADD.format(markers, added))
 
 
 def read_marker(connection: Connection, table: DatabaseTable) -> Delivered | None:

@@ -50,7 +50,7 @@ def scan_place(place: DataPlace) -> PlaceMarkers:
 
 
 def _marker(row: dict[str, object]) -> Marker:
-    """A marker from before has fewer columns, and people may have added some."""
+    """People may have added columns; one that is missing is a ValidationError."""
     return Marker.model_validate({name: row[name] for name in Marker.model_fields if name in row})
 
 
