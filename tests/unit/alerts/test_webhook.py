@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 import time
@@ -93,6 +94,24 @@ def test_an_answer_without_end_is_left(answer: bytes) -> None:
     with talker(answer) as (port, _), pytest.raises(NotCarried):
         Webhook(f"http://127.0.0.1:{port}/", SECRET, 2).carry(MESSAGE, 2)
     assert time.monotonic() - begun < 4
+
+
+def test_its_address_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """An address may be a secret by itself."""
+    with caplog.at_level(logging.DEBUG), receiver() as hook:
+        Webhook(f"{hook.url}?key=hidden", SECRET, 5).carry(MESSAGE, 5)
+    assert len(hook.came) == 1
+    assert "hidden" not in caplog.text
+
+
+def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with receiver() as hook:
+        Webhook(hook.url, SECRET, 5).carry(MESSAGE, 5)
+    assert len(hook.came) == 1
 
 
 def test_no_word_is_said_to_who_does_not_prove_who_he_is() -> None:

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import http.client
-import io
-import queue
-import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
-from urllib.parse import urlsplit
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
-from lakeguard_sdk.timed_bytes import TimedBytes, TooLong, seconds_left
+from lakeguard_sdk.http_logging import unlogged
+
+if TYPE_CHECKING:
+    import httpx
 
 SIGNATURE = "X-LakeGuard-Signature"
 TIMESTAMP = "X-LakeGuard-Timestamp"
 DELIVERY = "X-LakeGuard-Delivery"
-MOST_HEAD = 16 * 1024
-"""Bytes of an answer before its body; whoever says more has not answered."""
 _LATER = (408, 425, 429)
+_HEAD_TOO_LARGE = 431
+_LATE = "it did not answer in time"
 
 
 class NoAnswer(Exception):
@@ -66,56 +64,58 @@ class SignedPost:
 
     def send(self, seconds: float, *, most: int = 0) -> Answer:
         """What the receiver answered within that time, with a body of at most so many bytes;
-        ``NoAnswer`` for whatever went wrong."""
+        ``NoAnswer`` for whatever went wrong.
+
+        httpx limits each step and not all of them together, and nothing limits the lookup of a
+        name: a thread asks, and is left behind where that takes too long.
+        """
+        client = self._client(max(seconds, 0.001))
+        answers: SimpleQueue[Answer | NoAnswer] = SimpleQueue()
+
+        def ask() -> None:
+            answers.put(self._asked(client, most))
+
         try:
-            return self._send(time.monotonic() + seconds, most)
-        except TimeoutError:
-            raise NoAnswer("it did not answer in time") from None
-        except TooLong:
-            raise NoAnswer("its answer has no end") from None
-        except ssl.SSLError as error:
-            raise NoAnswer(f"no trust in its certificate: {error.reason}") from None
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            said = getattr(error, "strerror", None) or type(error).__name__
-            raise NoAnswer(f"it cannot be reached: {said}") from None
-
-    def _send(self, deadline: float, most: int) -> Answer:
-        connection = self._connection(deadline)
-        with closing(connection):
-            connection.sock.settimeout(seconds_left(deadline))
-            connection.request("POST", self._target, self.body, self._headers())
-            timed = _TimedSocket(TimedBytes(connection.sock, deadline, MOST_HEAD + 2 * most))
-            response = http.client.HTTPResponse(cast(socket.socket, timed), method="POST")
-            with closing(response):
-                response.begin()
-                return Answer(response.status, _body(response, most) if most else b"")
-
-    def _connection(self, deadline: float) -> http.client.HTTPConnection:
-        """Connected; with TLS, to whom the address names."""
-        parts = urlsplit(self.url)
-        host = str(parts.hostname)
-        if parts.scheme == "http":
-            plain = http.client.HTTPConnection(host, parts.port)
-            plain.sock = _connected(host, plain.port, deadline)
-            return plain
-        secure = http.client.HTTPSConnection(host, parts.port)
-        sock = _connected(host, secure.port, deadline)
+            threading.Thread(target=ask, name="signed post", daemon=True).start()
+        except RuntimeError:  # from Python 3.12 on, none can be started when the process ends
+            ask()
         try:
-            sock.settimeout(seconds_left(deadline))
-            secure.sock = ssl.create_default_context().wrap_socket(sock, server_hostname=host)
-        except BaseException:
-            sock.close()
-            raise
-        return secure
+            found = answers.get(timeout=max(seconds, 0.0))
+        except Empty:
+            raise NoAnswer(_LATE) from None
+        finally:
+            client.close()  # ends a thread that still listens
+        if isinstance(found, NoAnswer):
+            raise found
+        return found
 
-    @property
-    def _target(self) -> str:
-        parts = urlsplit(self.url)
-        return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    def _client(self, seconds: float) -> httpx.Client:
+        """No proxy and no other certificates than the system's, whatever the environment says."""
+        import httpx  # slow to load, and most commands send nothing
+
+        secure = self.url.lower().startswith("https:")
+        trust = ssl.create_default_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        return httpx.Client(verify=trust, timeout=seconds, trust_env=False, follow_redirects=False)
+
+    def _asked(self, client: httpx.Client, most: int) -> Answer | NoAnswer:
+        import httpx
+
+        headers = self._headers()
+        try:
+            with (
+                unlogged(),
+                client.stream("POST", self.url, content=self.body, headers=headers) as response,
+            ):
+                return Answer(response.status_code, _body(response, most) if most else b"")
+        except (TimeoutError, httpx.TimeoutException):
+            return NoAnswer(_LATE)
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody answered
+            return NoAnswer(_reason(error))
 
     def _headers(self) -> dict[str, str]:
         timestamp = str(int(self.clock()))
         return {
+            "Accept-Encoding": "identity",
             "Content-Type": self.content_type,
             "User-Agent": "lakeguard",
             "Connection": "close",
@@ -125,63 +125,32 @@ class SignedPost:
         }
 
 
-def _body(response: http.client.HTTPResponse, most: int) -> bytes | None:
+def _body(response: httpx.Response, most: int) -> bytes | None:
     """All of it, however its end is told; None where it is longer."""
-    if response.length is not None:
-        return response.read() if response.length <= most else None
-    try:
-        body = response.read(most + 1)
-    except TooLong:
+    length = response.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > most:
         return None
-    return body if len(body) <= most else None
+    body = b""
+    for chunk in response.iter_raw():
+        body += chunk
+        if len(body) > most:
+            return None
+    return body
 
 
-def _connected(host: str, port: int, deadline: float) -> socket.socket:
-    """To the first of the host's addresses that answers, all of them within one deadline."""
-    problem: OSError = TimeoutError()
-    for family, kind, protocol, _, place in _looked_up(host, port, deadline):
-        sock = socket.socket(family, kind, protocol)
-        try:
-            sock.settimeout(seconds_left(deadline))
-            sock.connect(place)
-        except OSError as error:
-            sock.close()
-            problem = error
-            continue
-        return sock
-    raise problem
+def _reason(error: BaseException) -> str:
+    """Without an address: httpx wraps what the system said, and that names none."""
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, ssl.SSLError):
+            return f"no trust in its certificate: {cause.reason}"
+        if getattr(cause, "error_status_hint", None) == _HEAD_TOO_LARGE:
+            return "its answer has no end"
+    said = (cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror)
+    return f"it cannot be reached: {next(said, type(error).__name__)}"
 
 
-def _looked_up(host: str, port: int, deadline: float) -> list[Any]:
-    """The host's addresses. The system's lookup knows no deadline, so that a thread asks, and is
-    left behind where it takes too long."""
-    answers: queue.SimpleQueue[list[Any] | Exception] = queue.SimpleQueue()
-
-    def ask() -> None:
-        try:
-            answers.put(list(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
-        except (OSError, ValueError) as error:
-            answers.put(error)
-
-    try:
-        threading.Thread(target=ask, daemon=True).start()
-    except RuntimeError:  # from Python 3.12 on, none can be started when the process ends
-        ask()
-    try:
-        found = answers.get(timeout=seconds_left(deadline))
-    except queue.Empty:
-        raise TimeoutError from None
-    if isinstance(found, Exception):
-        raise found
-    return found
-
-
-@dataclass(frozen=True)
-class _TimedSocket:
-    """As much of a socket as reads an answer: the whole of it within one deadline, however slowly
-    it comes, and no more than its first part."""
-
-    raw: TimedBytes
-
-    def makefile(self, *_: Any) -> io.BufferedReader:
-        return io.BufferedReader(self.raw)
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

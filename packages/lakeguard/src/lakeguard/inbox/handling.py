@@ -13,7 +13,6 @@ from typing import Any
 from lakeguard.inbox.answers import Answer, Declined, answer_to
 from lakeguard.inbox.routes import LARGEST, Request, Routes
 from lakeguard_sdk.errors import SettingsError
-from lakeguard_sdk.timed_bytes import TimedBytes
 
 _log = logging.getLogger(__name__)
 _LONGEST_LENGTH = 12
@@ -35,7 +34,7 @@ class Handler(BaseHTTPRequestHandler):
     def setup(self) -> None:
         super().setup()
         self._deadline = time.monotonic() + self.patience_seconds
-        self.rfile = io.BufferedReader(TimedBytes(self.connection, self._deadline))
+        self.rfile = io.BufferedReader(_TimedBytes(self.connection, self._deadline))
 
     def handle(self) -> None:
         """Whoever hangs up, or never comes to an end, has no answer."""
@@ -123,3 +122,20 @@ class Handler(BaseHTTPRequestHandler):
 def _too_large() -> Declined:
     detail = f"a body says its length, comes as it is and has at most {LARGEST:,} bytes"
     return Declined(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
+
+
+class _TimedBytes(io.RawIOBase):
+    """What a socket brings until the deadline, however slowly it comes; then ``TimeoutError``."""
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        self._sock, self._deadline = sock, deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        seconds = self._deadline - time.monotonic()
+        if seconds <= 0:
+            raise TimeoutError
+        self._sock.settimeout(seconds)
+        return self._sock.recv_into(buffer)

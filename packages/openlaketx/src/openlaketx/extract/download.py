@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,14 +10,12 @@ from urllib.parse import quote
 
 import httpx
 
+from lakeguard_sdk.http_logging import unlogged
 from lakeguard_sdk.secret_references import resolve_all, without
 
 _CONNECT_SECONDS = 10.0
 _LONGEST_SECONDS = 6 * 3600.0
 _MOST_REDIRECTS = 5
-_CHATTY = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.proxy", "httpcore.socks")
-
-
 _COME_BACK = (httpx.codes.REQUEST_TIMEOUT, httpx.codes.TOO_EARLY, httpx.codes.TOO_MANY_REQUESTS)
 _OUR_FAULT = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
 
@@ -65,7 +61,7 @@ def downloading(address: Address, seconds: float, *, packed: bool) -> Iterator[I
     """
     timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
     headers = {"Accept-Encoding": "identity", "User-Agent": "openlaketx"}
-    with _unlogged(), httpx.Client(timeout=timeout, headers=headers) as client:
+    with unlogged(), httpx.Client(timeout=timeout, headers=headers) as client:
         try:
             with _answered(client, address) as response:
                 _check(response, address, packed=packed)
@@ -117,21 +113,3 @@ def _body(response: httpx.Response, address: Address) -> Iterator[bytes]:
     told = response.headers.get("content-length")
     if told is not None and int(told) != size:
         raise address.problem(f"the answer has {size} bytes instead of {told}", passing=True)
-
-
-@contextmanager
-def _unlogged() -> Iterator[None]:
-    """httpx tells its logger each address, which here holds what nobody may see."""
-    thread = threading.get_ident()
-
-    def of_others(_: logging.LogRecord) -> bool:
-        return threading.get_ident() != thread
-
-    loggers = [logging.getLogger(name) for name in _CHATTY]
-    for logger in loggers:
-        logger.addFilter(of_others)
-    try:
-        yield
-    finally:
-        for logger in loggers:
-            logger.removeFilter(of_others)
