@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 from bench.figures import SCRATCH, Figure
-from lakeguard.relay import background
 from lakeguard_sdk import Client
 from tests.worlds.hand_work import run_by_hand
 from tests.worlds.planes import NUMBERS
@@ -40,7 +39,7 @@ def _run_until(client: Client, done: int, wanted: int) -> int:
     """Each run is delivered by itself, as commands do, so that the ledger has as many batches."""
     for number in range(done, wanted):
         run_by_hand(client, [number])
-        background.deliver_all()
+        client.deliver()
         if number % 100 == 99:
             print(f"  {number + 1:,} runs", flush=True)
     return wanted

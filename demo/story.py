@@ -35,12 +35,13 @@ class Story:
 
     def told(self) -> RunResult:
         """All of it; the run that was blocked on the way."""
-        self.register()
-        self.bronze()
-        self.silver()
-        self.gold()
-        blocked = self.bad_day()
-        self.corrected(blocked)
+        with self.lake.client:
+            self.register()
+            self.bronze()
+            self.silver()
+            self.gold()
+            blocked = self.bad_day()
+            self.corrected(blocked)
         return blocked
 
     def register(self) -> None:

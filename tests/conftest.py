@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,16 +32,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("skipped, which fails the run", red=True)
         for nodeid in not_run:
             terminalreporter.write_line(nodeid)
-
-
-@pytest.fixture(autouse=True)
-def no_background_relay(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Tests deliver when they say so; what one of them leaves behind is no other's work."""
-    from lakeguard.relay import background
-
-    monkeypatch.setattr(background, "_scheduled", lambda _: None)
-    yield
-    background._behind.clear()
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from sqlalchemy import Row
 
 from lakeguard.ledger import alerts as ledger_alerts
 from lakeguard.plane import rebuild_embedded
-from lakeguard.relay import background
+from lakeguard.relay.background import DeliveryLoop
 from lakeguard.telling.carrying import carrier_of
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.alerting import Alert
@@ -269,9 +269,8 @@ def test_what_was_told_is_in_the_ledger(tmp_path: Path) -> None:
     """At the end of a command: the alert goes out, and that it did goes to the lake."""
     client = blocking_world(tmp_path, file_channel())
     block(client)
-    background.deliver_all()
+    client.close()
     assert len(lines_of(tmp_path / "alerts.jsonl")) == 1
-    assert not background._behind
     assert client.ledger.sync().rows == 0
     assert client.ledger.verify().findings == ()
 
@@ -293,23 +292,18 @@ def test_what_another_marked_is_not_logged_again(
 def test_one_deliverer_that_fails_stops_no_other(tmp_path: Path) -> None:
     client = blocking_world(tmp_path, file_channel())
     block(client)
-    database = messenger(client).database
+    sender, relay = messenger(client), client.ledger.relay
 
     class Broken:
-        def __init__(self) -> None:
-            self.database = database
-
         def is_idle(self) -> bool:
             return False
 
         def drain(self, threads: int = 1, until: float | None = None) -> None:
             raise RuntimeError("broken")
 
-    waiting = dict(background._behind)
-    background._behind.clear()
-    background._behind.update({Broken(): None, **waiting})
+    loop = DeliveryLoop(sender.database, [Broken(), sender, relay])
     with pytest.raises(RuntimeError, match="broken"):
-        background.deliver_all()
+        loop.deliver()
     assert len(lines_of(tmp_path / "alerts.jsonl")) == 1
     assert client.ledger.sync().rows <= 1, "all but that it was sent, which the next one tells"
 

@@ -11,8 +11,8 @@ import pytest
 from deltalake import DeltaTable
 from sqlalchemy import text
 
-from lakeguard.relay import background
 from lakeguard.relay.attaching import attach
+from lakeguard.relay.background import DeliveryLoop
 from lakeguard.relay.catalogue import fact_tables, ledger_tables
 from lakeguard.relay.ledger_table import LedgerFiles
 from lakeguard.relay.owner import OWNER_FILE, alone_on_lake, ledger_root, read_owner
@@ -268,21 +268,19 @@ def test_the_end_of_a_process_waits_for_a_delivery_under_way(
     database: Database, tmp_path: Path
 ) -> None:
     relay = relay_of(database, tmp_path)
-    background.keep_delivered(relay)
+    loop = DeliveryLoop(database, [relay], seconds=0.01)
     tell(database, ["a"])
     slow, ended = threading.Event(), threading.Event()
     stop = faultpoints.listen(lambda point: slow.wait(5) if point == "relay.stamped" else None)
-    under_way = threading.Thread(target=background.deliver_all)
-    under_way.start()
-    end = threading.Thread(target=lambda: (background.deliver_all(), ended.set()))
+    loop.start()
+    end = threading.Thread(target=lambda: (loop.close(), ended.set()))
     end.start()
     assert not ended.wait(0.3)
     slow.set()
-    under_way.join()
     end.join()
     stop()
     assert heard(tmp_path) == ["a"]
-    assert not background._behind
+    assert relay.is_idle()
 
 
 def _without_guard(database: Database, table: str) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 
-from lakeguard.relay import background
 from lakeguard_sdk import connect, faultpoints
 from lakeguard_sdk.definition import Definitions
 from lakeguard_sdk.words import LoadType
@@ -26,4 +25,4 @@ def main(folder: str, point: str) -> None:
     faultpoints.listen(die)
     client = connect(folder)
     client.registry.apply(client.registry.plan(owned_by("somebody else")))
-    background.deliver_all()
+    client.deliver()

@@ -6,7 +6,6 @@ import os
 import random
 import signal
 
-from lakeguard.relay import background
 from lakeguard_sdk import connect, faultpoints
 from lakeguard_sdk.errors import LakeGuardError
 from tests.worlds.hand_work import run_by_hand
@@ -33,4 +32,4 @@ def main(folder: str, who: int) -> None:
         except LakeGuardError as error:
             if not error.retryable:
                 raise
-        background.deliver_all()
+        client.deliver()

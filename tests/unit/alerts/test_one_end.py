@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from lakeguard.relay import background
-from lakeguard.state.database import Database
+from lakeguard.relay.background import END_SECONDS, ROUNDS, DeliveryLoop
 from tests.worlds.channels import block, blocking_world, file_channel, lines_of, messenger
+from tests.worlds.databases import fresh_database
 
 
 class Busy:
     """Has never delivered all."""
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
+    def __init__(self) -> None:
         self.deadlines: list[float | None] = []
 
     def is_idle(self) -> bool:
@@ -26,45 +24,69 @@ class Busy:
 
     def drain(self, threads: int = 1, until: float | None = None) -> None:
         self.deadlines.append(until)
-        background._behind[self] = threading.Timer(60, self.drain)  # as if somebody had committed
-
-
-@pytest.fixture(autouse=True)
-def _alone() -> Iterator[None]:
-    """No deliverer of another test."""
-    others = dict(background._behind)
-    background._behind.clear()
-    background._end.until = None
-    yield
-    for timer in background._behind.values():
-        if timer is not None:
-            timer.cancel()
-    background._behind.clear()
-    background._behind.update(others)
-    background._end.until = None
 
 
 def test_every_round_has_the_deadline_of_the_first(tmp_path: Path) -> None:
-    busy = Busy(messenger(blocking_world(tmp_path, file_channel())).database)
-    background._behind[busy] = None
-    background.deliver_all()
-    background._at_exit()
-    assert len(busy.deadlines) == 2 * background.ROUNDS
+    busy = Busy()
+    DeliveryLoop(fresh_database("sqlite", tmp_path), [busy]).close()
+    assert len(busy.deadlines) == ROUNDS
     (deadline,) = set(busy.deadlines)
     assert deadline is not None
-    assert deadline <= time.monotonic() + background.END_SECONDS
+    assert deadline <= time.monotonic() + END_SECONDS
 
 
-def test_what_is_new_has_its_own(tmp_path: Path) -> None:
+def test_what_is_new_is_delivered_by_the_next_end(tmp_path: Path) -> None:
     client = blocking_world(tmp_path, file_channel())
-    background.deliver_all()
-    first = background._end.until
+    client.close()
     block(client)
-    background.deliver_all()
-    assert first is not None
-    assert background._end.until is not None
-    assert background._end.until > first
+    assert lines_of(tmp_path / "alerts.jsonl") == []
+    client.close()
     assert len(lines_of(tmp_path / "alerts.jsonl")) == 1
+
+
+def test_a_loop_delivers_soon_after_a_commit_and_asks_nothing_in_between(tmp_path: Path) -> None:
+    database = fresh_database("sqlite", tmp_path)
+    busy = Busy()
+    loop = DeliveryLoop(database, [busy], seconds=0.01)
+    loop.start()
+    for turn in (1, 2):
+        wait_for(lambda turn=turn: len(busy.deadlines) == turn)
+        time.sleep(0.05)
+        assert busy.deadlines == [None] * turn, "once for each commit"
+        with database.write():
+            pass
+    loop.close()
+
+
+def test_a_loop_outlives_a_failure_and_the_end_tells_it(tmp_path: Path) -> None:
+    class Broken(Busy):
+        def drain(self, threads: int = 1, until: float | None = None) -> None:
+            super().drain(threads, until)
+            raise RuntimeError("broken")
+
+    broken = Broken()
+    loop = DeliveryLoop(fresh_database("sqlite", tmp_path), [broken], seconds=0.01)
+    loop.start()
+    wait_for(lambda: len(broken.deadlines) >= 2)
+    with pytest.raises(RuntimeError, match="broken"):
+        loop.close()
+
+
+def test_a_client_delivers_in_the_background_until_it_is_closed(tmp_path: Path) -> None:
+    client = blocking_world(tmp_path, file_channel())
+    with client:
+        block(client)
+        wait_for(lambda: len(lines_of(tmp_path / "alerts.jsonl")) == 1)
+        block(client)
+    assert len(lines_of(tmp_path / "alerts.jsonl")) == 2
+    assert client.ledger.sync().rows == 0
+
+
+def wait_for(happened: Callable[[], bool]) -> None:
+    until = time.monotonic() + 20
+    while not happened():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_after_the_deadline_nothing_is_tried(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from lakeguard.relay import background
 from lakeguard_sdk import connect
 from lakeguard_sdk.words import Enforcement, PolicyType
 from tests.unit.cli.conftest import Said, Shell
@@ -62,7 +61,6 @@ def test_the_next_command_sends_what_one_left_behind(
     """The process that raised it was gone before it could send it."""
     client = blocking_world(tmp_path, webhook(hook.url))
     run = block(client)
-    background._behind.clear()
     assert shell("status", "--project", tmp_path).code == 0
     assert [body["run_id"] for body in hook.bodies] == [run]
     listed = shell("alerts", "list", "--project", tmp_path)
@@ -130,7 +128,7 @@ def test_what_was_given_up_is_shown_and_sent_again(shell: Shell, tmp_path: Path)
     with receiver(500) as hook:
         client = blocking_world(tmp_path, webhook(hook.url, attempts=1))
         block(client)
-        background.deliver_all()
+        client.close()
         place = ("--project", tmp_path)
         listed = shell("alerts", "list", *place).out
         assert "webhook dead" in listed
@@ -147,7 +145,6 @@ def test_sending_by_a_channel_that_fails_is_exit_1(shell: Shell, tmp_path: Path)
     with receiver(500, 500) as hook:
         client = blocking_world(tmp_path, webhook(hook.url))
         block(client)
-        background._behind.clear()
         said = shell("alerts", "send", "--project", tmp_path)
         assert said.code == 1
         assert "it answered 500" in said.out

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, Self, cast
 from urllib.parse import urlsplit
 
 from lakeguard_sdk.alerting import Alerts
@@ -42,9 +42,26 @@ class WorkerClient:
     """The folder that holds the modules of builds; empty where it is the lake's root."""
 
 
+class DeliveryLoop(Protocol):
+    """Brings what a client wrote to the ledger on the lake and to channels."""
+
+    def start(self) -> None:
+        """Deliver in the background, soon after each write, until closed."""
+
+    def deliver(self) -> None:
+        """Deliver what is written by now."""
+
+    def close(self) -> None:
+        """Stop, and deliver what is left."""
+
+
 @dataclass(frozen=True)
 class Client:
-    """An operator's client, or, connected with a run's ticket, one whose other ports refuse."""
+    """An operator's client, or, connected with a run's ticket, one whose other ports refuse.
+
+    Whoever connects closes it, best by ``with connect(url) as client``: meanwhile what it writes
+    is delivered in the background. What nobody delivered, the next client of the lake does.
+    """
 
     reader: Reader
     runs: Runs
@@ -58,6 +75,29 @@ class Client:
     dispatch: Dispatch
     lake: str
     project: str = ""
+    delivery: DeliveryLoop | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Deliver in the background what is written from now on."""
+        if self.delivery is not None:
+            self.delivery.start()
+
+    def deliver(self) -> None:
+        """Deliver what is written by now."""
+        if self.delivery is not None:
+            self.delivery.deliver()
+
+    def close(self) -> None:
+        """Deliver what is left; nothing is delivered in the background any more."""
+        if self.delivery is not None:
+            self.delivery.close()
 
     def for_worker(self) -> WorkerClient:
         return WorkerClient(

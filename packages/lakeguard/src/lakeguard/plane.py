@@ -24,7 +24,7 @@ from lakeguard.lake.delta import DeltaTables
 from lakeguard.promotion.heart import Heart
 from lakeguard.promotion.runs import PromotionRuns
 from lakeguard.relay.attaching import attach
-from lakeguard.relay.background import keep_delivered
+from lakeguard.relay.background import DeliveryLoop
 from lakeguard.relay.relay import Relay
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
@@ -118,13 +118,8 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
     relay = Relay(database, settings.lake, settings.organisation, clock)
     messenger = alert_messenger(database, settings.organisation, clock, settings.channels)
     herald = event_messenger(database, settings.organisation, clock, settings.event_channels)
-    if messenger.channels:
-        messenger.open()
-        keep_delivered(messenger)  # before the relay, which then tells what the messenger did
-    if herald.channels:
-        herald.open()
-        keep_delivered(herald)
-    keep_delivered(relay)
+    for channels in (messenger, herald):
+        channels.open()
     return Client(
         reader=reader,
         runs=runs,
@@ -138,6 +133,8 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         memory=StateMemory(database, settings.organisation, settings.lake),
         lake=settings.lake,
         project=str(settings.folder),
+        # The relay comes last: it also delivers what the messengers did.
+        delivery=DeliveryLoop(database, [messenger, herald, relay]),
     )
 
 

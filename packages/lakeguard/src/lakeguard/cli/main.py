@@ -11,11 +11,15 @@ import traceback
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from lakeguard.cli.catalogue import Catalogue
 from lakeguard.cli.options import Call, env_option, json_option, project_option
+
+if TYPE_CHECKING:
+    from lakeguard_sdk.client import Client
 
 INTERRUPTED = 130
 
@@ -39,19 +43,24 @@ def cli(
     Describe datasets, rules and policies in files, apply them, run. A batch becomes visible only
     after the gate has looked at what was staged and said yes; every decision is recorded.
     """
-    ctx.obj = Call(project=project, env=env, json=as_json, debug=debug)
+    opened = ctx.ensure_object(list)
+    ctx.obj = Call(project=project, env=env, json=as_json, debug=debug, opened=opened)
 
 
 def call(arguments: Sequence[str]) -> int:
     """The exit code of a command line; an error is told, never raised. No command asks for help."""
-    code = answered(arguments)
-    deliver()
+    opened: list[Client] = []
+    code = answered(arguments, opened)
+    for client in opened:
+        close(client)
     return code
 
 
-def answered(arguments: Sequence[str]) -> int:
+def answered(arguments: Sequence[str], opened: list[Client] | None = None) -> int:
+    """The exit code; clients that the command opens are put into ``opened``, to be closed."""
+    given = list(arguments) or ["--help"]
     try:
-        code = cli.main(list(arguments) or ["--help"], "lakeguard", standalone_mode=False)
+        code = cli.main(given, "lakeguard", standalone_mode=False, obj=opened)
     except click.Abort:
         click.echo("interrupted", err=True)
         return INTERRUPTED
@@ -60,17 +69,14 @@ def answered(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def deliver() -> None:
+def close(client: Client) -> None:
     """After the answer: what the command wrote goes to the ledger on the lake.
 
     Where that fails the answer stands, the complaint is told, and the next command tries again.
     """
-    background = sys.modules.get("lakeguard.relay.background")
-    if background is None:  # no control plane was opened
-        return
     sys.stdout.flush()
     try:
-        background.deliver_all()
+        client.close()
     except KeyboardInterrupt:
         click.echo("interrupted; the next command delivers the rest", err=True)
     except Exception as error:  # noqa: BLE001 - whatever it is, it does not undo the command

@@ -11,7 +11,6 @@ from lakeguard.cli.inert import inert
 from lakeguard.cli.layout import moment
 from lakeguard.cli.options import Call
 from lakeguard.cli.progress import note
-from lakeguard.relay.background import get_ready
 from lakeguard.settings import find_project
 from lakeguard_sdk.client import Client, connect
 from lakeguard_sdk.errors import LakeGuardError, StateError
@@ -24,7 +23,10 @@ def project_of(call: Call) -> Path:
 
 
 def client_of(call: Call) -> Client:
-    return connect(project_of(call), env=call.env)
+    """Closed once the command has answered."""
+    client = connect(project_of(call), env=call.env)
+    call.opened.append(client)
+    return client
 
 
 @contextmanager
@@ -32,7 +34,7 @@ def writing(call: Call, *, sweep: bool = True) -> Iterator[Client]:
     """A client for a command that writes: whatever a dead process left is ended first, and what
     is late by now is told."""
     client = client_of(call)
-    get_ready()
+    client.start()
     for ended in client.operations.reap():
         note(reaped_line(ended))
     if sweep:

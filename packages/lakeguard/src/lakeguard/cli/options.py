@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from lakeguard_sdk.client import Client
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,8 @@ class Call:
     env: str | None = None
     json: bool = False
     debug: bool = False
+    opened: list[Client] = field(default_factory=list)
+    """Clients of the command, to be closed once it has answered."""
 
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)

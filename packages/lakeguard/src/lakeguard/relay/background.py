@@ -1,32 +1,28 @@
-"""Delivering while the process goes on, and once more when it ends.
+"""The delivery loop of a client: what is committed to its State goes to the ledger and channels.
 
-A command of a few seconds delivers after its answer is printed; a long-lived process delivers
-beside its work. Whatever a process could not deliver, the next one does.
+A command of a few seconds delivers after its answer is printed, when its client is closed; a
+long-lived process delivers beside its work. Rows wait in the State until they are delivered, so
+that whatever a process leaves behind, the next one delivers.
 """
 
 from __future__ import annotations
 
-import atexit
 import concurrent.futures.thread  # noqa: F401 - cannot be loaded any more when the process ends
 import threading
 import time
-import weakref
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
-from sqlalchemy import Connection, event
-
 from lakeguard.state.database import Database
-from lakeguard.state.engines import is_reading
+from lakeguard_sdk.backoff import Backoff
 
 QUIET_SECONDS = 2.0
-"""How long after a commit its rows wait for others to go with."""
+"""How often the loop looks for commits, so that rows of several go together."""
 
 ROUNDS = 3
 """What one deliverer writes, such as that an alert was sent, is another's to deliver."""
-
 
 END_SECONDS = 10.0
 """How long an end may take for what can wait for the next process: alerts, not the ledger."""
@@ -38,99 +34,75 @@ class Deliverer(Protocol):
     One that may be late stops at ``until``, a moment of ``time.monotonic``, where it is given.
     """
 
-    @property
-    def database(self) -> Database: ...
     def is_idle(self) -> bool: ...
     def drain(self, threads: int = ..., until: float | None = ...) -> Any: ...
 
 
-_behind: dict[Deliverer, threading.Timer | None] = {}
-"""Deliverers whose State has told something; they live until it is delivered."""
-_delivering = threading.local()
+class DeliveryLoop:
+    """Of one client. Deliverers have their turns in the order in which they are given."""
 
+    def __init__(
+        self, database: Database, deliverers: Sequence[Deliverer], seconds: float = QUIET_SECONDS
+    ) -> None:
+        self._database = database
+        self._deliverers = tuple(deliverers)
+        self._backoff = Backoff(first=seconds, longest=30 * seconds)
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
 
-@dataclass
-class _End:
-    """However often a process says that it ends, all of that has one deadline, until somebody has
-    something new to deliver."""
+    def start(self) -> None:
+        """Deliver in the background, soon after each commit, until closed."""
+        if self._thread is None:
+            self._stopped.clear()
+            self._thread = threading.Thread(target=self._run, name="delivery", daemon=True)
+            self._thread.start()
 
-    until: float | None = None
+    def deliver(self) -> None:
+        """What is committed by now; a failure is raised after the others had their turn."""
+        until = time.monotonic() + END_SECONDS
+        for _ in range(ROUNDS):
+            if not self._round(until):
+                return
 
-    def deadline(self) -> float:
-        if self.until is None:
-            self.until = time.monotonic() + END_SECONDS
-        return self.until
+    def close(self) -> None:
+        """Stop, and deliver what is left. Closing again delivers what was written since."""
+        self._stopped.set()
+        thread, self._thread = self._thread, None
+        if thread is threading.current_thread():  # its garbage collector closes a lost client
+            return
+        if thread is not None:
+            thread.join()
+        self.deliver()
 
+    def _run(self) -> None:
+        """A failure, for whatever reason, is tried again; the end tells it."""
+        with suppress(Exception):  # loaded while the process does something else
+            import_module("lakeguard.relay.delivering")
+        delivered, failures = -1, 0
+        while not self._stopped.wait(self._backoff.after(failures + 1)):
+            commits = self._database.commits
+            if commits == delivered:
+                continue
+            try:
+                self._round(None)
+            except Exception:  # noqa: BLE001 - whatever it is, the next time may be well
+                failures += 1
+            else:
+                delivered, failures = commits, 0
 
-_end = _End()
+    def _round(self, until: float | None) -> bool:
+        """Whether there was anything to deliver."""
+        found = [False]
+        with ExitStack() as stack:  # what fails is raised after the others had their turn
+            for deliverer in reversed(self._deliverers):
+                stack.callback(self._drain, deliverer, until, found)
+        return found[0]
 
-
-def keep_delivered(relay: Deliverer) -> None:
-    """Deliver what is committed on the relay's State, for as long as somebody holds the relay."""
-    seen = weakref.ref(relay)
-    event.listen(relay.database.engine, "commit", lambda connection: _committed(seen, connection))
-    if not relay.is_idle():
-        _behind[relay] = None
-        _end.until = None
-
-
-def get_ready() -> None:
-    """Load what delivering needs while the caller does something else."""
-    threading.Thread(target=_load, daemon=True).start()
-
-
-def _load() -> None:
-    with suppress(Exception):  # the process may end meanwhile; who needs it loads it again
-        import_module("lakeguard.relay.delivering")
-
-
-def deliver_all(threads: int | None = None) -> None:
-    """What this process committed and the ledger has not yet; all rounds have one deadline."""
-    until = _end.deadline()
-    for _ in range(ROUNDS):
-        with ExitStack() as all_of_them:  # what fails is told after the others had their turn
-            for relay in reversed(list(_behind)):
-                all_of_them.callback(_deliver, relay, threads, until)
-
-
-def _committed(seen: weakref.ref[Deliverer], connection: Connection) -> None:
-    relay = seen()
-    if relay is None or is_reading(connection) or getattr(_delivering, "now", None) is relay:
-        return
-    if getattr(_delivering, "now", None) is None:  # what delivering writes is nothing new
-        _end.until = None
-    if _behind.get(relay) is None:
-        _behind[relay] = _scheduled(relay)
-
-
-def _scheduled(relay: Deliverer) -> threading.Timer | None:
-    timer = threading.Timer(QUIET_SECONDS, _in_background, [relay])
-    timer.daemon = True
-    timer.start()
-    return timer
-
-
-def _in_background(relay: Deliverer) -> None:
-    """What fails here, for whatever reason, is tried again at the next commit and at the end;
-    there it is told."""
-    with suppress(Exception):
-        _deliver(relay, None, None)
-
-
-def _deliver(relay: Deliverer, threads: int | None, until: float | None) -> None:
-    """It stays behind until all is delivered: who ends the process waits for whoever delivers."""
-    _behind[relay] = None
-    _delivering.now = relay
-    try:
-        relay.drain(until=until) if threads is None else relay.drain(threads, until)
-    finally:
-        _delivering.now = None
-    if _behind.get(relay) is None:  # else somebody committed meanwhile
-        _behind.pop(relay, None)
-
-
-@atexit.register
-def _at_exit() -> None:
-    """No thread can be started any more, and nobody reads a complaint."""
-    with suppress(Exception):
-        deliver_all(threads=1)
+    def _drain(self, deliverer: Deliverer, until: float | None, found: list[bool]) -> None:
+        if deliverer.is_idle():
+            return
+        found[0] = True
+        if threading.main_thread().is_alive():
+            deliverer.drain(until=until)
+        else:  # the interpreter ends: no thread can be started any more
+            deliverer.drain(1, until)

@@ -63,6 +63,8 @@ class Database:
             self.engine = postgresql_engine(self.url, schema, password)
             beside = postgresql_engine(self.url, schema, password, NullPool)
             self.clock = ServerClock(beside)
+        self.commits = 0
+        """Changes with every write of this process; it is no exact count."""
         weakref.finalize(self, self.engine.dispose)  # no connection outlives who could use it
 
     @property
@@ -87,6 +89,7 @@ class Database:
         """
         with self._reachable(), self.engine.begin() as connection:
             yield connection
+        self.commits += 1
 
     def transact(self, work: Callable[[Connection], T]) -> T:
         """The answer of ``work``, which is done in one writing transaction, again where the
@@ -95,7 +98,9 @@ class Database:
         What may have been committed is not done again: ``StateUnavailable`` says so.
         """
         with self._reachable():
-            return transact(self.engine, work)
+            answer = transact(self.engine, work)
+        self.commits += 1
+        return answer
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 
 from lakeguard_sdk.backoff import Backoff
@@ -37,7 +39,17 @@ _BACKOFF = Backoff(first=0.5)
 
 def connect(url: str | Path, env: str | None = None) -> Connection:
     """The lake of the control plane at ``url``: a project's folder, or an address of a service."""
-    return Connection(connect_client(url, env=env))
+    client = connect_client(url, env=env)
+    client.start()
+    connection = Connection(client)
+    weakref.finalize(connection, _close, client)  # also at the end of the program
+    return connection
+
+
+def _close(client: Client) -> None:
+    """Nobody reads a complaint any more, and what is left the next client delivers."""
+    with suppress(Exception):
+        client.close()
 
 
 class Connection:
@@ -46,6 +58,16 @@ class Connection:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._versions: WeakKeyDictionary[DataFrame, InputVersion] = WeakKeyDictionary()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Deliver now what was recorded of the program's runs; otherwise its end does."""
+        self._client.close()
 
     def read(self, spark: SparkSession, address: str) -> DataFrame:
         """The rows of ``silver.orders``, or of ``silver.orders@v7``, whatever is published later.

@@ -46,6 +46,7 @@ def command(call: Call, once: bool, listen: str | None) -> int:
         done = _one_turn(client, settings)
         answer(call, done.to_data(), turn_lines(done) or ["nothing was due"])
         return 1 if done.problems else 0
+    client.start()
     tell = TurnTeller(call.json, note)
     loop = TurnLoop(
         tick=lambda: client.jobs.tick(tell=False),
