@@ -1,6 +1,8 @@
 """JSON read from left to right, each piece with the stretch of text it stands in.
 
-Exactly RFC 8259, and less: keys stand once, numbers are finite and nesting has a bound.
+Exactly RFC 8259, and less: keys stand once, numbers are finite and nesting has a bound. The json
+module tells no offsets of values, and YAML accepts more than JSON; of both, only the escapes of a
+text are left to json.
 """
 
 from __future__ import annotations

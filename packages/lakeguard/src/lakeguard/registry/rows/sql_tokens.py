@@ -2,6 +2,11 @@
 
 Written apart from the reading of Spark SQL: here comments nest, a backslash is a character,
 names stand in any quotes and schema names may be variables.
+
+The tokenizer of sqlglot was measured for this and is not used. It reads a whole file before the
+first row: 30 bytes of memory for each byte of the file, half as long again, and no row of a file
+with one quote too many. Its errors name no position, and no dialect of it has the quotes, the
+sqlcmd variables and the ``GO`` lines of all the databases that files come from.
 """
 
 from __future__ import annotations
