@@ -59,7 +59,7 @@ def show_task(connection: Connection, org_id: str, said: str) -> TaskRow:
 
 
 def list_transitions(connection: Connection, org_id: str, said: str) -> list[Transition]:
-    """From the first; none of a task that ended before they were kept."""
+    """From the first."""
     task_id = show_task(connection, org_id, said).task_id
     columns = [task_transitions.c[name] for name in _LAST]
     found = connection.execute(
