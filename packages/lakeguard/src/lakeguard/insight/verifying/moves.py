@@ -20,7 +20,7 @@ from lakeguard_sdk.words import MoveKind
 
 
 class PublishedFile(NamedTuple):
-    """``sha256`` is empty where none was recorded."""
+    """A file that a move made part of the table, as its intent recorded it."""
 
     path: str
     size: int
@@ -177,5 +177,6 @@ def _move(
 
 
 def _file(told: dict[str, Any]) -> PublishedFile:
-    sha256, partition = told.get("sha256") or "", told.get("partition") or {}
-    return PublishedFile(told["path"], told["size"], sha256, told["stats"], partition)
+    return PublishedFile(
+        told["path"], told["size"], told["sha256"], told["stats"], told["partition"]
+    )
