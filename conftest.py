@@ -18,4 +18,4 @@ settings.register_profile("steady", _UNTIMED, derandomize=True, max_examples=WHO
 settings.register_profile("explore", _UNTIMED, derandomize=False, max_examples=WHOLE)
 settings.load_profile("quick")
 
-pytest_plugins = ["tests.worlds.databases", "tests.worlds.quick_engines", "tests.worlds.tiers"]
+pytest_plugins = ["tests.worlds.databases", "tests.worlds.tiers"]

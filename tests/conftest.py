@@ -38,11 +38,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def spark() -> SparkSession:
     """As a worker has it, on two cores, and able to read Delta as other engines do.
 
-    Suites that do not ask for Delta also run on a Spark that it is not made for.
+    Suites that do not ask for Delta also run on a Spark that it is not made for. The tables of
+    tests are small: one partition, and a JVM that spends no time on optimising code, take a third
+    of the processor time.
     """
     import pyspark
 
     from openlaketx.engine.session import spark_session
 
     delta = pyspark.__version__.startswith("4.2.")
-    return spark_session({"spark.master": "local[2]"}, delta=delta)
+    small = {
+        "spark.master": "local[2]",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
+    return spark_session(small, delta=delta)

@@ -7,7 +7,6 @@ the file, or a database made from a template. ``tests/migration`` migrates for i
 
 from __future__ import annotations
 
-import atexit
 import os
 import pwd
 import shutil
@@ -27,6 +26,7 @@ import pytest
 from sqlalchemy.schema import DropSchema
 
 from lakeguard.state.database import Database
+from tests.worlds.quick_engines import migrated_file as migrated_file
 
 KINDS = ("sqlite", "postgresql")
 OWNER = "lakeguard"
@@ -161,12 +161,6 @@ def migrated_database(kind: str, folder: Path) -> Database:
     return Database(shared_server().url_in(migrated_copy()), STATE_SCHEMA)
 
 
-def migrated_file(path: Path) -> None:
-    """A State on SQLite as a first command leaves it, copied instead of made."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(_template_file(), path)
-
-
 def migrated_copy() -> str:
     """The name of a new database whose ``STATE_SCHEMA`` is migrated; ``drop_copy`` removes it."""
     name = f"state_{next(_numbers)}"
@@ -186,16 +180,6 @@ def _template_database(server: Server) -> str:
     database.migrate()
     database.close()
     return "migrated"
-
-
-@cache
-def _template_file() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="lakeguard-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    database = Database(f"sqlite:///{folder}/state.db")
-    database.migrate()
-    database.close()
-    return folder / "state.db"
 
 
 def discard(database: Database) -> None:

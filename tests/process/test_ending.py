@@ -13,7 +13,7 @@ import pytest
 from tests.worlds.channels import SECRET_VARIABLE, blocking_world, entry, webhook
 from tests.worlds.receivers import SECRET, receiver
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys
 from lakeguard_sdk import connect
