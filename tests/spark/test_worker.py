@@ -284,7 +284,7 @@ def test_an_interrupt_stops_spark_at_once_and_leaves_the_session_whole(tmp_path:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=180,
     )
     assert done.stdout.splitlines() == [
         "interrupted ['the run of bronze.orders was interrupted']",
