@@ -39,8 +39,8 @@ def spark() -> SparkSession:
     """As a worker has it, on two cores, and able to read Delta as other engines do.
 
     Suites that do not ask for Delta also run on a Spark that it is not made for. The tables of
-    tests are small: one partition, and a JVM that spends no time on optimising code, take a third
-    of the processor time.
+    tests are small: one partition, and a JVM that spends no time on optimising code, take less
+    processor time.
     """
     import pyspark
 
