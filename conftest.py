@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-from tests.worlds.examples import QUICK, WHOLE
+from tests.support.examples import QUICK, WHOLE
 
 _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.register_profile("quick", _UNTIMED, derandomize=True, max_examples=QUICK)
@@ -18,4 +18,4 @@ settings.register_profile("steady", _UNTIMED, derandomize=True, max_examples=WHO
 settings.register_profile("explore", _UNTIMED, derandomize=False, max_examples=WHOLE)
 settings.load_profile("quick")
 
-pytest_plugins = ["tests.worlds.databases", "tests.worlds.tiers"]
+pytest_plugins = ["tests.support.databases.databases", "tests.support.tiers"]

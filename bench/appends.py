@@ -17,7 +17,7 @@ from bench.orders import RULES, write_orders
 from bench.orders_project import DATASET, make_project
 from bench.turns import governed, in_turns, submitted
 from lakeguard_sdk.client import Client
-from openlaketx.engine.session import spark_session
+from openlaketx.engine.spark.session import spark_session
 from openlaketx.worker import SparkWorker, create_worker
 
 FILES, FILE_ROWS, FILE_ROUNDS = 200, 500, 5

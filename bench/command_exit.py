@@ -11,9 +11,9 @@ from pathlib import Path
 
 from bench.figures import SCRATCH, Figure
 from lakeguard_sdk import Client
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import numbers_project
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import numbers_project
 
 EARLY, LATE = 10, 1_000
 EARLY_BAR_MS, LATE_BAR_MS = 400.0, 600.0

@@ -7,13 +7,18 @@ from datetime import UTC, datetime
 
 from bench.figures import Figure
 from lakeguard.gate.decide import CaseFacts, History, decide
-from lakeguard.gate.grammar import parse_rule
-from lakeguard.gate.rules import define_rule, measures_for
-from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.evidence import Evidence, StagedFile
-from lakeguard_sdk.measure import AnyMeasure, MeasureValue, RowCount, measure_key
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard.gate.rules.compile import define_rule, measures_for
+from lakeguard.gate.rules.parse import parse_rule
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.expressions.measures import (
+    AnyMeasure,
+    MeasureValue,
+    RowCount,
+    measure_key,
+)
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.model.evidence import Evidence, StagedFile
+from lakeguard_sdk.types.schema import Column, TableSchema
 
 NAME = "deciding"
 COLUMNS = 200

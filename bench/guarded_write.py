@@ -19,7 +19,7 @@ from bench.orders_project import DATASET, land, make_project
 from bench.stopwatch import Laps
 from bench.turns import governed, in_turns, submitted
 from lakeguard_sdk.client import Client
-from openlaketx.engine.session import spark_session
+from openlaketx.engine.spark.session import spark_session
 from openlaketx.worker import SparkWorker, create_worker
 
 NAME = "guarded_write"

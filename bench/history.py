@@ -15,31 +15,31 @@ from sqlalchemy import Table, func, select
 from bench.mould import ORDER, Mould, Row, mould_of
 from lakeguard.dispatch import tasks
 from lakeguard.lake.delta import DeltaTables
-from lakeguard.promotion.heart import Heart
-from lakeguard.promotion.runs import PromotionRuns
-from lakeguard.registry.planning import make_plan
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.run_port import PromotionRuns
+from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state, require_dataset
-from lakeguard.relay.attaching import attach
+from lakeguard.relay.attach import attach
 from lakeguard.relay.relay import Relay
-from lakeguard.state import facts
+from lakeguard.state import outbox
 from lakeguard.state.database import Database
-from lakeguard.state.tables import promotion_status
-from lakeguard_sdk.commits import log_file
-from lakeguard_sdk.definition import (
+from lakeguard.state.schema import promotion_status
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, SourceFormat, TaskKind
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
     FromSource,
     SourceDefinition,
 )
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.storage import join
-from lakeguard_sdk.words import LoadType, SourceFormat, TaskKind
-from tests.worlds.definitions import rule
-from tests.worlds.hand_work import evidence_of
-from tests.worlds.lakes import DeltaLake
+from lakeguard_sdk.model.delta_log import log_file
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.storage.storage import join
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of
+from tests.support.projects.definitions import rule
 
 ORG = "default"
 _AT_ONCE = 2_000
@@ -97,7 +97,7 @@ def _cast(heart: Heart, moulds: list[Mould], numbers: range) -> None:
         for place, row in enumerate(rows[promotion_status], last + 1):
             row["ordinal"] = place
         for table in ORDER:
-            facts.record(connection, table, rows[table], heart.clock())
+            outbox.record(connection, table, rows[table], heart.clock())
 
 
 def _mould(heart: Heart, name: DatasetName) -> Mould:

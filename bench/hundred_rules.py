@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.orders import COLUMNS, RULES
-from lakeguard.gate.grammar import parse_rule
-from lakeguard.gate.rules import default_rule_id
+from lakeguard.gate.rules.compile import default_rule_id
+from lakeguard.gate.rules.parse import parse_rule
 
 _NUMBERS = {
     "quantity": (1, 20),

@@ -14,7 +14,7 @@ from bench.orders import RULES, write_orders
 from bench.orders_project import DATASET, make_project
 from bench.turns import governed, submitted
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.names import parse_address
+from lakeguard_sdk.core.dataset_name import parse_address
 from openlaketx.engine.delta_table import live_files, open_table
 from openlaketx.worker import create_worker
 

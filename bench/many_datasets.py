@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lakeguard.gate.grammar import parse_rule
-from lakeguard.gate.rules import define_rule
-from lakeguard_sdk.definition import (
+from lakeguard.gate.rules.compile import define_rule
+from lakeguard.gate.rules.parse import parse_rule
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, SourceFormat
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
@@ -14,9 +16,7 @@ from lakeguard_sdk.definition import (
     RuleDefinition,
     SourceDefinition,
 )
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import LoadType, SourceFormat
+from lakeguard_sdk.model.load import Load
 
 COLUMNS = 20
 OWNER = "bench-team"

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, select
 from bench import profiling
 from bench.figures import SCRATCH, Figure
 from lakeguard.dispatch import tasks
-from lakeguard.gate.rules import measures_for
-from lakeguard.insight.backtesting import backtest
-from lakeguard.insight.replaying_all import replay_all
+from lakeguard.gate.rules.compile import measures_for
+from lakeguard.insight.history.backtest import backtest
+from lakeguard.insight.history.port import replay_all
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.ledger.versions import (
     StoredVersion,
@@ -23,29 +23,40 @@ from lakeguard.ledger.versions import (
     next_version,
     record_version,
 )
-from lakeguard.promotion.deciding import Case, decide_and_record
-from lakeguard.promotion.eligibility import Findings
-from lakeguard.promotion.heart import Heart
-from lakeguard.promotion.subjects import pin_rules
-from lakeguard.registry.planning import make_plan
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
+from lakeguard.promotion.opening.eligibility import Findings
+from lakeguard.promotion.opening.pinned_rules import pin_rules
+from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state, require_dataset
 from lakeguard.state.database import Database
-from lakeguard.state.tables import decisions
-from lakeguard_sdk.decision import Decision
-from lakeguard_sdk.definition import (
+from lakeguard.state.schema import decisions
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import (
+    LoadType,
+    MoveKind,
+    SourceFormat,
+    TaskKind,
+)
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.expressions.measures import (
+    Aggregate,
+    AnyMeasure,
+    MeasureValue,
+    RowCount,
+    measure_key,
+)
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
     FromSource,
     SourceDefinition,
 )
-from lakeguard_sdk.evidence import Evidence, StagedFile
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.measure import Aggregate, AnyMeasure, MeasureValue, RowCount, measure_key
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.words import LoadType, MoveKind, SourceFormat, TaskKind
-from tests.worlds.definitions import rule
+from lakeguard_sdk.model.evidence import Evidence, StagedFile
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.projects.definitions import rule
 
 NAME = "memory"
 ORG = "default"

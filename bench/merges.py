@@ -23,11 +23,11 @@ from bench.accounts import (
 )
 from bench.figures import SCRATCH, Figure
 from bench.turns import governed, in_turns, submitted
-from lakeguard.registry.loading import load_folder
+from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk import Client, DatasetName, connect
-from lakeguard_sdk.names import parse_address
+from lakeguard_sdk.core.dataset_name import parse_address
 from openlaketx.engine.delta_table import live_files, open_table
-from openlaketx.engine.session import spark_session
+from openlaketx.engine.spark.session import spark_session
 from openlaketx.worker import create_worker
 
 ROWS = 20_000_000

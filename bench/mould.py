@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Table, select
 
-from lakeguard.state import tables as state
-from lakeguard_sdk.canonical import format_instant, hash_bytes
-from lakeguard_sdk.commits import log_file
+from lakeguard.state import schema as state
+from lakeguard_sdk.core.canonical_json import format_instant, hash_bytes
+from lakeguard_sdk.model.delta_log import log_file
 
 Row = dict[str, Any]
 Rows = list[tuple[Table, Row]]

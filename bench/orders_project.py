@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from bench.orders import COLUMNS, RULES
-from lakeguard.registry.loading import load_folder
+from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk import Client, DatasetName, connect
 
 DATASET = DatasetName("bronze.orders")

@@ -14,12 +14,12 @@ from deltalake.transaction import AddAction, create_table_with_add_actions
 from pyspark.sql import functions
 
 from bench.figures import SCRATCH, Figure
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.profile import Profile
-from lakeguard_sdk.reading import ResolvedDataset
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.profile import Profile
+from lakeguard_sdk.model.read_models import ResolvedDataset
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import delta_schema
-from openlaketx.engine.session import spark_session
+from openlaketx.engine.spark.session import spark_session
 from openlaketx.profile import profile_version
 
 NAME = "profiling"

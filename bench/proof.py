@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 from bench.figures import SCRATCH, Figure
 from bench.history import ORG, History, make_history
-from lakeguard.insight.verifying import verify
+from lakeguard.insight.verification import verify
 from lakeguard.lake.delta import DeltaTables
-from lakeguard.relay.rebuilding import Rebuild
+from lakeguard.relay.rebuild import Rebuild
 from lakeguard.state.database import Database
 
 RUNS = 100_000

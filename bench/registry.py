@@ -13,9 +13,9 @@ from bench.figures import SCRATCH, Figure
 from bench.many_datasets import changed, many_definitions, write_changed, write_folder
 from bench.proof import proved
 from bench.relayed import relayed
-from lakeguard.registry.loading import load_folder
+from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.model.definitions import Definitions
 
 NAME = "registry"
 DATASETS = 5_000

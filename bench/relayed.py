@@ -11,9 +11,9 @@ from typing import Any
 from sqlalchemy import Table
 
 from bench.figures import SCRATCH, Figure
-from lakeguard.relay.attaching import attach
+from lakeguard.relay.attach import attach
 from lakeguard.relay.relay import Relay
-from lakeguard.state import facts, tables
+from lakeguard.state import outbox, schema
 from lakeguard.state.database import Database
 
 ROWS = 200_000
@@ -42,7 +42,7 @@ def relayed() -> list[Figure]:
 def _round(database: Database, relay: Relay, number: int) -> tuple[float, float]:
     for table, rows in _told(f"{number}-", ROWS // 6):
         with database.write() as connection:
-            facts.record(connection, table, rows, _now())
+            outbox.record(connection, table, rows, _now())
     wall, cpu = time.perf_counter(), time.process_time()
     sent = relay.drain().rows
     spent = time.perf_counter() - wall, time.process_time() - cpu
@@ -54,9 +54,9 @@ def _told(mark: str, count: int) -> Iterator[tuple[Table, list[dict[str, Any]]]]
     at, numbers = _now(), [f"{mark}{number:06d}" for number in range(count)]
     own = {"org_id": ORG}
     body = '{"note":"' + "x" * 300 + '"}'
-    yield tables.documents, [{**own, "content_hash": n, "body": body} for n in numbers]
+    yield schema.documents, [{**own, "content_hash": n, "body": body} for n in numbers]
     yield (
-        tables.tasks,
+        schema.tasks,
         [
             {
                 **own,
@@ -75,14 +75,14 @@ def _told(mark: str, count: int) -> Iterator[tuple[Table, list[dict[str, Any]]]]
         ],
     )
     yield (
-        tables.governed_tables,
+        schema.governed_tables,
         [
             {**own, "dataset_id": n, "location": f"bronze/{n}", "table_id": n, "created_at": at}
             for n in numbers
         ],
     )
     yield (
-        tables.version_inputs,
+        schema.version_inputs,
         [
             {
                 **own,
@@ -96,7 +96,7 @@ def _told(mark: str, count: int) -> Iterator[tuple[Table, list[dict[str, Any]]]]
         ],
     )
     yield (
-        tables.invalidations,
+        schema.invalidations,
         [
             {
                 **own,
@@ -111,7 +111,7 @@ def _told(mark: str, count: int) -> Iterator[tuple[Table, list[dict[str, Any]]]]
         ],
     )
     yield (
-        tables.metadata_records,
+        schema.metadata_records,
         [
             {
                 **own,

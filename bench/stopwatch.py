@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from lakeguard_sdk import faultpoints
+from lakeguard_sdk.storage import fault_points
 
 _BEGINS = {"extract": "extract", "schema": "schema", "stage": "stage", "measure": "measure"}
 _AFTER = {"stage.written": "rest", "intent.recorded": "commit", "publish.synced": "complete"}
@@ -19,7 +19,7 @@ class Laps:
         self._lap = "open"
         self._since = 0.0
         self._begun = 0.0
-        faultpoints.listen(self._reached)
+        fault_points.listen(self._reached)
 
     def start(self) -> None:
         self._spent = {}

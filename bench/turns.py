@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import RunStatus
 from openlaketx.worker import SparkWorker
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from demo.story import Story
 from demo.telling import StoryBroken
-from lakeguard.cli.failures import failure_lines
-from lakeguard.cli.output import write_lines
+from lakeguard.cli.errors import failure_lines
+from lakeguard.cli.terminal.output import write_lines
 from lakeguard_sdk.errors import LakeGuardError
 
 DEFAULT_FOLDER = Path(__file__).resolve().parent.parent / "demo-lake"

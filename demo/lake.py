@@ -5,17 +5,17 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from lakeguard.cli.opening import person
-from lakeguard.cli.progress import working
-from lakeguard.cli.running import published_version, run_to_end
-from lakeguard.registry.loading import load_folder
+from lakeguard.cli.session import person
+from lakeguard.cli.terminal.progress import working
+from lakeguard.registry.load_folder import load_folder
+from lakeguard.services.run_task import published_version, run_to_end
 from lakeguard.settings import SETTINGS_FILE, load_settings
 from lakeguard_sdk.client import connect, local_worker
-from lakeguard_sdk.definition import Definitions
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.planning import Applied
-from lakeguard_sdk.reading import PointerMove, ReplayResult, VersionRow
-from lakeguard_sdk.run import RunResult
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.plan import Applied
+from lakeguard_sdk.model.read_models import PointerMove, ReplayResult, VersionRow
+from lakeguard_sdk.model.run import RunResult
 
 _COPIED = ("definitions", "sql", SETTINGS_FILE)
 

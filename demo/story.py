@@ -8,13 +8,13 @@ from pathlib import Path
 from demo.lake import Lake, make_folder
 from demo.landing import Landing
 from demo.telling import Teller, expect
-from lakeguard.cli.layout import Tone, toned
-from lakeguard.cli.views.checks import BLOCKING, with_outcome
-from lakeguard.cli.views.plan import counted
-from lakeguard.cli.views.replay import replay_lines
-from lakeguard.cli.views.run import run_lines
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import RunStatus
+from lakeguard.cli.rendering.checks import BLOCKING, with_outcome
+from lakeguard.cli.rendering.plan import counted
+from lakeguard.cli.rendering.replay import replay_lines
+from lakeguard.cli.rendering.run import run_lines
+from lakeguard.cli.terminal.layout import Tone, toned
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import RunResult
 
 FLIGHTS = "bronze.flights"
 BRONZE = (FLIGHTS, "bronze.airlines", "bronze.airports", "bronze.planes", "bronze.weather")

@@ -15,9 +15,9 @@ import pyarrow.csv
 from deltalake import write_deltalake
 
 from demo.landing import Landing
-from lakeguard.cli.suggesting import look_and_suggest
-from lakeguard.insight.suggesting import Suggestion
-from lakeguard_sdk.sketch import SourceSketch
+from lakeguard.insight.suggestions import Suggestion
+from lakeguard.services.draft_rules import look_and_suggest
+from lakeguard_sdk.model.source_preview import SourceSketch
 
 PAGE = Path(__file__).parents[1] / "docs" / "suggestions.md"
 LOOKED_AT = datetime(2014, 2, 1, tzinfo=UTC)

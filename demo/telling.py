@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakeguard.cli.layout import indented, padded, strong
-from lakeguard.cli.output import write_lines
+from lakeguard.cli.terminal.layout import indented, padded, strong
+from lakeguard.cli.terminal.output import write_lines
 
 STEPS = 6
 

@@ -284,7 +284,7 @@ def java_command() -> str:
 def fetch_jars(java_home: Path) -> list[Path]:
     """The paths of the Delta jars, fetched if they are not cached."""
     said = run(
-        [PYTHON, "-m", "openlaketx.engine.jars"],
+        [PYTHON, "-m", "openlaketx.engine.spark.jars"],
         "The Delta jars could not be fetched. Is Maven Central within reach?",
         JAVA_HOME=str(java_home),
     )

@@ -44,7 +44,7 @@ def spark() -> SparkSession:
     """
     import pyspark
 
-    from openlaketx.engine.session import spark_session
+    from openlaketx.engine.spark.session import spark_session
 
     delta = pyspark.__version__.startswith("4.2.")
     small = {

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from lakeguard.gate.decide import SEMANTICS
-from lakeguard.insight.replaying import Replayer
-from lakeguard_sdk.decision import CaseHashes
+from lakeguard.insight.history.replay import Replayer
+from lakeguard_sdk.model.decision import CaseHashes
 
 FOLDER = Path(__file__).parents[1] / "tests" / "unit" / "insight" / "recorded_decisions"
 _DOCUMENTS = ("facts", "evidence", "ruleset", "policies", "history")

@@ -12,7 +12,7 @@ from bench.dispatch.schedules import schedule_figures
 from bench.dispatch.with_pgqueuer import PGQUEUER
 from bench.dispatch.with_procrastinate import PROCRASTINATE
 from bench.figures import Figure
-from tests.worlds.databases import Server
+from tests.support.databases.databases import Server
 
 NAME = "dispatch"
 QUEUES = (OURS, SINGLY, PROCRASTINATE, PGQUEUER)

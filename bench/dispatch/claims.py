@@ -8,9 +8,9 @@ import time
 from bench.dispatch.ours import define_jobs, heart_of, idle_job, queue_tasks
 from bench.dispatch.racing import Address
 from bench.figures import Figure
-from lakeguard.embedded.dispatch import EmbeddedDispatch
-from lakeguard_sdk.processes import this_process
-from tests.worlds.databases import Server
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.databases.databases import Server
 
 SHORT, LONG = 1_000, 100_000
 CLAIMS, WARM_UP = 300, 10

@@ -11,8 +11,8 @@ import psycopg
 from bench.dispatch.ours import OURS, fill, heart_of, work_off
 from bench.dispatch.racing import Address, race
 from bench.figures import Figure
-from lakeguard.embedded.dispatch import EmbeddedDispatch
-from tests.worlds.databases import Server
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from tests.support.databases.databases import Server
 
 HELD = 100
 WORKERS = 8

@@ -10,18 +10,23 @@ from pathlib import Path
 
 from bench.dispatch import guarantees
 from bench.dispatch.racing import Address, Gate, Queue
-from lakeguard.embedded.dispatch import EmbeddedDispatch
-from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.jobs.launching import Cause, CauseKind, Wish, launch
 from lakeguard.lake.delta import DeltaTables
-from lakeguard.promotion.heart import Heart
-from lakeguard.registry.planning import make_plan
+from lakeguard.promotion.context import Heart
+from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.scheduler.launch.launch import (
+    Cause,
+    CauseKind,
+    Wish,
+    launch,
+)
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.state.database import Database
-from lakeguard_sdk.definition import Definitions, JobDefinition
-from lakeguard_sdk.dispatch import TaskAnswer, TaskReport
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.processes import this_process
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.model.definitions import Definitions, JobDefinition
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.scheduling.tasks import TaskAnswer, TaskReport
 
 ORG = "default"
 BATCH = 100

@@ -9,7 +9,7 @@ from datetime import datetime
 from multiprocessing.synchronize import Event, Semaphore
 
 from bench.dispatch.guarantees import Guarantees
-from tests.worlds.databases import OWNER, Server
+from tests.support.databases.databases import OWNER, Server
 
 PATIENCE_SECONDS = 300
 

@@ -9,8 +9,8 @@ from datetime import timedelta
 from bench.dispatch.ours import define_jobs, heart_of, idle_job
 from bench.dispatch.racing import Address
 from bench.figures import Figure
-from lakeguard.embedded.jobs import EmbeddedJobs
-from tests.worlds.databases import Server
+from lakeguard.services.ports.jobs import EmbeddedJobs
+from tests.support.databases.databases import Server
 
 JOBS = 10_000
 ROUNDS = 5

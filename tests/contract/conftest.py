@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from lakeguard.state.database import Database
-from tests.worlds.databases import KINDS, discard, migrated_database
-from tests.worlds.planes import Clock
-from tests.worlds.projects import states_of
+from tests.support.databases.databases import KINDS, discard, migrated_database
+from tests.support.projects.planes import Clock
+from tests.support.projects.projects import states_of
 
 
 @pytest.fixture(params=KINDS)

@@ -10,23 +10,28 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.ledger.intents import record_table
-from lakeguard.promotion.heart import Heart
-from lakeguard.promotion.reaping import reap
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.moves.reap import reap
 from lakeguard.registry.store import require_dataset
+from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard_sdk import Client
 from lakeguard_sdk.client import local_worker
-from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import RunStatus, TaskState
 from lakeguard_sdk.errors import NotAdoptable
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import RunStatus, TaskState
-from tests.worlds.deaths import dying_at, meanwhile
-from tests.worlds.foreign_tables import adopt, fingerprint, foreign_project, located_numbers
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.planes import NUMBERS
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.fakes.killed_at import dying_at, meanwhile
+from tests.support.lakes.foreign_tables import (
+    adopt,
+    fingerprint,
+    foreign_project,
+    located_numbers,
+)
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 COPIED = DatasetName("bronze.copied")

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard_sdk.core.enums import CommitKind, LoadType, MoveKind
 from lakeguard_sdk.errors import BaseMoved
-from lakeguard_sdk.run import Intent
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import CommitKind, LoadType, MoveKind
-from tests.worlds.deaths import dying_at, meanwhile
-from tests.worlds.foreign_tables import foreign_numbers
-from tests.worlds.lakes import DeltaLake, Lake, MemoryLake
+from lakeguard_sdk.model.run import Intent
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.fakes.killed_at import dying_at, meanwhile
+from tests.support.lakes.foreign_tables import foreign_numbers
+from tests.support.lakes.lakes import DeltaLake, Lake, MemoryLake
 
 SCHEMA = TableSchema(columns=(Column(name="n", type="long"),))
 

@@ -11,18 +11,24 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.adoption import AdoptionPlan
 from lakeguard_sdk.client import local_worker
-from lakeguard_sdk.commits import TABLE_PROPERTIES
-from lakeguard_sdk.definition import Definitions, SourceMapping, TargetDefinition
+from lakeguard_sdk.core.dataset_name import DatasetName, parse_address
+from lakeguard_sdk.core.enums import (
+    CommitKind,
+    LoadType,
+    MoveKind,
+    RunStatus,
+    TargetFormat,
+)
 from lakeguard_sdk.errors import AlreadyGoverned, Fenced, InvalidDefinitions, NotApproved
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.names import DatasetName, parse_address
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunResult
-from lakeguard_sdk.words import CommitKind, LoadType, MoveKind, RunStatus, TargetFormat
-from tests.worlds.deaths import meanwhile
-from tests.worlds.foreign_tables import (
+from lakeguard_sdk.model.definitions import Definitions, SourceMapping, TargetDefinition
+from lakeguard_sdk.model.delta_log import TABLE_PROPERTIES
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.run import Failure, RunResult
+from lakeguard_sdk.model.table_operations import AdoptionPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.fakes.killed_at import meanwhile
+from tests.support.lakes.foreign_tables import (
     adopt,
     fingerprint,
     foreign_numbers,
@@ -32,10 +38,10 @@ from tests.worlds.foreign_tables import (
     log_actions,
     numbers_in,
 )
-from tests.worlds.hand_work import compact_by_hand, run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import compact_by_hand, run_by_hand
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 UNIQUE = ("unique(n)", "not_null(n)")

@@ -7,11 +7,16 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.reading import Breach
-from lakeguard_sdk.words import Enforcement, PolicyType
-from tests.worlds.hand_work import compact_by_hand, run_by_hand
-from tests.worlds.planes import NUMBERS
-from tests.worlds.promises import numbers, promise, revise, world
+from lakeguard_sdk.core.enums import Enforcement, PolicyType
+from lakeguard_sdk.model.read_models import Breach
+from tests.support.lakes.policy_datasets import (
+    numbers,
+    promise,
+    revise,
+    world,
+)
+from tests.support.lakes.published_by_hand import compact_by_hand, run_by_hand
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

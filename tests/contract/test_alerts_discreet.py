@@ -8,15 +8,26 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.alerting import Alert
-from lakeguard_sdk.decision import Decision
-from lakeguard_sdk.definition import ColumnDefinition, RuleDefinition
-from lakeguard_sdk.measure import CountIf, Distribution, Measure, RowCount, measure_key
-from lakeguard_sdk.words import Layer, PolicyType, Severity
+from lakeguard_sdk.core.enums import Layer, PolicyType, Severity
+from lakeguard_sdk.expressions.measures import (
+    CountIf,
+    Distribution,
+    Measure,
+    RowCount,
+    measure_key,
+)
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.definitions import ColumnDefinition, RuleDefinition
+from lakeguard_sdk.model.notifications import Alert
 from tests.property.measure.distribution_oracle import spread
-from tests.worlds.hand_work import evidence_of
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.promises import numbers, opened, promise, world
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.policy_datasets import (
+    numbers,
+    opened,
+    promise,
+    world,
+)
+from tests.support.lakes.published_by_hand import evidence_of
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -9,18 +9,29 @@ import pytest
 from sqlalchemy import text
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.alerting import Alert, AlertKind
-from lakeguard_sdk.definition import ColumnDefinition, RuleDefinition
-from lakeguard_sdk.measure import Aggregate, CountIf, measure_key
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan, RunResult
-from lakeguard_sdk.words import Enforcement, PolicyType, Severity
-from tests.worlds.channels import ALERT, BLOCK, block, messenger
-from tests.worlds.deaths import dying_at
-from tests.worlds.hand_work import compact_by_hand, evidence_of, run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS, Clock
-from tests.worlds.promises import numbers, opened, promise, revise, world
+from lakeguard_sdk.core.enums import Enforcement, PolicyType, Severity
+from lakeguard_sdk.expressions.measures import Aggregate, CountIf, measure_key
+from lakeguard_sdk.model.definitions import ColumnDefinition, RuleDefinition
+from lakeguard_sdk.model.notifications import Alert, AlertKind
+from lakeguard_sdk.model.run import Failure, RunPlan, RunResult
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.fakes.killed_at import dying_at
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.policy_datasets import (
+    numbers,
+    opened,
+    promise,
+    revise,
+    world,
+)
+from tests.support.lakes.published_by_hand import compact_by_hand, evidence_of, run_by_hand
+from tests.support.projects.alert_channels import (
+    ALERT,
+    BLOCK,
+    block,
+    messenger,
+)
+from tests.support.projects.planes import NUMBERS, Clock
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

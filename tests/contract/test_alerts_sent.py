@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 from sqlalchemy import Row
 
-from lakeguard.ledger import alerts as ledger_alerts
+from lakeguard.ledger.notifications import alerts as ledger_alerts
+from lakeguard.notifications.channels.transports import carrier_of
 from lakeguard.plane import rebuild_embedded
-from lakeguard.relay.background import DeliveryLoop
-from lakeguard.telling.carrying import carrier_of
+from lakeguard.relay.delivery_loop import DeliveryLoop
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.alerting import Alert
 from lakeguard_sdk.errors import AlertNotSent, SettingsError, UnknownChannel
-from lakeguard_sdk.telling import Telling, TellingOutcome
-from tests.faults import mortal_messenger
-from tests.worlds.channels import (
+from lakeguard_sdk.model.notifications import Alert, Telling, TellingOutcome
+from tests.faults import killed_sender
+from tests.support.fakes.webhook_receiver import SECRET, Receiver, receiver
+from tests.support.projects.alert_channels import (
     SECRET_VARIABLE,
     add_channels,
     block,
@@ -35,13 +35,12 @@ from tests.worlds.channels import (
     messenger,
     webhook,
 )
-from tests.worlds.planes import Clock
-from tests.worlds.receivers import SECRET, Receiver, receiver
+from tests.support.projects.planes import Clock
 
 pytestmark = pytest.mark.usefixtures("each_state")
 
 NEWBORN = multiprocessing.get_context("forkserver")
-NEWBORN.set_forkserver_preload(["tests.faults.mortal_messenger"])
+NEWBORN.set_forkserver_preload(["tests.faults.killed_sender"])
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +73,7 @@ def test_every_channel_tells_an_alert_once(
     (line,) = lines_of(tmp_path / "alerts.jsonl")
     (body,) = hook.bodies
     (record,) = caplog.records
-    assert (record.name, record.levelno) == ("lakeguard.alerts", logging.ERROR)
+    assert (record.name, record.levelno) == ("lakeguard.notifications.alerts", logging.ERROR)
     told = (line, body, json.loads(record.getMessage()))
     assert {(each["kind"], each["run_id"]) for each in told} == {("blocked", run)}
     assert len({each["delivery"] for each in told}) == 3, "each channel has ids of its own"
@@ -252,7 +251,7 @@ def test_two_processes_tell_an_alert_once(tmp_path: Path, hook: Receiver) -> Non
     client = blocking_world(tmp_path, webhook(hook.url), file_channel())
     runs = [block(client) for _ in range(5)]
     both = [
-        NEWBORN.Process(target=mortal_messenger.main, args=(str(tmp_path), SECRET, "", 3))
+        NEWBORN.Process(target=killed_sender.main, args=(str(tmp_path), SECRET, "", 3))
         for _ in range(3)
     ]
     for process in both:

@@ -9,14 +9,26 @@ import pytest
 
 from lakeguard_sdk import Client
 from lakeguard_sdk.client import survey
-from lakeguard_sdk.definition import ColumnDefinition
-from lakeguard_sdk.memory import Backtest
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import Layer, PolicyType, Verdict
-from tests.worlds.definitions import rule
-from tests.worlds.past_runs import apply_rules, past_project, past_run, with_rules
-from tests.worlds.planes import NUMBERS
-from tests.worlds.promises import DOUBLED, built, numbers, promise, revise, world
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Layer, PolicyType, Verdict
+from lakeguard_sdk.model.definitions import ColumnDefinition
+from lakeguard_sdk.model.history import Backtest
+from tests.support.lakes.past_runs import (
+    apply_rules,
+    past_project,
+    past_run,
+    with_rules,
+)
+from tests.support.lakes.policy_datasets import (
+    DOUBLED,
+    built,
+    numbers,
+    promise,
+    revise,
+    world,
+)
+from tests.support.projects.definitions import rule
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)

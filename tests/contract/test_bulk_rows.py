@@ -8,9 +8,15 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
-from lakeguard.state.bulk import FEW, insert_all, insert_new, update_all, update_numbered
+from lakeguard.state.bulk_writes import (
+    FEW,
+    insert_all,
+    insert_new,
+    update_all,
+    update_numbered,
+)
 from lakeguard.state.database import Database
-from lakeguard.state.tables import outbox, tasks
+from lakeguard.state.schema import outbox, tasks
 
 AT = datetime(2026, 1, 31, 12, 0, 0, 123456, tzinfo=UTC)
 ODD = "'\"\\ {} %s :rows \n\t Ωß \N{SNOWMAN} $1"

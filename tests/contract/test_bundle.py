@@ -7,10 +7,17 @@ from typing import Any
 
 import pytest
 
-from lakeguard.promotion.bundle import Bundle, resolve_bundle
+from lakeguard.promotion.opening.run_settings import Bundle, resolve_bundle
 from lakeguard.state.database import Database
 from lakeguard_sdk import Client
-from lakeguard_sdk.definition import (
+from lakeguard_sdk.core.enums import (
+    LoadType,
+    RunStatus,
+    SourceFormat,
+    TargetFormat,
+)
+from lakeguard_sdk.errors import InvalidDefinitions
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
@@ -20,14 +27,12 @@ from lakeguard_sdk.definition import (
     SourceMapping,
     TargetDefinition,
 )
-from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan, RunResult, SourceBuild
-from lakeguard_sdk.words import LoadType, RunStatus, SourceFormat, TargetFormat
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import RunPlan, RunResult, SourceBuild
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import make_project
 
 COLUMNS = (ColumnDefinition(name="n", type="long"), ColumnDefinition(name="p", type="string"))
 

@@ -6,17 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.promotion.canceling import MOST_ROUNDS
+from lakeguard.promotion.moves.cancel import MOST_ROUNDS
 from lakeguard_sdk import Client, connect
+from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import NotCancelable
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, Intent, RunPlan, RunTicket
-from lakeguard_sdk.words import TaskState
-from tests.worlds.deaths import meanwhile
-from tests.worlds.hand_work import evidence_of
-from tests.worlds.job_projects import job_project
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
+from lakeguard_sdk.model.run import (
+    Failure,
+    Intent,
+    RunPlan,
+    RunTicket,
+)
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.fakes.killed_at import meanwhile
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of
+from tests.support.projects.jobs import job_project
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -7,18 +7,29 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from lakeguard.embedded.dispatch import EmbeddedDispatch
-from lakeguard.state.tables import task_attempts
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard.state.schema import task_attempts
 from lakeguard_sdk import Client, connect
+from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
 from lakeguard_sdk.errors import Fenced, NotPermitted
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, Intent, RunPlan, RunTicket
-from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
-from tests.worlds.hand_work import evidence_of
-from tests.worlds.job_graphs import DOUBLES, LOAD, deployed_world, job, revise
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import ELSEWHERE, NUMBERS, Clock
-from tests.worlds.projects import numbers_project
+from lakeguard_sdk.model.run import (
+    Failure,
+    Intent,
+    RunPlan,
+    RunTicket,
+)
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of
+from tests.support.projects.job_graphs import (
+    DOUBLES,
+    LOAD,
+    deployed_world,
+    job,
+    revise,
+)
+from tests.support.projects.planes import ELSEWHERE, NUMBERS, Clock
+from tests.support.projects.projects import numbers_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

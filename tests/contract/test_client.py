@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client, DatasetName, connect, ports
-from lakeguard_sdk.compaction import Compacted
-from lakeguard_sdk.dispatch import Dispatch, Jobs
+from lakeguard_sdk.core.dataset_name import parse_address
+from lakeguard_sdk.core.enums import MoveKind, RunStatus
 from lakeguard_sdk.errors import (
     AlreadyPublished,
     CommitMismatch,
@@ -23,14 +23,19 @@ from lakeguard_sdk.errors import (
     UnknownRun,
     UnknownVersion,
 )
-from lakeguard_sdk.names import parse_address
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan, RunResult, RunTicket
-from lakeguard_sdk.words import MoveKind, RunStatus
-from tests.worlds.hand_work import evidence_of, run_by_hand, shown
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import numbers_project
+from lakeguard_sdk.model.run import (
+    Failure,
+    RunPlan,
+    RunResult,
+    RunTicket,
+)
+from lakeguard_sdk.model.table_operations import Compacted
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand, shown
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import numbers_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

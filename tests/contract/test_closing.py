@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lakeguard.embedded.ledger import EmbeddedLedger
+from lakeguard.services.ports.ledger import EmbeddedLedger
 from lakeguard_sdk import Client, connect
-from tests.worlds.projects import numbers_project
+from tests.support.projects.projects import numbers_project
 
 WRITES = "client.operations.submit(DatasetName('bronze.numbers'), 'tests')"
 PROGRAM = """\

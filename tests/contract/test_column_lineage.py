@@ -9,22 +9,29 @@ import pytest
 from deltalake import DeltaTable
 
 from lakeguard_sdk import Client, DatasetName
-from lakeguard_sdk.definition import (
+from lakeguard_sdk.core.enums import LoadType, RunStatus, TaskState
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
     FromPython,
     TargetDefinition,
 )
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.run import RunResult, RunTicket
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import LoadType, RunStatus, TaskState
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import RunResult, RunTicket
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.policy_datasets import (
+    DOUBLED,
+    built,
+    numbers,
+    opened,
+    revise,
+    world,
+)
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
+from tests.support.projects.planes import NUMBERS, Clock
 from tests.unit.cli.conftest import Shell
 from tests.unit.cli.conftest import shell as shell
-from tests.worlds.hand_work import evidence_of, run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS, Clock
-from tests.worlds.promises import DOUBLED, built, numbers, opened, revise, world
 
 pytestmark = pytest.mark.usefixtures("each_state")
 
@@ -130,7 +137,7 @@ def test_no_fault_of_the_lineage_keeps_a_move_open(
     def fault(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("lakeguard.registry.sql_lineage.column_sources", fault)
+    monkeypatch.setattr("lakeguard.registry.sql.sql_lineage.column_sources", fault)
     client = published(tmp_path, silver("SELECT n FROM bronze.numbers", "n"))
     assert arrows(client) == {"n": {"bronze.numbers.None"}}
 

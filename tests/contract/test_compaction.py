@@ -9,23 +9,28 @@ from deltalake import DeltaTable
 
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.client import Worker, local_worker
-from lakeguard_sdk.compaction import Compacted, CompactionPlan
+from lakeguard_sdk.core.dataset_name import parse_address
+from lakeguard_sdk.core.enums import (
+    CommitKind,
+    LoadType,
+    MoveKind,
+    RunStatus,
+)
 from lakeguard_sdk.errors import BaseMoved, Fenced, NotApproved
-from lakeguard_sdk.names import parse_address
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan, RunResult
-from lakeguard_sdk.words import CommitKind, LoadType, MoveKind, RunStatus
-from openlaketx.jobs.compaction import compact_if_needed
-from tests.worlds.hand_work import (
+from lakeguard_sdk.model.run import Failure, RunPlan, RunResult
+from lakeguard_sdk.model.table_operations import Compacted, CompactionPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from openlaketx.pipeline.compaction import compact_if_needed
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import (
     compact_by_hand,
     compacted_of,
     evidence_of,
     run_by_hand,
     shown,
 )
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS, numbers_definitions
-from tests.worlds.projects import numbers_project
+from tests.support.projects.planes import NUMBERS, numbers_definitions
+from tests.support.projects.projects import numbers_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

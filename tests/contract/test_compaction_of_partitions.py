@@ -14,24 +14,24 @@ from deltalake import DeltaTable
 
 from lakeguard_sdk import Client
 from lakeguard_sdk.client import local_worker
-from lakeguard_sdk.definition import (
+from lakeguard_sdk.core.enums import LoadType, RunStatus, SourceFormat
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
     FromSource,
     SourceDefinition,
 )
-from lakeguard_sdk.evidence import StagedFile
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import LoadType, RunStatus, SourceFormat
+from lakeguard_sdk.model.evidence import StagedFile
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.publish import commit_publish
-from tests.worlds.hand_work import evidence_of
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import make_project
 
 PARTITIONS: dict[str, tuple[str, list[Any], list[str | None]]] = {
     "string": ("string", ["a/b %", None], ["a/b %", None]),

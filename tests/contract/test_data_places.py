@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.embedded.ledger import EmbeddedLedger
+from lakeguard.services.ports.ledger import EmbeddedLedger
 from lakeguard_sdk import Client
-from lakeguard_sdk.definition import Definitions
-from lakeguard_sdk.delivered import DataPlace, Marker, PlaceMarkers
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.proof import FindingKind
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.job_graphs import LOAD
-from tests.worlds.live_numbers import TABLE
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project, numbers_project
-from tests.worlds.served import served_numbers
-from tests.worlds.triggered_jobs import counted_statements
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.delivery import DataPlace, Marker, PlaceMarkers
+from lakeguard_sdk.model.verification import FindingKind
+from tests.support.lakes.delivered_numbers import TABLE
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.job_graphs import LOAD
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.postgresql_target import served_numbers
+from tests.support.projects.projects import make_project, numbers_project
+from tests.support.projects.triggered_jobs import counted_statements
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

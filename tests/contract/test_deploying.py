@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, func, insert, select
 
-from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.jobs.deploying import Superseded, cancel_superseded
-from lakeguard.state.tables import dag_activations, dag_versions
+from lakeguard.scheduler.graph.deploy import Superseded, cancel_superseded
+from lakeguard.services.ports.jobs import EmbeddedJobs
+from lakeguard.state.schema import dag_activations, dag_versions
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.dispatch import TaskAnswer, TaskReport
+from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import (
     BaseMoved,
     Fenced,
@@ -21,15 +21,23 @@ from lakeguard_sdk.errors import (
     SecretReason,
     UnknownGraph,
 )
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan
-from lakeguard_sdk.words import TaskState
-from tests.worlds.hand_work import evidence_of, run_by_hand
-from tests.worlds.job_graphs import DOUBLE, LOAD, REPORT, deployed_world, job, revise, world
-from tests.worlds.job_projects import state_of
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project
+from lakeguard_sdk.model.run import Failure, RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.scheduling.tasks import TaskAnswer, TaskReport
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
+from tests.support.projects.job_graphs import (
+    DOUBLE,
+    LOAD,
+    REPORT,
+    deployed_world,
+    job,
+    revise,
+    world,
+)
+from tests.support.projects.jobs import state_of
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 
@@ -163,7 +171,9 @@ def test_a_build_of_a_graph_that_was_left_cannot_become_current(
 @pytest.fixture
 def dead_deployments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever deploys dies as soon as the graph is active, and nobody ends what runs."""
-    monkeypatch.setattr("lakeguard.jobs.deploying.cancel_superseded", lambda _: Superseded())
+    monkeypatch.setattr(
+        "lakeguard.scheduler.graph.deploy.cancel_superseded", lambda _: Superseded()
+    )
 
 
 @pytest.mark.usefixtures("dead_deployments")
@@ -230,7 +240,9 @@ def test_a_turn_of_the_dispatcher_ends_what_a_dead_deployment_left(
     running = client.jobs.trigger("late", "tests")
     client.dispatch.claim(this_process("test"))
     with monkeypatch.context() as patched:
-        patched.setattr("lakeguard.jobs.deploying.cancel_superseded", lambda _: Superseded())
+        patched.setattr(
+            "lakeguard.scheduler.graph.deploy.cancel_superseded", lambda _: Superseded()
+        )
         assert client.jobs.deploy(to=before).canceled == ()
     assert client.jobs.task(running.task_id).state is TaskState.RUNNING
     assert client.jobs.tick().reaped == 1

@@ -10,16 +10,16 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.transaction import AddAction
 
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.commits import PUBLISH_APP, CommitAuthor
+from lakeguard_sdk.core.enums import CommitKind, LoadType, RunStatus
 from lakeguard_sdk.errors import Fenced, NotApproved, TableUnreadable
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, Intent, RunPlan
-from lakeguard_sdk.words import CommitKind, LoadType, RunStatus
-from tests.worlds.deaths import meanwhile
-from tests.worlds.hand_work import evidence_of, run_by_hand, shown
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import numbers_project
+from lakeguard_sdk.model.delta_log import PUBLISH_APP, CommitAuthor
+from lakeguard_sdk.model.run import Failure, Intent, RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.fakes.killed_at import meanwhile
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand, shown
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import numbers_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.drift import drifted
-from lakeguard.registry.loading import load_folder
+from lakeguard.registry.editing.drift import drifted
+from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk import Client, DatasetName, connect
-from lakeguard_sdk.definition import Definitions
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.schema_words import ColumnOrigin
-from tests.worlds.definition_folders import write_folder
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.planes import NUMBERS
-from tests.worlds.terminal import Said, Terminal
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.model.schema_changes import ColumnOrigin
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.definition_folders import write_folder
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.terminal import Said, Terminal
 
 ORDERS = DatasetName("bronze.orders")
 FILE = "definitions/bronze/orders.yaml"

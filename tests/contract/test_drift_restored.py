@@ -7,16 +7,21 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition
-from lakeguard_sdk.evidence import Changes
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.schema_words import ColumnOrigin
-from lakeguard_sdk.words import LoadType, RunStatus
-from tests.worlds.hand_work import evidence_of, run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.promises import numbers, opened, revise, world
+from lakeguard_sdk.core.enums import LoadType, RunStatus
+from lakeguard_sdk.model.definitions import ColumnDefinition, DatasetDefinition
+from lakeguard_sdk.model.evidence import Changes
+from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.model.schema_changes import ColumnOrigin
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.policy_datasets import (
+    numbers,
+    opened,
+    revise,
+    world,
+)
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

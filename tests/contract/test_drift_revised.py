@@ -13,18 +13,24 @@ import pytest
 from lakeguard.plane import open_state
 from lakeguard.registry.store import apply_plan
 from lakeguard.settings import load_settings
-from lakeguard_sdk import Client, faultpoints
-from lakeguard_sdk.definition import ColumnDefinition, Definitions
+from lakeguard_sdk import Client
+from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.errors import ColumnsUnderWay, DefinitionMoved
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.run import Failure, Intent, RunPlan
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import LoadType, RunStatus
-from tests.worlds.deaths import meanwhile
-from tests.worlds.hand_work import evidence_of, run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.promises import numbers, opened, revise, world
+from lakeguard_sdk.model.definitions import ColumnDefinition, Definitions
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import Failure, Intent, RunPlan
+from lakeguard_sdk.storage import fault_points
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.fakes.killed_at import meanwhile
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.policy_datasets import (
+    numbers,
+    opened,
+    revise,
+    world,
+)
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 
@@ -158,7 +164,7 @@ def test_a_rollback_waits_for_a_revision_of_the_same_moment(tmp_path: Path) -> N
     plan = decided(client)
     assert complete(client, plan, client.runs.begin_move(plan.ticket)) is RunStatus.SUCCESS
     points: list[str] = []
-    stop = faultpoints.listen(points.append)
+    stop = fault_points.listen(points.append)
     while_revised(client, lambda: client.operations.rollback(NUMBERS, 1, "a wrong file"))
     stop()
     assert points.count("complete.before") == 1, "it was completed at once"

@@ -8,15 +8,18 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk import Client, DatasetName
-from lakeguard_sdk.decision import Decision
-from lakeguard_sdk.definition import ColumnDefinition, PolicyDefinition
-from lakeguard_sdk.measure import CountIf, measure_key
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import Layer, Outcome, PolicyType, Verdict
-from tests.worlds.hand_work import evidence_of, run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.promises import (
+from lakeguard_sdk.core.enums import (
+    Layer,
+    Outcome,
+    PolicyType,
+    Verdict,
+)
+from lakeguard_sdk.expressions.measures import CountIf, measure_key
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.definitions import ColumnDefinition, PolicyDefinition
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.policy_datasets import (
     DOUBLED,
     built,
     end,
@@ -27,6 +30,8 @@ from tests.worlds.promises import (
     revise,
     world,
 )
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state", "turned_clock")
 

@@ -9,16 +9,21 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from lakeguard.ledger import events as ledger_events
-from lakeguard.state.tables import dataset_pointers, events
-from lakeguard.telling import messenger
+from lakeguard.ledger.notifications import events as ledger_events
+from lakeguard.notifications.channels import sender
+from lakeguard.state.schema import dataset_pointers, events
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.errors import EventNotSent
-from lakeguard_sdk.events import EventKind
-from lakeguard_sdk.telling import TellingOutcome
-from tests.worlds.channels import SECRET_VARIABLE, lines_of
-from tests.worlds.hand_work import compact_by_hand
-from tests.worlds.listeners import (
+from lakeguard_sdk.model.notifications import EventKind, TellingOutcome
+from tests.support.fakes.webhook_receiver import (
+    SECRET,
+    Receiver,
+    is_signed,
+    receiver,
+)
+from tests.support.lakes.published_by_hand import compact_by_hand
+from tests.support.projects.alert_channels import SECRET_VARIABLE, lines_of
+from tests.support.projects.event_channels import (
     drained,
     file_listener,
     herald,
@@ -26,8 +31,7 @@ from tests.worlds.listeners import (
     publish,
     web_listener,
 )
-from tests.worlds.planes import NUMBERS, Clock
-from tests.worlds.receivers import SECRET, Receiver, is_signed, receiver
+from tests.support.projects.planes import NUMBERS, Clock
 
 pytestmark = pytest.mark.usefixtures("each_state")
 
@@ -106,7 +110,7 @@ def test_the_fact_and_its_event_are_one_transaction(
         raise RuntimeError("no")
 
     with monkeypatch.context() as broken:
-        broken.setattr("lakeguard.promotion.publication.record_promotion", refused)
+        broken.setattr("lakeguard.promotion.publishing.publish_version.record_promotion", refused)
         with pytest.raises(RuntimeError, match="no"):
             publish(client)
     with database.read() as connection:
@@ -172,7 +176,7 @@ def test_of_many_events_a_turn_reads_the_oldest(
     tmp_path: Path, turned_clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ledger_events, "PAGE", 1)
-    monkeypatch.setattr(messenger, "MOST_AT_ONCE", 3)
+    monkeypatch.setattr(sender, "MOST_AT_ONCE", 3)
     client = listened_world(tmp_path, file_listener())
     for _ in range(2):
         publish(client)
@@ -190,7 +194,7 @@ def test_what_was_given_up_leaves_room_for_what_came_later(
     tmp_path: Path, turned_clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ledger_events, "PAGE", 1)
-    monkeypatch.setattr(messenger, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(sender, "MOST_AT_ONCE", 1)
     with receiver(400) as hook:
         client = listened_world(
             tmp_path, web_listener(hook.url, kinds=["dataset.published"], attempts=1)

@@ -8,16 +8,23 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.dispatch import TaskReport
-from lakeguard_sdk.events import EventKind
-from lakeguard_sdk.invalidation import Reason
-from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.run import Failure, Window
-from tests.worlds.channels import lines_of
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.job_projects import DONE, JOB, claim_one, job_project, python_job, trigger
-from tests.worlds.listeners import drained, file_listener
-from tests.worlds.planes import NUMBERS
+from lakeguard_sdk.model.notifications import EventKind
+from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.run import Failure, Window
+from lakeguard_sdk.scheduling.invalidations import Reason
+from lakeguard_sdk.scheduling.tasks import TaskReport
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.alert_channels import lines_of
+from tests.support.projects.event_channels import drained, file_listener
+from tests.support.projects.jobs import (
+    DONE,
+    JOB,
+    claim_one,
+    job_project,
+    python_job,
+    trigger,
+)
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

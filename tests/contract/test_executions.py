@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from lakeguard.insight.verifying import verify
+from lakeguard.insight.verification import verify
 from lakeguard.lake.delta import DeltaTables
-from lakeguard.relay.catalogue import EXECUTIONS, derived_tables
 from lakeguard.relay.relay import Relay
 from lakeguard.relay.rows import from_arrow
+from lakeguard.relay.tables import EXECUTIONS, derived_tables
 from lakeguard.state.database import Database
-from lakeguard.state.tables import md_job_execution
-from tests.worlds.ledgers import ORG, ledger_of, relay_of
-from tests.worlds.told_definitions import define
-from tests.worlds.told_runs import run
-from tests.worlds.told_tasks import launch
+from lakeguard.state.schema import md_job_execution
+from tests.support.lakes.ledgers import ORG, ledger_of, relay_of
+from tests.support.lakes.recorded_definitions import define
+from tests.support.lakes.recorded_runs import run
+from tests.support.lakes.recorded_tasks import launch
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_an_execution_is_told_once_however_its_rows_are_spread(
     relay.drain()
     with database.write() as connection:
         launch(connection)
-    monkeypatch.setattr("lakeguard.relay.stamping._LARGEST_BATCH", 3)
+    monkeypatch.setattr("lakeguard.relay.stamp._LARGEST_BATCH", 3)
     relay.drain()
     assert in_ledger(tmp_path) == ended(database)
     assert findings(database, tmp_path) == []
@@ -78,7 +78,7 @@ def test_an_execution_that_the_ledger_lacks_is_found(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     relay = relay_of(database, tmp_path)
-    monkeypatch.setattr("lakeguard.relay.delivering.ended_by", lambda *_: {})
+    monkeypatch.setattr("lakeguard.relay.deliver.ended_by", lambda *_: {})
     with database.write() as connection:
         define(connection)
         launch(connection)

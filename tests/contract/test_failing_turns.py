@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry import kind_invariants
-from lakeguard.triggers import ticking
-from lakeguard.triggers.roster import Roster
-from lakeguard.triggers.ticking import Watch, tick
-from lakeguard_sdk.definition import JobDefinition
+from lakeguard.registry.validation import kind_invariants
+from lakeguard.scheduler.triggers import tick as ticking
+from lakeguard.scheduler.triggers.tick import Watch, tick
+from lakeguard.scheduler.triggers.triggerable_jobs import Roster
 from lakeguard_sdk.errors import StateUnavailable
-from lakeguard_sdk.job import Ticked
-from tests.worlds.databases import KINDS
-from tests.worlds.triggered_jobs import Plane, job, make_plane
+from lakeguard_sdk.model.definitions import JobDefinition
+from lakeguard_sdk.scheduling.jobs import Ticked
+from tests.support.databases.databases import KINDS
+from tests.support.projects.triggered_jobs import Plane, job, make_plane
 
 HOURLY = "0 * * * *"
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard_sdk.core.enums import LoadType, MoveKind
 from lakeguard_sdk.errors import BaseMoved, ForeignTable
-from lakeguard_sdk.run import Intent
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import LoadType, MoveKind
-from tests.worlds.deaths import Killed, dying_at, meanwhile
-from tests.worlds.lakes import DeltaLake, Lake, MemoryLake
+from lakeguard_sdk.model.run import Intent
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.fakes.killed_at import Killed, dying_at, meanwhile
+from tests.support.lakes.lakes import DeltaLake, Lake, MemoryLake
 
 SCHEMA = TableSchema(columns=(Column(name="n", type="long"),))
 PARTS = (Column(name="p", type="string"), Column(name="q", type="date"))

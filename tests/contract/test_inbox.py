@@ -15,20 +15,31 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from lakeguard.inbox import Inbox
-from lakeguard.inbox.handling import Handler
-from lakeguard.promotion.heart import Heart
-from lakeguard.state import tables as t
+from lakeguard.http import Inbox
+from lakeguard.http.handler import Handler
+from lakeguard.promotion.context import Heart
+from lakeguard.state import schema as t
 from lakeguard.state.database import Database
-from lakeguard_sdk.dispatch import TaskAnswer
-from lakeguard_sdk.task_token import token_of
-from lakeguard_sdk.words import TaskKind, TaskState
-from tests.worlds.begun_tasks import BROKEN, DONE, begun, make_heart
-from tests.worlds.databases import fresh_database
-from tests.worlds.deaths import meanwhile
-from tests.worlds.doors import Reply, ask, door, send_raw, send_report
-from tests.worlds.planes import Clock
-from tests.worlds.triggered_jobs import counted_statements
+from lakeguard_sdk.core.enums import TaskKind, TaskState
+from lakeguard_sdk.scheduling.task_token import token_of
+from lakeguard_sdk.scheduling.tasks import TaskAnswer
+from tests.support.databases.databases import fresh_database
+from tests.support.fakes.http_clients import (
+    Reply,
+    ask,
+    door,
+    send_raw,
+    send_report,
+)
+from tests.support.fakes.killed_at import meanwhile
+from tests.support.projects.planes import Clock
+from tests.support.projects.running_tasks import (
+    BROKEN,
+    DONE,
+    begun,
+    make_heart,
+)
+from tests.support.projects.triggered_jobs import counted_statements
 
 _numbers = itertools.count(1)
 
@@ -273,8 +284,8 @@ def test_who_never_comes_to_an_end_is_let_go(heart: Heart) -> None:
 def test_who_finds_no_room_is_asked_to_come_again(
     heart: Heart, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lakeguard.inbox.serving.MOST_AT_ONCE", 1)
-    monkeypatch.setattr("lakeguard.inbox.serving.WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("lakeguard.http.server.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("lakeguard.http.server.WAIT_SECONDS", 0.1)
     with door(heart) as inbox:
         with socket.create_connection(("127.0.0.1", inbox.place.port), 10) as first:
             first.sendall(b"GET ")

@@ -8,20 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.inbox import Inbox, parse_place
-from lakeguard.inbox.signing import FRESH_SECONDS, is_fresh, is_signed
-from lakeguard.promotion.heart import Heart
-from lakeguard.registry.planning import make_plan
+from lakeguard.http import Inbox, parse_place
+from lakeguard.http.routes import FRESH_SECONDS, is_fresh, is_signed
+from lakeguard.promotion.context import Heart
+from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state
-from lakeguard.settings.nouns import SecretReference
+from lakeguard.services.ports.jobs import EmbeddedJobs
+from lakeguard.settings.settings import SecretReference
 from lakeguard.state.database import Database
-from lakeguard_sdk.definition import Definitions, JobDefinition
 from lakeguard_sdk.errors import BadPlace, PlaceTaken, SettingsError
-from lakeguard_sdk.signed_post import signature
-from lakeguard_sdk.task_token import token_of
-from tests.worlds.begun_tasks import begun, make_heart
-from tests.worlds.doors import SECRET, Reply, ask, door, signed
+from lakeguard_sdk.model.definitions import Definitions, JobDefinition
+from lakeguard_sdk.scheduling.task_token import token_of
+from lakeguard_sdk.security.signed_webhook import signature
+from tests.support.fakes.http_clients import (
+    SECRET,
+    Reply,
+    ask,
+    door,
+    signed,
+)
+from tests.support.projects.running_tasks import begun, make_heart
 
 JSON = {"Content_Type": "application/json"}
 SWEEP = JobDefinition(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.plane import open_state, wire
+from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard.settings import load_settings
-from lakeguard_sdk.definition import DatasetDefinition, Definitions, JobDefinition
+from lakeguard_sdk.core.enums import LoadType, TaskState
 from lakeguard_sdk.errors import (
     InvalidationOver,
     NeverBuiltAgain,
@@ -17,12 +17,12 @@ from lakeguard_sdk.errors import (
     UnknownInvalidation,
     WhyNeeded,
 )
-from lakeguard_sdk.invalidation import End, InvalidationRow, Reason
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.run import Failure, Window
-from lakeguard_sdk.words import LoadType, TaskState
-from tests.worlds.partitioned_numbers import (
+from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions, JobDefinition
+from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.run import Failure, Window
+from lakeguard_sdk.scheduling.invalidations import End, InvalidationRow, Reason
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.partitioned_numbers import (
     BRONZE,
     GOLD,
     SILVER,
@@ -32,7 +32,7 @@ from tests.worlds.partitioned_numbers import (
     publish,
     unchanged,
 )
-from tests.worlds.triggered_jobs import counted_statements
+from tests.support.projects.triggered_jobs import counted_statements
 
 pytestmark = pytest.mark.usefixtures("each_state")
 WRITING = ("BEGIN IMMEDIATE", "INSERT", "UPDATE")

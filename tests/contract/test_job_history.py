@@ -9,13 +9,13 @@ from sqlalchemy import select
 
 from lakeguard.plane import open_state, rebuild_embedded
 from lakeguard.settings import load_settings
-from lakeguard.state.tables import md_job_execution
+from lakeguard.state.schema import md_job_execution
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.definition import Definitions, JobDefinition
-from lakeguard_sdk.dispatch import Output, TaskReport
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunTicket
-from tests.worlds.projects import make_project
+from lakeguard_sdk.model.definitions import Definitions, JobDefinition
+from lakeguard_sdk.model.run import Failure, RunTicket
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.scheduling.tasks import Output, TaskReport
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.embedded.operations import EmbeddedOperations
-from lakeguard.jobs.catching_up import Look
-from lakeguard.jobs.known_runs import KnownRuns
-from lakeguard.jobs.reconciling import reconcile, standing
-from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.context import Heart
 from lakeguard.registry.store import require_dataset
-from lakeguard_sdk.invalidation import Reason
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import LoadType
-from tests.worlds.partitioned_numbers import (
+from lakeguard.scheduler.invalidations.catch_up import Look
+from lakeguard.scheduler.invalidations.reconcile import reconcile, standing
+from lakeguard.scheduler.invalidations.run_cache import KnownRuns
+from lakeguard.services.ports.operations import EmbeddedOperations
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.run import Window
+from lakeguard_sdk.scheduling.invalidations import Reason
+from tests.support.lakes.partitioned_numbers import (
     BRONZE,
     GOLD,
     SILVER,
@@ -27,7 +27,7 @@ from tests.worlds.partitioned_numbers import (
     publish,
     unchanged,
 )
-from tests.worlds.planes import Clock
+from tests.support.projects.planes import Clock
 
 pytestmark = pytest.mark.usefixtures("each_state")
 THREE = (

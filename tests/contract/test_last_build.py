@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard_sdk.core.enums import MoveKind, RunStatus
 from lakeguard_sdk.errors import RollbackBlocked
 from lakeguard_sdk.testing import Lake
-from lakeguard_sdk.testing.judged import judged
-from lakeguard_sdk.words import MoveKind, RunStatus
-from tests.worlds.hand_work import compact_by_hand, run_by_hand
-from tests.worlds.planes import NUMBERS
+from lakeguard_sdk.testing.decisions import judged
+from tests.support.lakes.published_by_hand import compact_by_hand, run_by_hand
+from tests.support.projects.planes import NUMBERS
 
 DEFINITIONS = """
 source: numbers

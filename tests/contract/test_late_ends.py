@@ -9,17 +9,21 @@ from typing import Any
 import pytest
 from sqlalchemy import event, func, update
 
-from lakeguard.dispatch.reporting import report_all
-from lakeguard.embedded.dispatch import EmbeddedDispatch
-from lakeguard.state.bulk import insert_all
-from lakeguard.state.pieces import AT_ONCE, in_pieces
-from lakeguard.state.tables import tasks, trigger_cursors
-from lakeguard.triggers.statements import ends_until
-from lakeguard.triggers.ticking import Watch, tick
-from lakeguard_sdk.dispatch import Assignment, TaskReport
-from lakeguard_sdk.processes import this_process
-from tests.worlds.databases import KINDS
-from tests.worlds.triggered_jobs import Plane, counted_statements, job, make_plane
+from lakeguard.dispatch.report import report_all
+from lakeguard.scheduler.triggers.queries import ends_until
+from lakeguard.scheduler.triggers.tick import Watch, tick
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard.state.bulk_writes import AT_ONCE, in_pieces, insert_all
+from lakeguard.state.schema import tasks, trigger_cursors
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.scheduling.tasks import Assignment, TaskReport
+from tests.support.databases.databases import KINDS
+from tests.support.projects.triggered_jobs import (
+    Plane,
+    counted_statements,
+    job,
+    make_plane,
+)
 
 DONE = TaskReport(success=True)
 FIRST = job("first", on_files="first/*", concurrency="9")

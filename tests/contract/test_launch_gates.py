@@ -9,18 +9,23 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from lakeguard.state.tables import md_job_execution
+from lakeguard.state.schema import md_job_execution
 from lakeguard_sdk import Client
-from lakeguard_sdk.definition import PolicyDefinition, SourceMapping
-from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.core.enums import (
+    Enforcement,
+    Layer,
+    PolicyType,
+    TaskState,
+)
 from lakeguard_sdk.errors import NotRetryable
-from lakeguard_sdk.job import Launch
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import Enforcement, Layer, PolicyType, TaskState
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.job_graphs import (
+from lakeguard_sdk.model.definitions import PolicyDefinition, SourceMapping
+from lakeguard_sdk.model.run import Failure, RunPlan
+from lakeguard_sdk.scheduling.jobs import Launch
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.scheduling.tasks import TaskReport
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.job_graphs import (
     DOUBLE,
     LOAD,
     REPORT,
@@ -33,9 +38,9 @@ from tests.worlds.job_graphs import (
     target,
     world,
 )
-from tests.worlds.job_projects import state_of
-from tests.worlds.planes import NUMBERS, Clock
-from tests.worlds.projects import make_project
+from tests.support.projects.jobs import state_of
+from tests.support.projects.planes import NUMBERS, Clock
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

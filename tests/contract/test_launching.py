@@ -11,23 +11,33 @@ from typing import Any
 import pytest
 from sqlalchemy import event, func, select
 
-from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.jobs.current import current_jobs
-from lakeguard.jobs.gate_facts import read_facts
-from lakeguard.jobs.launching import Cause, CauseKind, Wish, launch
-from lakeguard.jobs.wishes import Wish as SameWish
-from lakeguard.promotion.heart import Heart
-from lakeguard.promotion.opening import open_run
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.open_run import open_run
+from lakeguard.scheduler.graph.current_jobs import current_jobs
+from lakeguard.scheduler.launch.gate_facts import read_facts
+from lakeguard.scheduler.launch.launch import (
+    Cause,
+    CauseKind,
+    Wish,
+    launch,
+)
+from lakeguard.scheduler.launch.requests import Wish as SameWish
+from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.state.database import Database
-from lakeguard.state.tables import md_jobs, outbox, tasks
-from lakeguard_sdk.definition import ColumnDefinition, Definitions, FromSql, PolicyDefinition
+from lakeguard.state.schema import md_jobs, outbox, tasks
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import PolicyType, TaskKind, TaskState
 from lakeguard_sdk.errors import KeySpent, LaunchInvalid, NothingToDeploy, UnknownJob
-from lakeguard_sdk.job import Launch
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.words import PolicyType, TaskKind, TaskState
-from tests.worlds.job_graphs import (
+from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
+    Definitions,
+    FromSql,
+    PolicyDefinition,
+)
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.scheduling.jobs import Launch
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.projects.job_graphs import (
     DOUBLE,
     DOUBLES,
     LOAD,
@@ -38,7 +48,7 @@ from tests.worlds.job_graphs import (
     numbers,
     world,
 )
-from tests.worlds.planes import NUMBERS
+from tests.support.projects.planes import NUMBERS
 
 MANY = 300
 PII_FREEZE = PolicyDefinition(

@@ -7,15 +7,20 @@ from datetime import datetime
 
 import pytest
 
-from lakeguard.embedded.dispatch import EmbeddedDispatch
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.state.database import Database
+from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import Fenced, NotHandedOver, ReportOverdue
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import WorkerIdentity
-from lakeguard_sdk.words import TaskKind, TaskState
-from tests.worlds.planes import ELSEWHERE
-from tests.worlds.queues import DONE, Queue, job, make_queue
-from tests.worlds.triggered_jobs import counted_statements
+from lakeguard_sdk.model.run import WorkerIdentity
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.projects.planes import ELSEWHERE
+from tests.support.projects.queues import (
+    DONE,
+    Queue,
+    job,
+    make_queue,
+)
+from tests.support.projects.triggered_jobs import counted_statements
 
 RUNNING, FAILED = TaskState.RUNNING, TaskState.FAILED
 

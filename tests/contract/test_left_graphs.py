@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.jobs.deploying import cancel_superseded
-from lakeguard.promotion.canceling import cancel_left
+from lakeguard.promotion.moves.cancel import cancel_left
+from lakeguard.scheduler.graph.deploy import cancel_superseded
+from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard_sdk import Client, connect
+from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import StateUnavailable
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Intent, RunPlan
-from lakeguard_sdk.words import TaskState
-from tests.worlds.deaths import meanwhile
-from tests.worlds.hand_work import evidence_of, run_by_hand
-from tests.worlds.job_graphs import deployed_world, job, revise
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import Clock
+from lakeguard_sdk.model.run import Intent, RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.fakes.killed_at import meanwhile
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
+from tests.support.projects.job_graphs import deployed_world, job, revise
+from tests.support.projects.planes import Clock
 
 pytestmark = pytest.mark.usefixtures("each_state")
 
@@ -115,7 +115,7 @@ def test_a_deployment_is_done_even_if_the_state_is_away_then(
         raise StateUnavailable(place="the State", reason="it is away")
 
     with monkeypatch.context() as patched:
-        patched.setattr("lakeguard.jobs.deploying.cancel_left", away)
+        patched.setattr("lakeguard.scheduler.graph.deploy.cancel_left", away)
         done = client.jobs.deploy(to=before)
         assert (done.dag_version_id, done.canceled) == (before, ())
         assert [said for said in done.problems if "it is away" in said] == list(done.problems) != []

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from lakeguard.dispatch.assigning import assigned_jobs
-from lakeguard.embedded.jobs import EmbeddedJobs
+from lakeguard.dispatch.assign import assigned_jobs
 from lakeguard.ledger.switches import switched_off
-from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.context import Heart
+from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard_sdk import Client
-from lakeguard_sdk.words import TaskState
-from tests.worlds.job_graphs import deployed_world, job, revise
-from tests.worlds.planes import Clock
+from lakeguard_sdk.core.enums import TaskState
+from tests.support.projects.job_graphs import deployed_world, job, revise
+from tests.support.projects.planes import Clock
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.gate.grammar import parse_rule
-from lakeguard.gate.rules import define_rule
+from lakeguard.gate.rules.compile import define_rule
+from lakeguard.gate.rules.parse import parse_rule
 from lakeguard_sdk import Client
-from lakeguard_sdk.decision import CheckResult, Decision
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import LoadType, Outcome
-from tests.worlds.hand_work import evidence_of, run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS, numbers_definitions
-from tests.worlds.projects import make_project
+from lakeguard_sdk.core.enums import LoadType, Outcome
+from lakeguard_sdk.model.decision import CheckResult, Decision
+from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
+from tests.support.projects.planes import NUMBERS, numbers_definitions
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 CHANGE = "row_count(change=50%)"

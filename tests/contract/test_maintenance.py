@@ -10,17 +10,21 @@ import pytest
 from deltalake import DeltaTable
 
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.compaction import CompactionPlan
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import FilesRemoved, MaintenanceRefused, TableBusy
-from lakeguard_sdk.maintenance import Removal, RemovalKind
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.proof import FindingKind
-from lakeguard_sdk.run import Failure, RunPlan
-from lakeguard_sdk.words import LoadType
-from tests.worlds.hand_work import compact_by_hand, evidence_of, run_by_hand, shown
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import numbers_project
+from lakeguard_sdk.model.run import Failure, RunPlan
+from lakeguard_sdk.model.table_operations import CompactionPlan, Removal, RemovalKind
+from lakeguard_sdk.model.verification import FindingKind
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import (
+    compact_by_hand,
+    evidence_of,
+    run_by_hand,
+    shown,
+)
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import numbers_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

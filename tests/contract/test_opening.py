@@ -10,22 +10,7 @@ from sqlalchemy import text
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
 from lakeguard_sdk import Client, DatasetName
-from lakeguard_sdk.definition import (
-    ColumnDefinition,
-    DatasetDefinition,
-    Definitions,
-    FromSource,
-    FromSql,
-    PolicyDefinition,
-    RuleDefinition,
-    SourceDefinition,
-)
-from lakeguard_sdk.errors import BaseMoved, InvalidDefinitions, RollbackBlocked, TableBusy
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan, RunResult, SqlBuild
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import (
+from lakeguard_sdk.core.enums import (
     Enforcement,
     Layer,
     LoadType,
@@ -35,10 +20,25 @@ from lakeguard_sdk.words import (
     Severity,
     SourceFormat,
 )
-from tests.worlds.hand_work import evidence_of, run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project
+from lakeguard_sdk.errors import BaseMoved, InvalidDefinitions, RollbackBlocked, TableBusy
+from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromSource,
+    FromSql,
+    PolicyDefinition,
+    RuleDefinition,
+    SourceDefinition,
+)
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import RunPlan, RunResult, SqlBuild
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -15,26 +15,31 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from lakeguard.embedded.alerts import EmbeddedAlerts
-from lakeguard.embedded.dispatch import EmbeddedDispatch
-from lakeguard.embedded.events import EmbeddedEvents
-from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.promotion.heart import Heart
-from lakeguard.promotion.runs import PromotionRuns
-from lakeguard.state import tables as t
-from lakeguard.state.metadata import metadata
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.run_port import PromotionRuns
+from lakeguard.services.ports.alerts import EmbeddedAlerts
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard.services.ports.events import EmbeddedEvents
+from lakeguard.services.ports.jobs import EmbeddedJobs
+from lakeguard.state import schema as t
+from lakeguard.state.tables.metadata import metadata
 from lakeguard_sdk import Client
-from lakeguard_sdk.alerting import Alerts
-from lakeguard_sdk.dispatch import Dispatch, Jobs, TaskReport
 from lakeguard_sdk.errors import LakeGuardError
-from lakeguard_sdk.events import Events
-from lakeguard_sdk.evidence import Evidence
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.notifications import Alerts, Events
+from lakeguard_sdk.model.run import Failure, RunTicket
 from lakeguard_sdk.ports import Runs
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunTicket
-from tests.worlds.channels import messenger
-from tests.worlds.job_projects import DONE, JOB, claim_one, job_project, trigger
-from tests.worlds.listeners import herald
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs, TaskReport
+from tests.support.projects.alert_channels import messenger
+from tests.support.projects.event_channels import herald
+from tests.support.projects.jobs import (
+    DONE,
+    JOB,
+    claim_one,
+    job_project,
+    trigger,
+)
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

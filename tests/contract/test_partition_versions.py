@@ -9,12 +9,18 @@ from sqlalchemy import insert
 
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
-from lakeguard.state.tables import partition_versions
+from lakeguard.state.schema import partition_versions
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import UnknownVersion
-from lakeguard_sdk.proof import FindingKind
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import LoadType
-from tests.worlds.partitioned_numbers import BRONZE, Client, dataset, project, publish
+from lakeguard_sdk.model.run import Window
+from lakeguard_sdk.model.verification import FindingKind
+from tests.support.lakes.partitioned_numbers import (
+    BRONZE,
+    Client,
+    dataset,
+    project,
+    publish,
+)
 
 BOTH = pytest.mark.usefixtures("each_state")
 
@@ -107,7 +113,9 @@ def test_all_partitions_are_recorded_with_the_first_version_that_records_any(
 ) -> None:
     client = project(tmp_path, dataset(BRONZE))
     with monkeypatch.context() as before:  # as a version of before partitions were recorded
-        before.setattr("lakeguard.promotion.completing.partitions_after", lambda *_: None)
+        before.setattr(
+            "lakeguard.promotion.publishing.complete_move.partitions_after", lambda *_: None
+        )
         publish(client, BRONZE, {"2026-01": [1], "2026-02": [2]})
     assert shown(client) == {}
     publish(client, BRONZE, {"2026-01": [3, 3]})

@@ -9,24 +9,29 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.transaction import AddAction
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.commits import PUBLISH_APP, CommitAuthor
-from lakeguard_sdk.decision import Decision
-from lakeguard_sdk.definition import (
+from lakeguard_sdk.core.enums import (
+    CommitKind,
+    LoadType,
+    RunStatus,
+    SourceFormat,
+)
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
     FromSource,
     SourceDefinition,
 )
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Intent, RunPlan
-from lakeguard_sdk.words import CommitKind, LoadType, RunStatus, SourceFormat
+from lakeguard_sdk.model.delta_log import PUBLISH_APP, CommitAuthor
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import Intent, RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
 from openlaketx.publish import commit_publish
-from tests.worlds.hand_work import evidence_of
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import make_project
 
 Values = dict[str, str | None]
 

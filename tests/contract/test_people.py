@@ -9,14 +9,20 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from lakeguard.access.people import LONGEST_NAME, OPERATOR, check_user_name, known_user, user_names
-from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.embedded.operations import EmbeddedOperations
-from lakeguard.state.tables import outbox, users
+from lakeguard.access.users import (
+    LONGEST_NAME,
+    OPERATOR,
+    check_user_name,
+    known_user,
+    user_names,
+)
+from lakeguard.services.ports.jobs import EmbeddedJobs
+from lakeguard.services.ports.operations import EmbeddedOperations
+from lakeguard.state.schema import outbox, users
 from lakeguard_sdk import Client
 from lakeguard_sdk.errors import BadUserName, LakeGuardError, NothingToDeploy
-from tests.worlds.job_projects import JOB, job_project, trigger
-from tests.worlds.planes import NUMBERS
+from tests.support.projects.jobs import JOB, job_project, trigger
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

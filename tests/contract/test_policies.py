@@ -8,17 +8,7 @@ from typing import Any
 
 import pytest
 
-from lakeguard_sdk.definition import (
-    ColumnDefinition,
-    PolicyDefinition,
-    RuleDefinition,
-)
-from lakeguard_sdk.errors import InvalidDefinitions, RollbackBlocked
-from lakeguard_sdk.measure import SampleMatches, measure_key
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import (
+from lakeguard_sdk.core.enums import (
     Enforcement,
     Layer,
     Outcome,
@@ -26,10 +16,14 @@ from lakeguard_sdk.words import (
     RunStatus,
     Severity,
 )
-from tests.worlds.hand_work import evidence_of, run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS, Clock
-from tests.worlds.promises import (
+from lakeguard_sdk.errors import InvalidDefinitions, RollbackBlocked
+from lakeguard_sdk.expressions.measures import SampleMatches, measure_key
+from lakeguard_sdk.model.definitions import ColumnDefinition, PolicyDefinition, RuleDefinition
+from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.policy_datasets import (
     DOUBLED,
     built,
     decided,
@@ -41,6 +35,8 @@ from tests.worlds.promises import (
     revise,
     world,
 )
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
+from tests.support.projects.planes import NUMBERS, Clock
 
 pytestmark = pytest.mark.usefixtures("each_state", "turned_clock")
 

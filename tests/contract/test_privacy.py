@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from lakeguard_sdk.definition import (
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     Definitions,
     FromPython,
     FromSql,
     TargetDefinition,
 )
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import Failure, RunPlan
-from lakeguard_sdk.schema import Column, TableSchema
-from tests.worlds.definitions import dataset, policy, source
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project
-from tests.worlds.promises import opened
+from lakeguard_sdk.model.run import Failure, RunPlan
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.lakes.policy_datasets import opened
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.definitions import dataset, policy, source
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

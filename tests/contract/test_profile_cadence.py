@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
-from lakeguard.promotion import profile_cadence
+from lakeguard.promotion.maintenance import profile_cadence
 from lakeguard_sdk import Client
 from lakeguard_sdk.client import WorkerClient, profile
-from lakeguard_sdk.definition import ColumnDefinition, Definitions
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import Fenced, ProfileRefused
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.profile import Profile
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.words import LoadType
-from openlaketx.jobs.profiling import profile_if_due
-from tests.worlds.definitions import dataset, source
-from tests.worlds.hand_work import evidence_of
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS, Clock
-from tests.worlds.projects import make_project
+from lakeguard_sdk.model.definitions import ColumnDefinition, Definitions
+from lakeguard_sdk.model.profile import Profile
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from openlaketx.pipeline.after_publish import profile_if_due
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of
+from tests.support.projects.definitions import dataset, source
+from tests.support.projects.planes import NUMBERS, Clock
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -9,15 +9,15 @@ import pytest
 
 from lakeguard_sdk import Client
 from lakeguard_sdk.client import profile
-from lakeguard_sdk.definition import ColumnDefinition, Definitions, FromSql
+from lakeguard_sdk.core.dataset_name import Address, DatasetName
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import NotRegistered, ProfileNotMasked, ProfileRefused, UnknownVersion
-from lakeguard_sdk.names import Address, DatasetName
-from lakeguard_sdk.profile import ColumnProfile, Frequent, Profile
-from lakeguard_sdk.words import LoadType
-from tests.worlds.definitions import dataset, policy, source
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project, numbers_project
+from lakeguard_sdk.model.definitions import ColumnDefinition, Definitions, FromSql
+from lakeguard_sdk.model.profile import ColumnProfile, Frequent, Profile
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.definitions import dataset, policy, source
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import make_project, numbers_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

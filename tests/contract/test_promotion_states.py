@@ -18,21 +18,28 @@ from lakeguard.ledger.promotions import (
 )
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
-from lakeguard.state.tables import promotion_current, promotion_status
+from lakeguard.state.schema import promotion_current, promotion_status
 from lakeguard_sdk import Client, DatasetName
-from lakeguard_sdk.decision import Decision
-from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.core.enums import PolicyType, Severity
 from lakeguard_sdk.errors import PromotionRefused, RollbackBlocked
-from lakeguard_sdk.measure import CountIf, measure_key
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan
-from lakeguard_sdk.words import PolicyType, Severity
-from tests.worlds.foreign_tables import adopt, foreign_project
-from tests.worlds.hand_work import compact_by_hand, evidence_of, run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS, Clock
-from tests.worlds.projects import numbers_project
-from tests.worlds.promises import DOUBLED, built, numbers, promise, revise, world
+from lakeguard_sdk.expressions.measures import CountIf, measure_key
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.model.run import Failure, RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.foreign_tables import adopt, foreign_project
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.policy_datasets import (
+    DOUBLED,
+    built,
+    numbers,
+    promise,
+    revise,
+    world,
+)
+from tests.support.lakes.published_by_hand import compact_by_hand, evidence_of, run_by_hand
+from tests.support.projects.planes import NUMBERS, Clock
+from tests.support.projects.projects import numbers_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

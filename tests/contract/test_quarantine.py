@@ -8,17 +8,28 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from lakeguard_sdk.definition import ColumnDefinition
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.measure import CountIf, RowCount
-from lakeguard_sdk.quarantine import KeptChoice, KeptState, QuarantineBalance
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.schema import Column
-from lakeguard_sdk.words import LoadType, Outcome, PolicyType, RunStatus
-from tests.worlds.definitions import policy, rule
-from tests.worlds.hand_work import compact_by_hand, shown
-from tests.worlds.kept_rows import LARGE, NEGATIVE, RULES, ByHand, definitions
-from tests.worlds.planes import NUMBERS
+from lakeguard_sdk.core.enums import (
+    LoadType,
+    Outcome,
+    PolicyType,
+    RunStatus,
+)
+from lakeguard_sdk.expressions.measures import CountIf, RowCount
+from lakeguard_sdk.model.definitions import ColumnDefinition
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.quarantine import KeptChoice, KeptState, QuarantineBalance
+from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.types.schema import Column
+from tests.support.lakes.published_by_hand import compact_by_hand, shown
+from tests.support.lakes.quarantined_by_hand import (
+    LARGE,
+    NEGATIVE,
+    RULES,
+    ByHand,
+    definitions,
+)
+from tests.support.projects.definitions import policy, rule
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

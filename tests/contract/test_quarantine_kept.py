@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from lakeguard.embedded.operations import EmbeddedOperations
 from lakeguard.plane import rebuild_embedded
-from lakeguard.promotion.kept_aside import files_that_may_wait, left_to_remove
+from lakeguard.promotion.maintenance.remove_files import files_that_may_wait, left_to_remove
 from lakeguard.registry.store import require_dataset
+from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard_sdk import connect
-from lakeguard_sdk.maintenance import RemovalKind
-from lakeguard_sdk.proof import FindingKind
-from lakeguard_sdk.quarantine import KeptChoice
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.quarantine import KeptChoice
+from lakeguard_sdk.model.table_operations import RemovalKind
+from lakeguard_sdk.model.verification import FindingKind
 from tests.contract.test_quarantine import balance, in_table, states
-from tests.worlds.deaths import dying_at
-from tests.worlds.kept_rows import ByHand
-from tests.worlds.planes import NUMBERS
+from tests.support.fakes.killed_at import dying_at
+from tests.support.lakes.quarantined_by_hand import ByHand
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

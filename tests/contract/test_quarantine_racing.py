@@ -9,12 +9,12 @@ import pytest
 
 from lakeguard_sdk import connect
 from lakeguard_sdk.errors import BaseMoved, NothingWaits, TableBusy
-from lakeguard_sdk.quarantine import KeptChoice, KeptState
-from lakeguard_sdk.run import RunPlan
+from lakeguard_sdk.model.quarantine import KeptChoice, KeptState
+from lakeguard_sdk.model.run import RunPlan
 from tests.contract.test_quarantine import balance, in_table
-from tests.worlds.hand_work import shown
-from tests.worlds.kept_rows import ByHand
-from tests.worlds.planes import NUMBERS
+from tests.support.lakes.published_by_hand import shown
+from tests.support.lakes.quarantined_by_hand import ByHand
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
-from lakeguard.promotion.replaying import replay_load
+from lakeguard.promotion.quarantine.replay import replay_load
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.definition import ColumnDefinition
+from lakeguard_sdk.core.enums import (
+    Deletes,
+    HashStrategy,
+    LoadType,
+    RunStatus,
+)
 from lakeguard_sdk.errors import (
     BaseMoved,
     NothingWaits,
@@ -18,15 +23,15 @@ from lakeguard_sdk.errors import (
     TableBusy,
     WriteOffInvalid,
 )
-from lakeguard_sdk.evidence import Changes, SourcePosition
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.quarantine import KeptChoice, KeptState, QuarantineBuild
-from lakeguard_sdk.run import RunResult, Window
-from lakeguard_sdk.words import Deletes, HashStrategy, LoadType, RunStatus
+from lakeguard_sdk.model.definitions import ColumnDefinition
+from lakeguard_sdk.model.evidence import Changes, SourcePosition
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.quarantine import KeptChoice, KeptState, QuarantineBuild
+from lakeguard_sdk.model.run import RunResult, Window
 from tests.contract.test_quarantine import balance, in_table, states
-from tests.worlds.hand_work import shown
-from tests.worlds.kept_rows import LARGE, NEGATIVE, ByHand
-from tests.worlds.planes import NUMBERS
+from tests.support.lakes.published_by_hand import shown
+from tests.support.lakes.quarantined_by_hand import LARGE, NEGATIVE, ByHand
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -7,12 +7,19 @@ from sqlalchemy import event
 
 from lakeguard.dispatch.tasks import ticket_of
 from lakeguard.state.database import Database
-from lakeguard_sdk.dispatch import RefusedTask, TaskAnswer
+from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import Fenced, NotCancelable, NotRetryable, TaskCanceled, UnknownTask
-from lakeguard_sdk.run import Failure
-from lakeguard_sdk.words import TaskKind, TaskState
-from tests.worlds.planes import ELSEWHERE
-from tests.worlds.queues import BUSY, DONE, WRONG, Queue, job, make_queue
+from lakeguard_sdk.model.run import Failure
+from lakeguard_sdk.scheduling.tasks import RefusedTask, TaskAnswer
+from tests.support.projects.planes import ELSEWHERE
+from tests.support.projects.queues import (
+    BUSY,
+    DONE,
+    WRONG,
+    Queue,
+    job,
+    make_queue,
+)
 
 QUEUED, RUNNING, FAILED = TaskState.QUEUED, TaskState.RUNNING, TaskState.FAILED
 
@@ -160,7 +167,7 @@ def test_reports_beyond_one_set_are_committed_set_by_set(
     """So whoever reports many waits for nobody while he holds those that he has reported."""
     queue.put("sweep", 5)
     tickets = [each.ticket for each in reversed(queue.claim(limit=5))]
-    monkeypatch.setattr("lakeguard.embedded.dispatch._AT_ONCE", 2)
+    monkeypatch.setattr("lakeguard.services.ports.dispatch._AT_ONCE", 2)
     commits: list[object] = []
     count, engine = lambda connection: commits.append(connection), queue.heart.database.engine
     event.listen(engine, "commit", count)

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.dispatch.lapsing import end_lapsed
+from lakeguard.dispatch.leases import end_lapsed
 from lakeguard.state.database import Database
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.words import TaskState
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.model.run import RunPlan
+from tests.support.databases.databases import KINDS, discard, migrated_database
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
+from tests.support.projects.job_graphs import deployed_world
+from tests.support.projects.planes import ELSEWHERE, NUMBERS, Clock
+from tests.support.projects.projects import numbers_project
+from tests.support.projects.queues import job, make_queue
 from tests.unit.cli.conftest import Shell
 from tests.unit.cli.conftest import shell as shell
-from tests.worlds.databases import KINDS, discard, migrated_database
-from tests.worlds.hand_work import evidence_of, run_by_hand
-from tests.worlds.job_graphs import deployed_world
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import ELSEWHERE, NUMBERS, Clock
-from tests.worlds.projects import numbers_project
-from tests.worlds.queues import job, make_queue
 
 
 @pytest.fixture(params=KINDS)

@@ -8,25 +8,33 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from lakeguard.registry.planning import make_plan
+from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state
-from lakeguard.relay.attaching import attach
-from lakeguard.relay.catalogue import derived_tables, fact_tables
+from lakeguard.relay.attach import attach
 from lakeguard.relay.owner import OWNER_FILE, ledger_root
-from lakeguard.relay.rebuilding import Rebuild
+from lakeguard.relay.rebuild import Rebuild
 from lakeguard.relay.rows import from_arrow, state_rows
+from lakeguard.relay.tables import derived_tables, fact_tables
+from lakeguard.state.append_only_triggers import missing_guards
 from lakeguard.state.database import Database
-from lakeguard.state.guards import missing_guards
 from lakeguard_sdk.errors import (
     LakeOwned,
     LedgerOrphaned,
     LedgerUnreadable,
     RebuildRefused,
 )
-from tests.faults.mortal_apply import owned_by
-from tests.worlds.databases import discard, fresh_database
-from tests.worlds.deaths import dying_at
-from tests.worlds.ledgers import ORG, assert_in_step, heard, ledger_of, now, relay_of, tell
+from tests.faults.killed_apply import owned_by
+from tests.support.databases.databases import discard, fresh_database
+from tests.support.fakes.killed_at import dying_at
+from tests.support.lakes.ledgers import (
+    ORG,
+    assert_in_step,
+    heard,
+    ledger_of,
+    now,
+    relay_of,
+    tell,
+)
 
 
 def rebuild(database: Database, lake: Path, *, replace: bool = False) -> int:

@@ -6,14 +6,14 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lakeguard.relay.catalogue import derived_tables, fact_tables
-from lakeguard.relay.rebuilding import Rebuild
+from lakeguard.relay.rebuild import Rebuild
 from lakeguard.relay.rows import state_rows
+from lakeguard.relay.tables import derived_tables, fact_tables
 from lakeguard.state.database import Database
-from lakeguard_sdk.canonical import content_hash
-from tests.worlds.databases import KINDS, discard, fresh_database
-from tests.worlds.planes import NUMBERS
-from tests.worlds.proofs import ORG, ProvenLake, make_proven_lake
+from lakeguard_sdk.core.canonical_json import content_hash
+from tests.support.databases.databases import KINDS, discard, fresh_database
+from tests.support.lakes.verified_lakes import ORG, ProvenLake, make_proven_lake
+from tests.support.projects.planes import NUMBERS
 
 
 def hashes(database: Database) -> dict[str, str]:

@@ -10,17 +10,23 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from lakeguard.embedded.dispatch import EmbeddedDispatch
-from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.state.tables import received_events
-from lakeguard.triggers.received import receive
-from lakeguard_sdk.definition import JobDefinition
-from lakeguard_sdk.dispatch import Assignment
+from lakeguard.scheduler.triggers.external_events import receive
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard.services.ports.jobs import EmbeddedJobs
+from lakeguard.state.schema import received_events
 from lakeguard_sdk.errors import EventDiffers, NoEvent, SecretEvent
-from lakeguard_sdk.processes import this_process
-from tests.worlds.databases import KINDS
-from tests.worlds.planes import NUMBERS
-from tests.worlds.triggered_jobs import Plane, body, counted_statements, job, make_plane
+from lakeguard_sdk.model.definitions import JobDefinition
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.scheduling.tasks import Assignment
+from tests.support.databases.databases import KINDS
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.triggered_jobs import (
+    Plane,
+    body,
+    counted_statements,
+    job,
+    make_plane,
+)
 
 PAID = json.dumps({"source": ["shop"], "detail": {"state": ["paid"]}})
 CLOUD: dict[str, Any] = {

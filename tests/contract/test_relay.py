@@ -11,16 +11,15 @@ import pytest
 from deltalake import DeltaTable
 from sqlalchemy import text
 
-from lakeguard.relay.attaching import attach
-from lakeguard.relay.background import DeliveryLoop
-from lakeguard.relay.catalogue import fact_tables, ledger_tables
+from lakeguard.relay.attach import attach
+from lakeguard.relay.delivery_loop import DeliveryLoop
 from lakeguard.relay.ledger_table import LedgerFiles
 from lakeguard.relay.owner import OWNER_FILE, alone_on_lake, ledger_root, read_owner
 from lakeguard.relay.rows import arrow_schema
-from lakeguard.state import facts
+from lakeguard.relay.tables import fact_tables, ledger_tables
+from lakeguard.state import outbox
 from lakeguard.state.database import Database
-from lakeguard.state.tables import documents
-from lakeguard_sdk import faultpoints
+from lakeguard.state.schema import documents
 from lakeguard_sdk.errors import (
     LakeOwned,
     LedgerGone,
@@ -29,10 +28,11 @@ from lakeguard_sdk.errors import (
     StateOlder,
     StateUnavailable,
 )
-from lakeguard_sdk.faultpoints import POINTS
-from tests.worlds.databases import discard, fresh_database
-from tests.worlds.deaths import dying_at
-from tests.worlds.ledgers import (
+from lakeguard_sdk.storage import fault_points
+from lakeguard_sdk.storage.fault_points import POINTS
+from tests.support.databases.databases import discard, fresh_database
+from tests.support.fakes.killed_at import dying_at
+from tests.support.lakes.ledgers import (
     ORG,
     assert_in_step,
     document_rows,
@@ -60,7 +60,7 @@ def test_what_is_told_arrives_once(database: Database, tmp_path: Path) -> None:
 def test_what_is_rolled_back_is_not_told(database: Database, tmp_path: Path) -> None:
     relay = relay_of(database, tmp_path)
     with database.engine.connect() as connection:
-        facts.record(connection, documents, document_rows(["a"]), now())
+        outbox.record(connection, documents, document_rows(["a"]), now())
         connection.rollback()
     relay.drain()
     assert heard(tmp_path) == []
@@ -93,7 +93,7 @@ def test_a_transaction_that_commits_late_comes_with_a_later_batch(
 ) -> None:
     relay = relay_of(schema, tmp_path)
     with schema.write() as slow:
-        facts.record(slow, documents, document_rows(["first id"]), now())
+        outbox.record(slow, documents, document_rows(["first id"]), now())
         tell(schema, ["second id"])
         relay.drain()
         assert heard(tmp_path) == ["second id"]
@@ -271,7 +271,7 @@ def test_the_end_of_a_process_waits_for_a_delivery_under_way(
     loop = DeliveryLoop(database, [relay], seconds=0.01)
     tell(database, ["a"])
     slow, ended = threading.Event(), threading.Event()
-    stop = faultpoints.listen(lambda point: slow.wait(5) if point == "relay.stamped" else None)
+    stop = fault_points.listen(lambda point: slow.wait(5) if point == "relay.stamped" else None)
     loop.start()
     end = threading.Thread(target=lambda: (loop.close(), ended.set()))
     end.start()

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import DatasetName
-from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import SecretReason
-from lakeguard_sdk.schema_words import ColumnOrigin
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.schema_changes import ColumnOrigin
 from tests.contract.test_schema_drift import LIVE, numbers, publish, world
-from tests.worlds.hand_work import run_by_hand, shown
-from tests.worlds.planes import NUMBERS, numbers_definitions
-from tests.worlds.projects import numbers_project
+from tests.support.lakes.published_by_hand import run_by_hand, shown
+from tests.support.projects.planes import NUMBERS, numbers_definitions
+from tests.support.projects.projects import numbers_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 FIGURES = DatasetName("bronze.figures")

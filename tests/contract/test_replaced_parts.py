@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.invalidation import End, InvalidationRow, Reason
-from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.run import Failure, Window
-from lakeguard_sdk.words import LoadType
-from tests.worlds.partitioned_numbers import (
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.run import Failure, Window
+from lakeguard_sdk.scheduling.invalidations import End, InvalidationRow, Reason
+from tests.support.lakes.partitioned_numbers import (
     BRONZE,
     SILVER,
     Client,

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from lakeguard.state.database import Database
+from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import NotRegistered, SemanticsUnknown
-from lakeguard_sdk.names import DatasetName
-from tests.worlds.planes import NUMBERS
-from tests.worlds.proofs import ProvenLake, make_proven_lake
+from tests.support.lakes.verified_lakes import ProvenLake, make_proven_lake
+from tests.support.projects.planes import NUMBERS
 
 
 @pytest.fixture

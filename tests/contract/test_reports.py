@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Table, event, select
 
-from lakeguard.dispatch.lapsing import end_canceled, end_lapsed
-from lakeguard.dispatch.listing import list_transitions, require_task, show_task
-from lakeguard.dispatch.retrying import queue_due_retries
-from lakeguard.embedded.dispatch import EmbeddedDispatch
-from lakeguard.promotion.heart import Heart
-from lakeguard.state import tables as t
+from lakeguard.dispatch.leases import end_canceled, end_lapsed
+from lakeguard.dispatch.retry import queue_due_retries
+from lakeguard.dispatch.task_list import list_transitions, require_task, show_task
+from lakeguard.promotion.context import Heart
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard.state import schema as t
 from lakeguard.state.database import Database
-from lakeguard_sdk.dispatch import Output, TaskAnswer, TaskReport
+from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
 from lakeguard_sdk.errors import (
     Fenced,
     NotReported,
@@ -28,12 +28,20 @@ from lakeguard_sdk.errors import (
     ReportRefused,
     UnknownRun,
 )
-from lakeguard_sdk.run import Failure, RunTicket
-from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
-from tests.worlds.begun_tasks import BROKEN, DONE, JOB, begin, begun, make_heart, submit
-from tests.worlds.deaths import dying_at
-from tests.worlds.planes import Clock
-from tests.worlds.refused_reports import REFUSED
+from lakeguard_sdk.model.run import Failure, RunTicket
+from lakeguard_sdk.scheduling.tasks import Output, TaskAnswer, TaskReport
+from tests.support.cases.refused_reports import REFUSED
+from tests.support.fakes.killed_at import dying_at
+from tests.support.projects.planes import Clock
+from tests.support.projects.running_tasks import (
+    BROKEN,
+    DONE,
+    JOB,
+    begin,
+    begun,
+    make_heart,
+    submit,
+)
 
 _numbers = itertools.count(1)
 PASSING = TaskReport(

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.evidence import Changes
-from lakeguard_sdk.words import LoadType
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import numbers_project
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.evidence import Changes
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import numbers_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

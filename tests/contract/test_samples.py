@@ -8,19 +8,26 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.definition import ColumnDefinition, Definitions, PolicyDefinition
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import (
+    Enforcement,
+    Outcome,
+    Severity,
+    SourceFormat,
+)
 from lakeguard_sdk.errors import Fenced, SampleNotMasked, SampleRefused, UnknownRun
-from lakeguard_sdk.measure import SampleMatches, measure_key
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import Failure
-from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, untold_texts
-from lakeguard_sdk.words import Enforcement, Outcome, Severity, SourceFormat
-from tests.worlds.definitions import dataset, policy, rule, source
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project
-from tests.worlds.sampled_runs import (
+from lakeguard_sdk.expressions.measures import SampleMatches, measure_key
+from lakeguard_sdk.model.definitions import ColumnDefinition, Definitions, PolicyDefinition
+from lakeguard_sdk.model.row_sample import (
+    LONGEST_TEXT,
+    MASKED,
+    MOST_SAMPLED,
+    untold_texts,
+)
+from lakeguard_sdk.model.run import Failure
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.lakes.sampled_runs import (
     FAILS,
     WARNS,
     blocked_run,
@@ -28,6 +35,14 @@ from tests.worlds.sampled_runs import (
     open_run,
     sampled_definitions,
 )
+from tests.support.projects.definitions import (
+    dataset,
+    policy,
+    rule,
+    source,
+)
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -10,14 +10,19 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from lakeguard.jobs.deploying import deploy
-from lakeguard.state.tables import job_schedules
-from lakeguard.triggers import statements
-from lakeguard.triggers.schedules import follow_definitions
-from lakeguard.triggers.ticking import Watch, tick
-from tests.worlds.databases import KINDS
-from tests.worlds.planes import NUMBERS
-from tests.worlds.triggered_jobs import Plane, counted_statements, job, make_plane
+from lakeguard.scheduler.graph.deploy import deploy
+from lakeguard.scheduler.triggers import queries
+from lakeguard.scheduler.triggers.cron import follow_definitions
+from lakeguard.scheduler.triggers.tick import Watch, tick
+from lakeguard.state.schema import job_schedules
+from tests.support.databases.databases import KINDS
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.triggered_jobs import (
+    Plane,
+    counted_statements,
+    job,
+    make_plane,
+)
 
 DAILY = {"schedule": "0 3 * * *", "time_zone": "Europe/Berlin"}
 
@@ -224,8 +229,8 @@ def test_a_turn_of_many_jobs_sends_no_more_than_one_of_few(plane: Plane) -> None
 def test_many_that_are_due_are_launched_by_some_at_a_time(
     plane: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(statements, "AT_ONCE", 3)
-    monkeypatch.setattr(statements, "MOST_IN_A_TURN", 10)
+    monkeypatch.setattr(queries, "AT_ONCE", 3)
+    monkeypatch.setattr(queries, "MOST_IN_A_TURN", 10)
     plane.apply(*(job(f"job_{number:02}", schedule="0 * * * *") for number in range(20)))
     plane.at("2026-01-01T00:30Z").tick()
     plane.at("2026-01-01T01:00Z")
@@ -238,10 +243,10 @@ def test_many_that_are_due_are_launched_by_some_at_a_time(
 def test_what_fails_for_some_is_launched_for_the_others(
     plane: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(statements, "AT_ONCE", 5)
+    monkeypatch.setattr(queries, "AT_ONCE", 5)
     plane.apply(*(job(f"job_{number:02}", schedule="0 * * * *") for number in range(20)))
     plane.at("2026-01-01T00:30Z").tick()
-    move, moved = statements.move_schedules, list[int]()
+    move, moved = queries.move_schedules, list[int]()
 
     def once_in_vain(connection: Any, rows: list[Any]) -> None:
         moved.append(len(rows))
@@ -249,7 +254,7 @@ def test_what_fails_for_some_is_launched_for_the_others(
             raise OSError("no more room")
         move(connection, rows)
 
-    monkeypatch.setattr(statements, "move_schedules", once_in_vain)
+    monkeypatch.setattr(queries, "move_schedules", once_in_vain)
     plane.at("2026-01-01T01:00Z")
     turn = tick(plane.heart, plane.watch)
     assert turn.problems == ("schedules: OSError: no more room",)

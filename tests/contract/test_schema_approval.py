@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.promotion.loadable import load_problems
-from lakeguard.registry.loading import load_folder
+from lakeguard.promotion.opening.load_checks import load_problems
+from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.definition import ColumnDefinition
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.schema import Column, TableSchema
-from tests.worlds.definition_folders import write_folder
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.planes import NUMBERS
-from tests.worlds.promises import opened
-from tests.worlds.terminal import Terminal
+from lakeguard_sdk.model.definitions import ColumnDefinition
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.lakes.policy_datasets import opened
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.definition_folders import write_folder
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.terminal import Terminal
 
 FILE = "definitions/bronze/numbers.yaml"
 TEXT = """\

@@ -8,16 +8,16 @@ import pytest
 from sqlalchemy import select
 
 from lakeguard.plane import open_state
-from lakeguard.registry.loading import load_folder
+from lakeguard.registry.load_folder import load_folder
 from lakeguard.settings import load_settings
-from lakeguard.state.tables import registry_applies
+from lakeguard.state.schema import registry_applies
 from lakeguard_sdk import Client, DatasetName, connect
-from lakeguard_sdk.definition import Definitions
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.schema import Column, TableSchema
-from tests.worlds.definition_folders import write_folder
-from tests.worlds.terminal import Terminal
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.projects.definition_folders import write_folder
+from tests.support.projects.terminal import Terminal
 
 ORDERS = DatasetName("bronze.orders")
 FILE = "definitions/bronze/orders.yaml"

@@ -12,17 +12,24 @@ import pytest
 from sqlalchemy import select
 
 from lakeguard.plane import open_state
-from lakeguard.registry.drift import drifted, undrifted
-from lakeguard.registry.exporting import definition_files
+from lakeguard.registry.editing.drift import drifted, undrifted
+from lakeguard.registry.editing.export import definition_files
 from lakeguard.settings import load_settings
-from lakeguard.state.tables import (
+from lakeguard.state.schema import (
     registry_applies,
     schema_change_log,
     schema_history,
     source_object_columns,
 )
 from lakeguard_sdk import Client
-from lakeguard_sdk.definition import (
+from lakeguard_sdk.core.enums import (
+    Layer,
+    LoadType,
+    PolicyType,
+    RunStatus,
+    SourceFormat,
+)
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
@@ -31,17 +38,16 @@ from lakeguard_sdk.definition import (
     ProfileDefinition,
     SourceDefinition,
 )
-from lakeguard_sdk.evidence import Changes
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan, RunResult, SchemaVerdict
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.schema_words import ColumnOrigin, Reaction, SchemaChange
-from lakeguard_sdk.words import Layer, LoadType, PolicyType, RunStatus, SourceFormat
-from tests.worlds.hand_work import evidence_of, run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project
+from lakeguard_sdk.model.evidence import Changes
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import RunPlan, RunResult, SchemaVerdict
+from lakeguard_sdk.model.schema_changes import ColumnOrigin, Reaction, SchemaChange
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
-from lakeguard.relay.catalogue import derived_tables
 from lakeguard.relay.rows import state_rows
-from lakeguard.state import tables as t
+from lakeguard.relay.tables import derived_tables
+from lakeguard.state import schema as t
 from lakeguard.state.database import Database
-from lakeguard.state.view_metadata import view_metadata
-from lakeguard_sdk.canonical import canonical_json, content_hash
-from lakeguard_sdk.noun import Noun
-from tests.worlds.told_definitions import (
+from lakeguard.state.views.view_metadata import view_metadata
+from lakeguard_sdk.core.canonical_json import canonical_json, content_hash
+from lakeguard_sdk.core.frozen_model import Noun
+from tests.support.lakes.recorded_definitions import (
     AIRLINE,
     CURATED,
     DELAYS,
@@ -31,8 +31,14 @@ from tests.worlds.told_definitions import (
     minute,
     revised,
 )
-from tests.worlds.told_runs import LIVE, PRESENT, SAMPLE, run, wait
-from tests.worlds.told_tasks import EXECUTIONS, launch
+from tests.support.lakes.recorded_runs import (
+    LIVE,
+    PRESENT,
+    SAMPLE,
+    run,
+    wait,
+)
+from tests.support.lakes.recorded_tasks import EXECUTIONS, launch
 from tools.docs.table_notes import NOTES
 
 ODD_JSON = '"say \\"hi\\" \\\\ ünï\\n"'

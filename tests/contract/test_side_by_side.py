@@ -6,12 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.comparison import Subject
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import RunStatus, Verdict
 from lakeguard_sdk.errors import NotComparable, UnknownRun
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import RunStatus, Verdict
-from tests.worlds.past_runs import apply_rules, definitions_of, past_project, past_run, with_rules
-from tests.worlds.terminal import Terminal
+from lakeguard_sdk.model.run_comparison import Subject
+from tests.support.lakes.past_runs import (
+    apply_rules,
+    definitions_of,
+    past_project,
+    past_run,
+    with_rules,
+)
+from tests.support.projects.terminal import Terminal
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -7,24 +7,42 @@ from typing import Any
 
 import pytest
 
-from lakeguard.cli.explaining import explain
+from lakeguard.cli.use_cases.explain_decision import explain
 from lakeguard_sdk import Client, DatasetName
-from lakeguard_sdk.comparison import Difference, NamedFiles, Since, Subject
-from lakeguard_sdk.definition import (
+from lakeguard_sdk.core.enums import (
+    Enforcement,
+    Layer,
+    PolicyType,
+    Severity,
+    SourceFormat,
+)
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     PolicyDefinition,
     RuleDefinition,
     SourceDefinition,
 )
-from lakeguard_sdk.evidence import SourceFile, SourcePosition
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan, RunResult
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import Enforcement, Layer, PolicyType, Severity, SourceFormat
-from tests.worlds.hand_work import evidence_of
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.promises import DOUBLED, built, numbers, promise, revise, world
+from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
+from lakeguard_sdk.model.run import Failure, RunPlan, RunResult
+from lakeguard_sdk.model.run_comparison import (
+    Difference,
+    NamedFiles,
+    Since,
+    Subject,
+)
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.policy_datasets import (
+    DOUBLED,
+    built,
+    numbers,
+    promise,
+    revise,
+    world,
+)
+from tests.support.lakes.published_by_hand import evidence_of
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from lakeguard.state.database import Database
-from lakeguard.state.locking import hold
+from lakeguard.state.locks import hold
 
 HOLD = """
 import sys, time

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lakeguard.cli.published_rules import Suggested, rules_for
-from lakeguard.insight.suggesting import Held
+from lakeguard.cli.use_cases.suggest_rules import Suggested, rules_for
+from lakeguard.insight.suggestions import Held
 from lakeguard_sdk import Client
-from lakeguard_sdk.words import Outcome
-from tests.worlds.past_runs import past_project, past_run, with_rules
-from tests.worlds.planes import NUMBERS
+from lakeguard_sdk.core.enums import Outcome
+from tests.support.lakes.past_runs import past_project, past_run, with_rules
+from tests.support.projects.planes import NUMBERS
 
 DRIFT = "null_drift(n, max=5%)"
 

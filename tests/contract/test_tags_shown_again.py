@@ -6,12 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.definition import ColumnDefinition, PolicyDefinition
+from lakeguard_sdk.core.enums import Layer, PolicyType
 from lakeguard_sdk.errors import RollbackBlocked
-from lakeguard_sdk.words import Layer, PolicyType
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.planes import NUMBERS
-from tests.worlds.promises import DOUBLED, built, numbers, promise, revise, world
+from lakeguard_sdk.model.definitions import ColumnDefinition, PolicyDefinition
+from tests.support.lakes.policy_datasets import (
+    DOUBLED,
+    built,
+    numbers,
+    promise,
+    revise,
+    world,
+)
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state", "turned_clock")
 

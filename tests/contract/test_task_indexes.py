@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from lakeguard.dispatch.listing import list_tasks
-from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.jobs.deploying import Superseded, cancel_superseded
-from lakeguard.promotion.heart import Heart
-from lakeguard_sdk.words import TaskState
-from tests.worlds.job_graphs import deployed_world, job, revise
+from lakeguard.dispatch.task_list import list_tasks
+from lakeguard.promotion.context import Heart
+from lakeguard.scheduler.graph.deploy import Superseded, cancel_superseded
+from lakeguard.services.ports.jobs import EmbeddedJobs
+from lakeguard_sdk.core.enums import TaskState
+from tests.support.projects.job_graphs import deployed_world, job, revise
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

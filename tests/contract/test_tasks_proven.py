@@ -8,15 +8,22 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text
 
-from lakeguard.insight.verifying.history import history_findings
-from lakeguard.relay.attaching import attach
-from lakeguard.relay.rebuilding import Rebuild
+from lakeguard.insight.verification.history import history_findings
+from lakeguard.relay.attach import attach
+from lakeguard.relay.rebuild import Rebuild
 from lakeguard.relay.relay import Relay
 from lakeguard.state.database import Database
-from lakeguard.state.tables import tasks
-from lakeguard_sdk.words import TaskState
-from tests.worlds.databases import KINDS, discard, fresh_database
-from tests.worlds.queues import BUSY, DONE, WRONG, Queue, job, make_queue
+from lakeguard.state.schema import tasks
+from lakeguard_sdk.core.enums import TaskState
+from tests.support.databases.databases import KINDS, discard, fresh_database
+from tests.support.projects.queues import (
+    BUSY,
+    DONE,
+    WRONG,
+    Queue,
+    job,
+    make_queue,
+)
 
 LOST = {"lease_token", "lease_expires_at"}
 """What no ledger is told: who runs has to begin again."""

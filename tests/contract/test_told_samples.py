@@ -7,14 +7,19 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from lakeguard.relay.attaching import attach
-from lakeguard.relay.rebuilding import Rebuild
+from lakeguard.relay.attach import attach
+from lakeguard.relay.rebuild import Rebuild
 from lakeguard.state.database import Database
-from lakeguard.state.tables import data_quality_results
-from lakeguard_sdk.proof import FindingKind
-from tests.worlds.databases import discard, fresh_database
-from tests.worlds.proofs import ORG, ProvenLake
-from tests.worlds.sampled_runs import FAILS, WARNS, blocked_run, sampled_definitions
+from lakeguard.state.schema import data_quality_results
+from lakeguard_sdk.model.verification import FindingKind
+from tests.support.databases.databases import discard, fresh_database
+from tests.support.lakes.sampled_runs import (
+    FAILS,
+    WARNS,
+    blocked_run,
+    sampled_definitions,
+)
+from tests.support.lakes.verified_lakes import ORG, ProvenLake
 
 
 def now() -> datetime:

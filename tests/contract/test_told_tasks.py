@@ -9,18 +9,23 @@ from typing import Any
 
 import pytest
 
-from lakeguard.embedded.dispatch import EmbeddedDispatch
-from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.jobs.launching import launch
-from lakeguard.jobs.wishes import Cause, CauseKind, Wish
-from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.context import Heart
+from lakeguard.scheduler.launch.launch import launch
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.state.database import Database
-from lakeguard_sdk.dispatch import TaskRow
+from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import UnknownRun, UnknownTask
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import TaskState
-from tests.worlds.job_graphs import LOAD, REPORT, deployed_heart, world
+from lakeguard_sdk.model.run import Window
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.scheduling.tasks import TaskRow
+from tests.support.projects.job_graphs import (
+    LOAD,
+    REPORT,
+    deployed_heart,
+    world,
+)
 
 TOKEN = "ghp_" + "aB3dE6gH9jK2" * 3
 

@@ -6,21 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.definition import (
-    ColumnDefinition,
-    FromPython,
-    FromSql,
-)
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import (
-    Layer,
-    Outcome,
-    PolicyType,
-)
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.planes import NUMBERS
-from tests.worlds.promises import (
+from lakeguard_sdk.core.enums import Layer, Outcome, PolicyType
+from lakeguard_sdk.model.definitions import ColumnDefinition, FromPython, FromSql
+from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.policy_datasets import (
     DOUBLED,
     TOTALS,
     built,
@@ -30,6 +20,8 @@ from tests.worlds.promises import (
     revise,
     world,
 )
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state", "turned_clock")
 

@@ -8,16 +8,16 @@ import pytest
 from sqlalchemy import event
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.comparison import CheckTrend
-from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.measure import CountIf, measure_key
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import Failure, RunPlan
-from lakeguard_sdk.words import CheckKind, Outcome, Severity
-from tests.worlds.hand_work import compact_by_hand, evidence_of
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.promises import numbers, revise, world
+from lakeguard_sdk.core.enums import CheckKind, Outcome, Severity
+from lakeguard_sdk.expressions.measures import CountIf, measure_key
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.model.run import Failure, RunPlan
+from lakeguard_sdk.model.run_comparison import CheckTrend
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.policy_datasets import numbers, revise, world
+from tests.support.lakes.published_by_hand import compact_by_hand, evidence_of
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -10,18 +10,24 @@ from typing import Any
 
 import pytest
 
-from lakeguard.embedded.dispatch import EmbeddedDispatch
-from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.triggers import looking, statements
-from lakeguard.triggers.statements import last_completed
-from lakeguard.triggers.ticking import Watch, tick
-from lakeguard_sdk.dispatch import TaskReport
-from lakeguard_sdk.job import Ticked
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.words import TaskState
-from tests.worlds.databases import KINDS
-from tests.worlds.planes import NUMBERS
-from tests.worlds.triggered_jobs import OTHERS, Plane, counted_statements, job, make_plane
+from lakeguard.scheduler.triggers import file_watch, queries
+from lakeguard.scheduler.triggers.queries import last_completed
+from lakeguard.scheduler.triggers.tick import Watch, tick
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard.services.ports.jobs import EmbeddedJobs
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.scheduling.jobs import Ticked
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.scheduling.tasks import TaskReport
+from tests.support.databases.databases import KINDS
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.triggered_jobs import (
+    OTHERS,
+    Plane,
+    counted_statements,
+    job,
+    make_plane,
+)
 
 BOTH = f"{NUMBERS}, {OTHERS}"
 
@@ -157,13 +163,13 @@ def test_a_state_that_answers_slowly_makes_no_second_look(
     plane: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plane.apply(job("load", on_files="landing/*.csv"))
-    moment, ask = plane.patient(30), statements.cursors_in
+    moment, ask = plane.patient(30), queries.cursors_in
 
     def slowly(*asked: Any) -> dict[str, str]:
         moment[0] += 40
         return ask(*asked)
 
-    monkeypatch.setattr(statements, "cursors_in", slowly)
+    monkeypatch.setattr(queries, "cursors_in", slowly)
     land(plane, "landing/a.csv")
     assert plane.tick() == Ticked(settling=1)
     assert plane.tick() == Ticked(triggered=1), "forty seconds after the first"
@@ -201,15 +207,15 @@ def test_of_many_files_only_new_ones_and_some_of_the_rest_are_looked_at(
     plane: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A change of any of the rest is seen after as many turns as it takes to look at all."""
-    monkeypatch.setattr("lakeguard.triggers.looking.AGAIN_AT_ONCE", 2)
+    monkeypatch.setattr("lakeguard.scheduler.triggers.file_watch.AGAIN_AT_ONCE", 2)
     plane.apply(job("load", on_files="landing/*.csv"))
     for number in range(10):
         land(plane, f"landing/{number}.csv")
     assert plane.tick().triggered == 10
     plane.tick()
     looked: list[str] = []
-    look_at = looking._look_at
-    monkeypatch.setattr(looking, "_look_at", lambda *of: looked.append(of[1]) or look_at(*of))
+    look_at = file_watch._look_at
+    monkeypatch.setattr(file_watch, "_look_at", lambda *of: looked.append(of[1]) or look_at(*of))
     land(plane, "landing/new.csv")
     assert plane.tick().triggered == 1
     assert (len(looked), "landing/new.csv" in looked) == (3, True)
@@ -248,7 +254,7 @@ def test_a_file_waits_where_its_job_is_started_at_the_same_moment(
     plane.apply(job("load", on_files="landing/*.csv", overlap="skip"))
     land(plane, "landing/a.csv")
     with monkeypatch.context() as unseen:
-        unseen.setattr("lakeguard.triggers.files.under_way", lambda *_: frozenset())
+        unseen.setattr("lakeguard.scheduler.triggers.files.under_way", lambda *_: frozenset())
         by_hand = EmbeddedJobs(plane.heart).trigger("load", "ada")
         assert (by_hand.state, plane.tick()) == (TaskState.QUEUED, Ticked())
     assert plane.tasks() == []

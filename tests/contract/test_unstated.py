@@ -7,21 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.gate.grammar import parse_rule
-from lakeguard.gate.rules import define_rule
+from lakeguard.gate.rules.compile import define_rule
+from lakeguard.gate.rules.parse import parse_rule
 from lakeguard_sdk import Client
-from lakeguard_sdk.compaction import CompactionPlan
-from lakeguard_sdk.definition import ColumnDefinition
+from lakeguard_sdk.core.enums import LoadType, PolicyType
 from lakeguard_sdk.errors import NotApproved
-from lakeguard_sdk.evidence import StagedFile
-from lakeguard_sdk.measure import Aggregate, CountIf
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import LoadType, PolicyType
-from tests.worlds.hand_work import compacted_of, evidence_of, run_by_hand
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.promises import numbers, opened, promise, revise, world
+from lakeguard_sdk.expressions.measures import Aggregate, CountIf
+from lakeguard_sdk.model.definitions import ColumnDefinition
+from lakeguard_sdk.model.evidence import StagedFile
+from lakeguard_sdk.model.table_operations import CompactionPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.policy_datasets import (
+    numbers,
+    opened,
+    promise,
+    revise,
+    world,
+)
+from tests.support.lakes.published_by_hand import compacted_of, evidence_of, run_by_hand
+from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

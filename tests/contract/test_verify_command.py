@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import write_deltalake
 
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.projects import numbers_project
-from tests.worlds.terminal import Terminal
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.projects import numbers_project
+from tests.support.projects.terminal import Terminal
 
 
 def test_a_whole_project_and_one_that_was_written_past(tmp_path: Path) -> None:

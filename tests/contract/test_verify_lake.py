@@ -12,17 +12,23 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from lakeguard.relay.catalogue import BATCH, CHAIN, ORDINAL
+from lakeguard.relay.tables import BATCH, CHAIN, ORDINAL
 from lakeguard.state.database import Database
-from lakeguard_sdk.commits import PUBLISH_APP, log_file
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.proof import FindingKind as Kind
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.words import RunStatus
-from tests.worlds.hand_work import evidence_of
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.proofs import TABLE, ProvenLake, make_proven_lake, set_value, write_rows
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.delta_log import PUBLISH_APP, log_file
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.model.verification import FindingKind as Kind
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of
+from tests.support.lakes.verified_lakes import (
+    TABLE,
+    ProvenLake,
+    make_proven_lake,
+    set_value,
+    write_rows,
+)
+from tests.support.projects.planes import NUMBERS
 
 
 @pytest.fixture(scope="module")

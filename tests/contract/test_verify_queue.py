@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.relay.catalogue import CHAIN
+from lakeguard.relay.tables import CHAIN
 from lakeguard.state.database import Database
-from lakeguard_sdk.proof import FindingKind as Kind
-from tests.worlds.deaths import dying_at
-from tests.worlds.ledgers import tell
-from tests.worlds.proofs import ProvenLake, make_proven_lake
+from lakeguard_sdk.model.verification import FindingKind as Kind
+from tests.support.fakes.killed_at import dying_at
+from tests.support.lakes.ledgers import tell
+from tests.support.lakes.verified_lakes import ProvenLake, make_proven_lake
 
 
 @pytest.fixture(scope="module")

@@ -9,16 +9,22 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from lakeguard.insight.replaying import Replayer
-from lakeguard.state import facts
+from lakeguard.insight.history.replay import Replayer
+from lakeguard.state import outbox
 from lakeguard.state.database import Database
-from lakeguard.state.tables import documents
-from lakeguard_sdk.decision import CaseHashes, Ruling
-from lakeguard_sdk.proof import FindingKind
-from lakeguard_sdk.proof import FindingKind as Kind
-from tests.worlds.ledgers import document_rows, now
-from tests.worlds.planes import NUMBERS
-from tests.worlds.proofs import ORG, TABLE, ProvenLake, make_proven_lake, set_value
+from lakeguard.state.schema import documents
+from lakeguard_sdk.model.decision import CaseHashes, Ruling
+from lakeguard_sdk.model.verification import FindingKind
+from lakeguard_sdk.model.verification import FindingKind as Kind
+from tests.support.lakes.ledgers import document_rows, now
+from tests.support.lakes.verified_lakes import (
+    ORG,
+    TABLE,
+    ProvenLake,
+    make_proven_lake,
+    set_value,
+)
+from tests.support.projects.planes import NUMBERS
 
 
 @pytest.fixture
@@ -38,7 +44,7 @@ def test_a_lake_that_nobody_touched_is_proven(lake: ProvenLake) -> None:
 
 def test_what_waits_is_no_difference(lake: ProvenLake) -> None:
     with lake.database.write() as connection:
-        facts.record(connection, documents, document_rows(["sha256:x"]), now())
+        outbox.record(connection, documents, document_rows(["sha256:x"]), now())
     assert Kind.ROW not in lake.found()
 
 
@@ -109,7 +115,7 @@ def test_nobody_waits_for_a_decision_to_be_made_again(
     def decide_and_write(self: Replayer, case: CaseHashes, at: datetime, semantics: int) -> Ruling:
         with lake.database.write() as connection:
             names = [f"sha256:{next(written)}"]
-            facts.record(connection, documents, document_rows(names), now())
+            outbox.record(connection, documents, document_rows(names), now())
         return decide_again(self, case, at, semantics)
 
     monkeypatch.setattr(Replayer, "decide_again", decide_and_write)

@@ -6,15 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.cli.views.invalidations import invalidation_lines
-from lakeguard.embedded.operations import EmbeddedOperations
-from lakeguard_sdk.definition import Definitions, JobDefinition, PolicyDefinition, SourceDefinition
-from lakeguard_sdk.invalidation import InvalidationRow, Reason
-from lakeguard_sdk.names import DatasetName, Layer
-from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.run import Failure
-from lakeguard_sdk.words import PolicyType, SourceFormat, TaskState
-from tests.worlds.partitioned_numbers import (
+from lakeguard.cli.rendering.invalidations import invalidation_lines
+from lakeguard.services.ports.operations import EmbeddedOperations
+from lakeguard_sdk.core.dataset_name import DatasetName, Layer
+from lakeguard_sdk.core.enums import PolicyType, SourceFormat, TaskState
+from lakeguard_sdk.model.definitions import (
+    Definitions,
+    JobDefinition,
+    PolicyDefinition,
+    SourceDefinition,
+)
+from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.run import Failure
+from lakeguard_sdk.scheduling.invalidations import InvalidationRow, Reason
+from tests.support.lakes.partitioned_numbers import (
     BRONZE,
     GOLD,
     SILVER,
@@ -24,8 +29,8 @@ from tests.worlds.partitioned_numbers import (
     project,
     publish,
 )
-from tests.worlds.planes import Clock
-from tests.worlds.triggered_jobs import counted_statements
+from tests.support.projects.planes import Clock
+from tests.support.projects.triggered_jobs import counted_statements
 
 pytestmark = pytest.mark.usefixtures("each_state")
 JANUARY = Reach(partitions=("month=2026-01",))
@@ -129,7 +134,7 @@ def test_a_run_that_begins_at_the_same_moment_is_waited_for(
     """After the turn has seen that nothing is in the way."""
     row = client.operations.invalidate(BRONZE, JANUARY, Reason.CORRECTION)
     with monkeypatch.context() as unseen:
-        unseen.setattr("lakeguard.jobs.reconciling.held_back", lambda *_: {})
+        unseen.setattr("lakeguard.scheduler.invalidations.reconcile.held_back", lambda *_: {})
         other = client.jobs.trigger("build_bronze", "ada")
         assert client.operations.reconcile() == 0
     assert held(client, row, BRONZE)

@@ -9,18 +9,23 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.decision import CheckResult, Decision
-from lakeguard_sdk.definition import Definitions, PolicyDefinition, RuleDefinition
+from lakeguard_sdk.core.enums import (
+    Enforcement,
+    LoadType,
+    Outcome,
+    PolicyType,
+    Severity,
+)
 from lakeguard_sdk.errors import NotWaivable, UnknownCheck, UnknownWaiver, WaiverInvalid
-from lakeguard_sdk.measure import CountIf, measure_key
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.waiver import WaiverRow
-from lakeguard_sdk.words import Enforcement, LoadType, Outcome, PolicyType, Severity
-from tests.worlds.hand_work import evidence_of
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS, Clock, numbers_definitions
-from tests.worlds.projects import make_project
+from lakeguard_sdk.expressions.measures import CountIf, measure_key
+from lakeguard_sdk.model.decision import CheckResult, Decision, WaiverRow
+from lakeguard_sdk.model.definitions import Definitions, PolicyDefinition, RuleDefinition
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of
+from tests.support.projects.planes import NUMBERS, Clock, numbers_definitions
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

@@ -6,14 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.definition import JobDefinition
+from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import TaskCanceled
-from lakeguard_sdk.invalidation import End, InvalidationRow, Reason
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.run import Failure
-from lakeguard_sdk.words import TaskState
-from tests.worlds.partitioned_numbers import BRONZE, Client, dataset, project, publish
+from lakeguard_sdk.model.definitions import JobDefinition
+from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.run import Failure
+from lakeguard_sdk.scheduling.invalidations import End, InvalidationRow, Reason
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.partitioned_numbers import (
+    BRONZE,
+    Client,
+    dataset,
+    project,
+    publish,
+)
 
 pytestmark = pytest.mark.usefixtures("each_state")
 JANUARY = Reach(partitions=("month=2026-01",))

@@ -12,21 +12,28 @@ from typing import Any
 
 import pytest
 
-from lakeguard.work import Attempt, Ending, Told
-from lakeguard.work.captured_log import log_place
-from lakeguard.work.keeping import keep_once
+from lakeguard.worker import Attempt, Ending, Told
+from lakeguard.worker.heartbeat import keep_once
+from lakeguard.worker.job_log import log_place
 from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.definition import JobDefinition
-from lakeguard_sdk.dispatch import TaskReport
+from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import StateShut, StateUnavailable
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunTicket
-from lakeguard_sdk.task_token import ticket_of
-from lakeguard_sdk.words import TaskState
-from tests.worlds.assignments import write_job
-from tests.worlds.receivers import SECRET, receiver
-from tests.worlds.working import job_project, loop_of, python_job, task_of, why, work
+from lakeguard_sdk.model.definitions import JobDefinition
+from lakeguard_sdk.model.run import RunTicket
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.scheduling.task_token import ticket_of
+from lakeguard_sdk.scheduling.tasks import TaskReport
+from tests.support.fakes.webhook_receiver import SECRET, receiver
+from tests.support.projects.assignments import write_job
+from tests.support.projects.worker_jobs import (
+    job_project,
+    loop_of,
+    python_job,
+    task_of,
+    why,
+    work,
+)
 
 on_each_state = pytest.mark.usefixtures("each_state")
 """What asks the State for more than others do."""
@@ -225,7 +232,7 @@ on_each_absence = pytest.mark.parametrize("kind", [StateUnavailable, StateShut])
 def test_a_worker_waits_for_a_state_that_is_away(
     kind: type[StateUnavailable], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lakeguard.work.pauses.BACKOFF", Backoff(first=0.02))
+    monkeypatch.setattr("lakeguard.worker.backoff.BACKOFF", Backoff(first=0.02))
     client = job_project(tmp_path, python_job())
     write_job(tmp_path, "pass", "nightly")
     task_of(client)
@@ -241,7 +248,7 @@ def test_a_worker_waits_for_a_state_that_is_away(
 def test_what_was_done_while_nobody_listened_is_told_later(
     kind: type[StateUnavailable], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lakeguard.work.pauses.BACKOFF", Backoff(first=0.02))
+    monkeypatch.setattr("lakeguard.worker.backoff.BACKOFF", Backoff(first=0.02))
     client = job_project(tmp_path, python_job())
     write_job(tmp_path, "pass", "nightly")
     task = task_of(client)

@@ -6,19 +6,29 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry import kind_invariants
+from lakeguard.registry.validation import kind_invariants
+from lakeguard.scheduler.triggers.tick import tick
 from lakeguard.state.database import Database
-from lakeguard.triggers.ticking import tick
-from lakeguard_sdk.definition import JobDefinition
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.words import TaskState
-from tests.worlds.databases import KINDS
-from tests.worlds.job_graphs import LOAD, REPORT, deployed_world, revise
-from tests.worlds.planes import NUMBERS
-from tests.worlds.queues import BUSY, Queue, job, make_queue
-from tests.worlds.triggered_jobs import job as triggered
-from tests.worlds.triggered_jobs import make_plane
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.model.definitions import JobDefinition
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.databases.databases import KINDS
+from tests.support.projects.job_graphs import (
+    LOAD,
+    REPORT,
+    deployed_world,
+    revise,
+)
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.queues import (
+    BUSY,
+    Queue,
+    job,
+    make_queue,
+)
+from tests.support.projects.triggered_jobs import job as triggered
+from tests.support.projects.triggered_jobs import make_plane
 
 BLOCKED = TaskState.BLOCKED
 NO_NUMBER = "write a number from 1 to 1,000"

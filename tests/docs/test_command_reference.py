@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from lakeguard.cli.catalogue import COMMANDS
+from lakeguard.cli.command_registry import COMMANDS
 from lakeguard.cli.main import cli
 
 TEXT = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")

@@ -8,25 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry import (
+from lakeguard.registry.files import (
     builds,
-    catalogue,
     columns,
     datasets,
     jobs,
     loads,
     policies,
-    profiles,
+    rule_catalog,
     rules,
     source_options,
-    sources,
-    targets,
+    sources_and_targets,
+)
+from lakeguard.registry.files import (
+    policies as profiles,
 )
 from lakeguard.registry.kinds import FOLDERS
 from lakeguard.settings import ENV_KEYS, ENV_VARIABLE, TOP_KEYS, load_settings
-from lakeguard_sdk.load import Load, load_columns
-from lakeguard_sdk.schema import TYPE_WORDS
-from lakeguard_sdk.words import (
+from lakeguard_sdk.core.enums import (
     BUILT_IN_PROFILES,
     CSV_ENCODINGS,
     Deletes,
@@ -42,7 +41,9 @@ from lakeguard_sdk.words import (
     SourceFormat,
     TargetFormat,
 )
-from tests.worlds.definition_folders import load
+from lakeguard_sdk.model.load import Load, load_columns
+from lakeguard_sdk.types.schema import TYPE_WORDS
+from tests.support.projects.definition_folders import load
 
 DOCS = Path(__file__).parents[2] / "docs"
 DEFINITIONS = (DOCS / "definitions.md").read_text("utf-8")
@@ -54,15 +55,15 @@ KEYS = {
     "`load`": (*loads.KEYS, *LoadType),
     "`rules`": rules.KEYS,
     "Sources": (
-        *sources.KEYS,
+        *sources_and_targets.SOURCE_KEYS,
         *{key for known in source_options.OPTIONS.values() for key in known},
     ),
-    "Targets": targets.KEYS,
-    "`sources`": targets.MAPPING_KEYS,
+    "Targets": sources_and_targets.TARGET_KEYS,
+    "`sources`": sources_and_targets.MAPPING_KEYS,
     "Jobs": jobs.KEYS,
-    "Schema profiles": profiles.KEYS,
-    "Catalogue rules": catalogue.KEYS,
-    "Policies": policies.KEYS,
+    "Schema profiles": profiles.PROFILE_KEYS,
+    "Catalogue rules": rule_catalog.KEYS,
+    "Policies": policies.POLICY_KEYS,
 }
 OTHERS = [builds.FRAME, *loads.ALIASES, *datasets.SCHEMA_KEYS, *BUILT_IN_PROFILES]
 WORDS = [

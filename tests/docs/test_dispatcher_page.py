@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.embedded.loops import other_loops
-from lakeguard.events.book import event_messenger
-from lakeguard.jobs.known_runs import KnownRuns
+from lakeguard.notifications.events.store import event_messenger
+from lakeguard.scheduler.invalidations.run_cache import KnownRuns
+from lakeguard.scheduler.triggers.cron import MOST, PUNCTUAL
+from lakeguard.scheduler.triggers.external_events import LONGEST_VALUE, MOST_BYTES, MOST_VALUES
+from lakeguard.scheduler.triggers.file_watch import AGAIN_AT_ONCE
+from lakeguard.scheduler.triggers.tick import Watch, _loops
+from lakeguard.scheduler.triggers.triggerable_jobs import read_roster
+from lakeguard.services.ports.loops import other_loops
 from lakeguard.settings import DispatchSettings
-from lakeguard.triggers.catching_up import MOST, PUNCTUAL
-from lakeguard.triggers.looking import AGAIN_AT_ONCE
-from lakeguard.triggers.roster import read_roster
-from lakeguard.triggers.shapes import LONGEST_VALUE, MOST_BYTES, MOST_VALUES
-from lakeguard.triggers.ticking import Watch, _loops
-from lakeguard_sdk.cron import WORDS
-from lakeguard_sdk.event_patterns import _OPERATORS, pattern_problems
-from tests.worlds.triggered_jobs import make_plane
+from lakeguard_sdk.scheduling.cron import WORDS
+from lakeguard_sdk.scheduling.event_patterns import _OPERATORS, pattern_problems
+from tests.support.projects.triggered_jobs import make_plane
 
 PAGE = (Path(__file__).parents[2] / "docs" / "dispatcher.md").read_text("utf-8")
 

@@ -14,11 +14,11 @@ import yaml
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
-from lakeguard.registry.exporting import definition_files
-from lakeguard_sdk.definition import Definitions
-from tests.worlds.any_definitions import definitions
-from tests.worlds.definition_folders import SHOP, mistakes
-from tests.worlds.examples import examples
+from lakeguard.registry.editing.export import definition_files
+from lakeguard_sdk.model.definitions import Definitions
+from tests.support.examples import examples
+from tests.support.projects.definition_folders import SHOP, mistakes
+from tests.support.strategies.definitions import definitions
 from tools.docs.editor_schema import editor_schema
 
 ROOT = Path(__file__).parents[2]

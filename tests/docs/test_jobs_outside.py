@@ -11,16 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.inbox.routes import LARGEST, PATHS
-from lakeguard.inbox.signing import FRESH_SECONDS
-from lakeguard.promotion.heart import Heart
-from lakeguard_sdk.dispatch import Output, TaskAnswer, TaskReport
+from lakeguard.http.routes import FRESH_SECONDS, LARGEST, PATHS
+from lakeguard.promotion.context import Heart
 from lakeguard_sdk.errors import BadToken, OutputThere, ReportedOtherwise, ReportRefused
-from lakeguard_sdk.run import Failure
-from lakeguard_sdk.task_token import token_of
-from tests.worlds.begun_tasks import begin, make_heart, submit
-from tests.worlds.databases import fresh_database
-from tests.worlds.doors import SECRET, ask, door
+from lakeguard_sdk.model.run import Failure
+from lakeguard_sdk.scheduling.task_token import token_of
+from lakeguard_sdk.scheduling.tasks import Output, TaskAnswer, TaskReport
+from tests.support.databases.databases import fresh_database
+from tests.support.fakes.http_clients import SECRET, ask, door
+from tests.support.projects.running_tasks import begin, make_heart, submit
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "jobs-outside.md").read_text("utf-8")

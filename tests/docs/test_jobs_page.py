@@ -10,13 +10,13 @@ import click
 import pytest
 
 from lakeguard.cli.main import cli
-from lakeguard.registry.documents import read_document
-from lakeguard.registry.findings import Findings
-from lakeguard.registry.job_controls import ALIASES, KEYS, read_controls
-from lakeguard.registry.jobs import read_job
+from lakeguard.registry.files.job_settings import ALIASES, KEYS, read_controls
+from lakeguard.registry.files.jobs import read_job
+from lakeguard.registry.text.problems import Findings
+from lakeguard.registry.text.yaml_documents import read_document
 from lakeguard_sdk import errors
 from lakeguard_sdk.errors import LaunchRefused
-from lakeguard_sdk.job import CatchUp, JobControls, Overlap
+from lakeguard_sdk.scheduling.jobs import CatchUp, JobControls, Overlap
 
 PAGE = (Path(__file__).parents[2] / "docs" / "jobs.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 import pytest
 
-from lakeguard.cli.catalogue import COMMANDS
+from lakeguard.cli.command_registry import COMMANDS
 from lakeguard.cli.main import cli
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "packages/lakeguard/src/lakeguard/cli/template"

@@ -7,11 +7,11 @@ import re
 import pytest
 
 from lakeguard.gate.policies import parse_policy, policy_text
-from lakeguard.gate.policy_form import PolicyKind
-from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
-from lakeguard.gate.rule_type import RuleType
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
-from lakeguard_sdk.words import PolicyType
+from lakeguard.gate.policy_types.catalog import POLICY_KINDS
+from lakeguard.gate.policy_types.policy_form import PolicyKind
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
+from lakeguard.gate.rule_types.rule_type import RuleType
+from lakeguard_sdk.core.enums import PolicyType
 from tests.unit.gate.cases import rule
 from tools.docs.rules_and_policies import policies_reference, rules_reference
 

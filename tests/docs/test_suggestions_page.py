@@ -12,13 +12,13 @@ import pytest
 from deltalake import DeltaTable
 
 from demo.suggested import LOOKED_AT, PAGE, flights_suggestions, flights_table, listed, parts
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
-from lakeguard.insight.suggesting import Suggestion, tried
-from lakeguard.insight.suggesting.suggestion import Draft
-from lakeguard_sdk.sketch import SourceSketch
-from lakeguard_sdk.words import Outcome
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
+from lakeguard.insight.suggestions import Suggestion, tried
+from lakeguard.insight.suggestions.suggestion import Draft
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.model.source_preview import SourceSketch
 from openlaketx.engine.delta_table import schema_of
-from tests.worlds.suggested_rows import Rows
+from tests.support.cases.suggestions import Rows
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, text
 
-from lakeguard.relay.catalogue import ledger_tables
+from lakeguard.relay.tables import ledger_tables
 from lakeguard.state.database import Database
-from lakeguard.state.metadata import MUTABLE_COLUMNS, QUEUES
-from lakeguard.state.tables import metadata
-from lakeguard.state.view_metadata import view_metadata
+from lakeguard.state.schema import metadata
+from lakeguard.state.tables.metadata import MUTABLE_COLUMNS, QUEUES
+from lakeguard.state.views.view_metadata import view_metadata
 from tests.migration.listing import listing
 from tests.migration.seed_tables import SEED_TABLES
 from tools.docs.table_notes import NOTES

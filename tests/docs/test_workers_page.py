@@ -6,19 +6,19 @@ import ast
 import re
 from pathlib import Path
 
-from lakeguard.registry.job_controls import controls_of
-from lakeguard.registry.loading import load_folder
-from lakeguard.work.attempt import Attempt
-from lakeguard.work.environment import PASSED, job_environment
-from lakeguard.work.http_call import call_body
-from lakeguard.work.loop import Told
-from lakeguard_sdk.canonical import canonical_json
+from lakeguard.registry.files.job_settings import controls_of
+from lakeguard.registry.load_folder import load_folder
+from lakeguard.worker.attempt import Attempt
+from lakeguard.worker.http_job import call_body
+from lakeguard.worker.loop import Told
+from lakeguard.worker.python_job import PASSED, job_environment
+from lakeguard_sdk.core.canonical_json import canonical_json
+from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.errors import error_classes
-from lakeguard_sdk.json_texts import read_json
-from lakeguard_sdk.python_job import Job
-from lakeguard_sdk.words import TaskKind
-from tests.worlds.assignments import attempt_of
-from tests.worlds.definition_folders import write_folder
+from lakeguard_sdk.expressions.json_values import read_json
+from lakeguard_sdk.scheduling.python_job import Job
+from tests.support.projects.assignments import attempt_of
+from tests.support.projects.definition_folders import write_folder
 
 TEXT = (Path(__file__).parents[2] / "docs" / "workers.md").read_text("utf-8")
 WORDS = set(re.findall(r"`([^`\n]+)`", TEXT))

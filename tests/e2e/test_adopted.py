@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from tests.worlds.foreign_tables import fingerprint
-from tests.worlds.terminal import Terminal
+from tests.support.lakes.foreign_tables import fingerprint
+from tests.support.projects.terminal import Terminal
 
 
 @pytest.fixture

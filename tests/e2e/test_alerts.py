@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.channels import SECRET_VARIABLE, file_channel, lines_of, webhook
-from tests.worlds.receivers import SECRET, receiver
-from tests.worlds.terminal import Terminal
+from tests.support.fakes.webhook_receiver import SECRET, receiver
+from tests.support.projects.alert_channels import (
+    SECRET_VARIABLE,
+    file_channel,
+    lines_of,
+    webhook,
+)
+from tests.support.projects.terminal import Terminal
 
 pytestmark = pytest.mark.spark
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.terminal import Terminal
+from tests.support.projects.terminal import Terminal
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.spark

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.terminal import Terminal
+from tests.support.projects.terminal import Terminal
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.spark
@@ -168,7 +168,7 @@ def test_no_variable_lets_the_violating_batch_in(
 def test_an_interrupted_run_ends_cleanly(walked: Terminal) -> None:
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "tests.faults.mortal_command", "SIGINT", "stage.written"),
+            *(sys.executable, "-m", "tests.faults.killed_command", "SIGINT", "stage.written"),
             *("--project", str(walked.folder), "run", "gold.revenue_daily"),
         ],
         cwd=ROOT,

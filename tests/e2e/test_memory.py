@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.terminal import Terminal
+from tests.support.projects.terminal import Terminal
 
 pytestmark = pytest.mark.spark
 BLOCKED = 3

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.worlds.definition_folders import write_folder
-from tests.worlds.terminal import Terminal
+from tests.support.projects.definition_folders import write_folder
+from tests.support.projects.terminal import Terminal
 
 pytestmark = pytest.mark.spark
 

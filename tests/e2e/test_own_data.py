@@ -12,7 +12,7 @@ import duckdb
 import pytest
 from deltalake import DeltaTable
 
-from tests.worlds.terminal import Terminal
+from tests.support.projects.terminal import Terminal
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.spark
@@ -102,7 +102,7 @@ def test_ctrl_c_ends_every_run_and_the_next_command_finds_none_left(lake: Termin
         )
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "tests.faults.mortal_command", "SIGINT", "stage.written"),
+            *(sys.executable, "-m", "tests.faults.killed_command", "SIGINT", "stage.written"),
             *("--project", str(lake.folder), "run", "bronze.returns", "bronze.visits"),
             *("--jobs", "2"),
         ],

@@ -10,14 +10,19 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.definition import Definitions
+from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import Fenced
-from lakeguard_sdk.words import TaskState
-from tests.faults import mortal_worker
-from tests.faults.mortal_worker import AFTER, BEFORE, COMMITS, DURING
+from lakeguard_sdk.model.definitions import Definitions
+from tests.faults import killed_worker
+from tests.faults.killed_worker import (
+    AFTER,
+    BEFORE,
+    COMMITS,
+    DURING,
+)
 from tests.faults.test_killed import NEWBORN
-from tests.worlds.hand_work import shown
-from tests.worlds.job_projects import (
+from tests.support.lakes.published_by_hand import shown
+from tests.support.projects.jobs import (
     DONE,
     JOB,
     assert_books,
@@ -28,10 +33,10 @@ from tests.worlds.job_projects import (
     trigger,
     work_off,
 )
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import states_of
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import states_of
 
-NEWBORN.set_forkserver_preload(["tests.faults.mortal", "tests.faults.mortal_worker"])
+NEWBORN.set_forkserver_preload(["tests.faults.killed_process", "tests.faults.killed_worker"])
 PATIENCE_SECONDS = 20.0
 WORKER = (
     *(("claim", point) for point in (*COMMITS, "task.claimed")),
@@ -47,7 +52,7 @@ def _on_a_server() -> Iterator[None]:
 
 
 def kill(folder: Path, act: str, point: str, said: str = "") -> None:
-    process = NEWBORN.Process(target=mortal_worker.main, args=(str(folder), act, point, said))
+    process = NEWBORN.Process(target=killed_worker.main, args=(str(folder), act, point, said))
     process.start()
     process.join(timeout=60)
     assert process.exitcode == -signal.SIGKILL, (act, point)

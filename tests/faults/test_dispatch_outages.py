@@ -15,15 +15,21 @@ import pytest
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
 from lakeguard_sdk import Client, connect
+from lakeguard_sdk.core.enums import RunStatus, TaskState
 from lakeguard_sdk.errors import Fenced, MoveError, StateUnavailable
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.words import RunStatus, TaskState
-from tests.faults import enduring_worker
-from tests.faults.enduring_worker import GO, HELD, LONG, POISON
+from lakeguard_sdk.model.run import RunPlan
+from tests.faults import long_running_worker
+from tests.faults.long_running_worker import (
+    GO,
+    HELD,
+    LONG,
+    POISON,
+)
 from tests.faults.test_killed import NEWBORN
-from tests.worlds.databases import Server
-from tests.worlds.hand_work import evidence_of, run_by_hand, shown
-from tests.worlds.job_projects import (
+from tests.support.databases.databases import Server
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import evidence_of, run_by_hand, shown
+from tests.support.projects.jobs import (
     JOB,
     SHORT,
     assert_books,
@@ -34,11 +40,10 @@ from tests.worlds.job_projects import (
     trigger,
     work_off,
 )
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import ELSEWHERE, NUMBERS
-from tests.worlds.projects import states_of
+from tests.support.projects.planes import ELSEWHERE, NUMBERS
+from tests.support.projects.projects import states_of
 
-NEWBORN.set_forkserver_preload(["tests.faults.mortal", "tests.faults.enduring_worker"])
+NEWBORN.set_forkserver_preload(["tests.faults.killed_process", "tests.faults.long_running_worker"])
 PATIENCE_SECONDS = 40.0
 END_ALL = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -84,7 +89,9 @@ def workers(folder: Path, count: int = 1, slots: int = 2) -> Iterator[None]:
 
 
 def _started(folder: Path, slots: int) -> BaseProcess:
-    process = NEWBORN.Process(target=enduring_worker.main, args=(str(folder), slots), daemon=True)
+    process = NEWBORN.Process(
+        target=long_running_worker.main, args=(str(folder), slots), daemon=True
+    )
     process.start()
     return process
 

@@ -17,10 +17,10 @@ from typing import IO
 import pytest
 
 from lakeguard.cli.main import answered
-from lakeguard_sdk.definition import Definitions
-from tests.worlds.databases import KINDS, shared_server
-from tests.worlds.projects import make_project, states_of
-from tests.worlds.triggered_jobs import job
+from lakeguard_sdk.model.definitions import Definitions
+from tests.support.databases.databases import KINDS, shared_server
+from tests.support.projects.projects import make_project, states_of
+from tests.support.projects.triggered_jobs import job
 
 PATIENCE_SECONDS = 60.0
 COMMAND = ("-m", "lakeguard.cli.main")

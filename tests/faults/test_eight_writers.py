@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import connect
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.core.enums import RunStatus
 from tests.faults import writer
 from tests.faults.test_killed import NEWBORN
-from tests.worlds.databases import KINDS
-from tests.worlds.hand_work import run_by_hand, shown
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import numbers_project, states_of
+from tests.support.databases.databases import KINDS
+from tests.support.lakes.published_by_hand import run_by_hand, shown
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import numbers_project, states_of
 
 WRITERS = 8
 

@@ -11,17 +11,17 @@ from deltalake import DeltaTable
 from sqlalchemy import create_engine, text
 
 from lakeguard_sdk import Client, connect
+from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.errors import FilesRemoved
-from lakeguard_sdk.faultpoints import POINTS
-from lakeguard_sdk.words import LoadType, RunStatus
-from tests.faults import mortal
-from tests.worlds.hand_work import compact_by_hand, run_by_hand, shown
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import numbers_project
+from lakeguard_sdk.storage.fault_points import POINTS
+from tests.faults import killed_process
+from tests.support.lakes.published_by_hand import compact_by_hand, run_by_hand, shown
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import numbers_project
 
 NEWBORN = multiprocessing.get_context("forkserver")
 """Real processes that start with everything imported and nothing else."""
-NEWBORN.set_forkserver_preload(["tests.faults.mortal"])
+NEWBORN.set_forkserver_preload(["tests.faults.killed_process"])
 FENCE = ("reap.judged", "fence.before_commit", "fence.committed")
 RESTORE = ("restore.before_commit", "restore.committed")
 MAINTENANCE = ("maintain.told", "maintain.removed")
@@ -63,7 +63,7 @@ LANDED = ("publish.committed", "publish.synced", "complete.before", "complete.re
 
 
 def kill_at(folder: Path, point: str, act: str) -> None:
-    process = NEWBORN.Process(target=mortal.main, args=(str(folder), point, act))
+    process = NEWBORN.Process(target=killed_process.main, args=(str(folder), point, act))
     process.start()
     process.join(timeout=120)
     assert process.exitcode == -signal.SIGKILL, point

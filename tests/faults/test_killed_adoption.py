@@ -8,11 +8,16 @@ import pytest
 from deltalake import DeltaTable
 
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.words import MoveKind, TaskState
+from lakeguard_sdk.core.enums import MoveKind, TaskState
 from tests.faults.test_killed import kill_at
-from tests.worlds.foreign_tables import adopt, fingerprint, foreign_project, numbers_in
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.planes import NUMBERS
+from tests.support.lakes.foreign_tables import (
+    adopt,
+    fingerprint,
+    foreign_project,
+    numbers_in,
+)
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.planes import NUMBERS
 
 BEFORE_THE_INTENT = ("run.opened", "measure.taken", "adopt.measured")
 AFTER_IT = ("decision.recorded", "intent.recorded", "adopt.before_commit")

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import connect
-from lakeguard_sdk.faultpoints import POINTS
-from tests.faults import mortal_messenger
+from lakeguard_sdk.storage.fault_points import POINTS
+from tests.faults import killed_sender
 from tests.faults.test_killed import NEWBORN
-from tests.worlds.channels import (
+from tests.support.databases.databases import KINDS
+from tests.support.fakes.webhook_receiver import SECRET, receiver
+from tests.support.projects.alert_channels import (
     SECRET_VARIABLE,
     block,
     blocking_world,
@@ -22,12 +24,10 @@ from tests.worlds.channels import (
     lines_of,
     webhook,
 )
-from tests.worlds.databases import KINDS
-from tests.worlds.projects import states_of
-from tests.worlds.receivers import SECRET, receiver
+from tests.support.projects.projects import states_of
 
 ALERTS = tuple(point for point in POINTS if point.startswith("alert."))
-NEWBORN.set_forkserver_preload(["tests.faults.mortal", "tests.faults.mortal_messenger"])
+NEWBORN.set_forkserver_preload(["tests.faults.killed_process", "tests.faults.killed_sender"])
 
 
 @pytest.fixture(autouse=True, params=KINDS)
@@ -39,7 +39,7 @@ def _each_state(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 def kill_at(folder: Path, point: str) -> None:
     arguments = (str(folder), SECRET, point, 1, str(folder / "errors"))
-    process = NEWBORN.Process(target=mortal_messenger.main, args=arguments)
+    process = NEWBORN.Process(target=killed_sender.main, args=arguments)
     process.start()
     process.join(timeout=60)
     assert process.exitcode == -signal.SIGKILL, point

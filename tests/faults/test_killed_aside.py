@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.gate.grammar import parse_rule
-from lakeguard.gate.rules import define_rule
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.words import LoadType, RunStatus
-from tests.faults import mortal_aside
-from tests.worlds.loaded_tables import TABLE, LoadedTable
+from lakeguard.gate.rules.compile import define_rule
+from lakeguard.gate.rules.parse import parse_rule
+from lakeguard_sdk.core.enums import LoadType, RunStatus
+from lakeguard_sdk.model.load import Load
+from tests.faults import killed_quarantine
+from tests.support.lakes.loaded_tables import TABLE, LoadedTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 NEWBORN = multiprocessing.get_context("spawn")
@@ -26,7 +26,7 @@ LOADS = [Load(type=LoadType.APPEND), Load(type=LoadType.SNAPSHOT, keys=("id",))]
 
 
 def kill_at(folder: Path, point: str) -> None:
-    process = NEWBORN.Process(target=mortal_aside.main, args=(str(folder), point))
+    process = NEWBORN.Process(target=killed_quarantine.main, args=(str(folder), point))
     process.start()
     process.join(timeout=240)
     assert process.exitcode == -signal.SIGKILL, process.exitcode

@@ -12,20 +12,20 @@ from sqlalchemy import select, update
 
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
-from lakeguard.state.tables import job_schedules, tasks
+from lakeguard.state.schema import job_schedules, tasks
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.definition import Definitions
-from lakeguard_sdk.faultpoints import POINTS
-from tests.faults import mortal_dispatcher
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.storage.fault_points import POINTS
+from tests.faults import killed_dispatcher
 from tests.faults.test_killed import NEWBORN
-from tests.worlds.databases import KINDS
-from tests.worlds.projects import make_project, states_of
-from tests.worlds.triggered_jobs import body, job
+from tests.support.databases.databases import KINDS
+from tests.support.projects.projects import make_project, states_of
+from tests.support.projects.triggered_jobs import body, job
 
 DISPATCHER = tuple(point for point in POINTS if point.startswith("trigger."))
 LOOPS = (1, 2)
 """Schedules reach a point first, files second."""
-NEWBORN.set_forkserver_preload(["tests.faults.mortal", "tests.faults.mortal_dispatcher"])
+NEWBORN.set_forkserver_preload(["tests.faults.killed_process", "tests.faults.killed_dispatcher"])
 
 
 @pytest.fixture(autouse=True, params=KINDS)
@@ -36,7 +36,7 @@ def _each_state(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def kill_at(folder: Path, point: str, time: int, event: bytes | None = None) -> None:
     arguments = (str(folder), point, time, event)
-    process = NEWBORN.Process(target=mortal_dispatcher.main, args=arguments)
+    process = NEWBORN.Process(target=killed_dispatcher.main, args=arguments)
     process.start()
     process.join(timeout=60)
     assert process.exitcode == -signal.SIGKILL, point

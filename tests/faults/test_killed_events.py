@@ -7,11 +7,17 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import connect
-from lakeguard_sdk.faultpoints import POINTS
+from lakeguard_sdk.storage.fault_points import POINTS
 from tests.faults.test_killed_alerts import _each_state, kill_at
-from tests.worlds.channels import lines_of
-from tests.worlds.listeners import drained, file_listener, listened_world, publish, web_listener
-from tests.worlds.receivers import receiver
+from tests.support.fakes.webhook_receiver import receiver
+from tests.support.projects.alert_channels import lines_of
+from tests.support.projects.event_channels import (
+    drained,
+    file_listener,
+    listened_world,
+    publish,
+    web_listener,
+)
 
 __all__ = ["_each_state"]
 

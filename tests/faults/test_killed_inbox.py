@@ -11,21 +11,21 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from lakeguard.inbox import Inbox, parse_place, serve
+from lakeguard.http import Inbox, parse_place, serve
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
-from lakeguard.state.tables import output_materializations, task_results
+from lakeguard.state.schema import output_materializations, task_results
 from lakeguard_sdk import Client
-from lakeguard_sdk.definition import Definitions, JobDefinition
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunTicket
-from lakeguard_sdk.words import TaskState
-from tests.faults import mortal_inbox
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.model.definitions import Definitions, JobDefinition
+from lakeguard_sdk.model.run import RunTicket
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.faults import killed_http
 from tests.faults.test_killed import NEWBORN
-from tests.worlds.begun_tasks import DONE
-from tests.worlds.databases import KINDS
-from tests.worlds.doors import send_report
-from tests.worlds.projects import make_project, states_of
+from tests.support.databases.databases import KINDS
+from tests.support.fakes.http_clients import send_report
+from tests.support.projects.projects import make_project, states_of
+from tests.support.projects.running_tasks import DONE
 
 SWEEP = JobDefinition(
     job="sweep", type="python", config={"call": "jobs:main", "outputs": "swept"}
@@ -69,7 +69,7 @@ def test_a_report_is_taken_whole_or_not_at_all(
 ) -> None:
     ticket = begun(client)
     ours, theirs = Pipe()
-    process = NEWBORN.Process(target=mortal_inbox.main, args=(str(tmp_path), point, theirs))
+    process = NEWBORN.Process(target=killed_http.main, args=(str(tmp_path), point, theirs))
     process.start()
     assert ours.poll(60)
     with pytest.raises((http.client.HTTPException, OSError)):

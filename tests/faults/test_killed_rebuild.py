@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.scratch_places import remove_left_scratch
+from lakeguard_sdk.scheduling.scratch_folders import remove_left_scratch
 from openlaketx.rebuild import scratch_place
-from tests.faults import mortal_rebuild
+from tests.faults import killed_rebuild
 from tests.faults.test_killed import NEWBORN
-from tests.worlds.hand_work import run_by_hand, shown
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import numbers_project
+from tests.support.lakes.published_by_hand import run_by_hand, shown
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import numbers_project
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def places(folder: Path) -> list[Path]:
 def kill_one(folder: Path, meanwhile: Callable[[], object] = tuple) -> None:
     begun, ending = NEWBORN.Event(), NEWBORN.Event()
     process = NEWBORN.Process(
-        target=mortal_rebuild.main, args=(str(folder), table(folder), begun, ending)
+        target=killed_rebuild.main, args=(str(folder), table(folder), begun, ending)
     )
     process.start()
     assert begun.wait(60)

@@ -7,23 +7,30 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.relay.rebuilding import Rebuild
+from lakeguard.relay.rebuild import Rebuild
 from lakeguard.state.database import Database
-from lakeguard_sdk.faultpoints import POINTS
-from tests.faults import mortal_relay
+from lakeguard_sdk.storage.fault_points import POINTS
+from tests.faults import killed_relay
 from tests.faults.test_killed import NEWBORN
-from tests.worlds.databases import discard, fresh_database
-from tests.worlds.ledgers import ORG, assert_in_step, heard, now, relay_of, tell
+from tests.support.databases.databases import discard, fresh_database
+from tests.support.lakes.ledgers import (
+    ORG,
+    assert_in_step,
+    heard,
+    now,
+    relay_of,
+    tell,
+)
 
 RELAY = tuple(point for point in POINTS if point.startswith(("relay.", "ledger.", "owner.")))
 REBUILD = tuple(point for point in POINTS if point.startswith("rebuild."))
-NEWBORN.set_forkserver_preload(["tests.faults.mortal", "tests.faults.mortal_relay"])
+NEWBORN.set_forkserver_preload(["tests.faults.killed_process", "tests.faults.killed_relay"])
 
 
 def kill_at(database: Database, lake: Path, point: str, act: str) -> None:
     url = database.url.render_as_string(hide_password=False)
     arguments = (url, database.schema, str(lake), point, act)
-    process = NEWBORN.Process(target=mortal_relay.main, args=arguments)
+    process = NEWBORN.Process(target=killed_relay.main, args=arguments)
     process.start()
     process.join(timeout=120)
     assert process.exitcode == -signal.SIGKILL, point

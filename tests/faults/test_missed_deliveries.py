@@ -13,13 +13,13 @@ from lakeguard.cli.main import answered
 from lakeguard_sdk import Client
 from tests.faults.test_dispatch_outages import own_server as own_server
 from tests.faults.test_dispatcher_process import dispatching
-from tests.worlds.databases import KINDS, Server
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.live_numbers import TABLE, shown
-from tests.worlds.live_tables import VARIABLES, LiveSchema
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project, states_of
-from tests.worlds.served import served_numbers
+from tests.support.databases.databases import KINDS, Server
+from tests.support.lakes.delivered_numbers import TABLE, shown
+from tests.support.lakes.delivered_tables import VARIABLES, LiveSchema
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.postgresql_target import served_numbers
+from tests.support.projects.projects import make_project, states_of
 
 QUICK = {"tick_seconds": 1, "backoff_first_seconds": 1, "backoff_longest_seconds": 2}
 

@@ -6,10 +6,10 @@ import multiprocessing
 from pathlib import Path
 
 from lakeguard_sdk import connect
-from lakeguard_sdk.words import RunStatus
-from tests.worlds.hand_work import run_by_hand, shown
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import numbers_project
+from lakeguard_sdk.core.enums import RunStatus
+from tests.support.lakes.published_by_hand import run_by_hand, shown
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import numbers_project
 
 PUBLISHERS, RUNS = 3, 4
 NEWBORN = multiprocessing.get_context("forkserver")

@@ -11,22 +11,27 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Table, func, select, update
 
-from lakeguard.state.tables import event_deliveries, job_schedules, md_jobs_revisions, tasks
-from lakeguard_sdk.definition import Definitions
+from lakeguard.state.schema import (
+    event_deliveries,
+    job_schedules,
+    md_jobs_revisions,
+    tasks,
+)
+from lakeguard_sdk.model.definitions import Definitions
 from tests.faults.test_dispatcher_process import PATIENCE_SECONDS, dispatching
-from tests.worlds.channels import SECRET_VARIABLE
-from tests.worlds.databases import KINDS
-from tests.worlds.job_projects import state_of
-from tests.worlds.listeners import web_listener
-from tests.worlds.projects import make_project, states_of
-from tests.worlds.receivers import SECRET, Receiver, receiver
-from tests.worlds.triggered_jobs import job
+from tests.support.databases.databases import KINDS
+from tests.support.fakes.webhook_receiver import SECRET, Receiver, receiver
+from tests.support.projects.alert_channels import SECRET_VARIABLE
+from tests.support.projects.event_channels import web_listener
+from tests.support.projects.jobs import state_of
+from tests.support.projects.projects import make_project, states_of
+from tests.support.projects.triggered_jobs import job
 
 HANGS = -1
 PATIENT = """\
 import sys
 from lakeguard.cli.main import call
-from lakeguard_sdk.signed_post import SignedPost
+from lakeguard_sdk.security.signed_webhook import SignedPost
 send = SignedPost.send
 SignedPost.send = lambda post, seconds, **more: send(post, 3600.0, **more)
 sys.exit(call(sys.argv[1:]))

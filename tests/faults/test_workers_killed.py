@@ -12,14 +12,19 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.words import TaskState
-from tests.faults import mortal_loop
+from lakeguard_sdk.core.enums import TaskState
+from tests.faults import killed_loop
 from tests.faults.test_killed import NEWBORN
-from tests.worlds.assignments import write_job
-from tests.worlds.projects import states_of
-from tests.worlds.working import job_project, python_job, task_of, work
+from tests.support.projects.assignments import write_job
+from tests.support.projects.projects import states_of
+from tests.support.projects.worker_jobs import (
+    job_project,
+    python_job,
+    task_of,
+    work,
+)
 
-NEWBORN.set_forkserver_preload(["tests.faults.mortal", "tests.faults.mortal_loop"])
+NEWBORN.set_forkserver_preload(["tests.faults.killed_process", "tests.faults.killed_loop"])
 SETTINGS = """
 [env.dev.dispatch]
 lease_seconds = 2
@@ -100,7 +105,7 @@ def test_a_worker_killed_about_its_job(tmp_path: Path, point: str) -> None:
     client, task = short_leases(tmp_path)
     if point != "job.started":
         (tmp_path / "go").touch()
-    process = NEWBORN.Process(target=mortal_loop.main, args=(str(tmp_path), point))
+    process = NEWBORN.Process(target=killed_loop.main, args=(str(tmp_path), point))
     process.start()
     process.join(PATIENCE_SECONDS)
     assert process.exitcode == -signal.SIGKILL
@@ -113,7 +118,7 @@ def test_a_worker_killed_about_its_job(tmp_path: Path, point: str) -> None:
 
 def test_a_worker_that_slept_past_its_lease_comes_too_late(tmp_path: Path) -> None:
     client, task = short_leases(tmp_path)
-    process = NEWBORN.Process(target=mortal_loop.main, args=(str(tmp_path), "never"))
+    process = NEWBORN.Process(target=killed_loop.main, args=(str(tmp_path), "never"))
     process.start()
     assert process.pid is not None
     child = int(wait_for(tmp_path / "pid 1"))

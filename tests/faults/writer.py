@@ -6,9 +6,10 @@ import os
 import random
 import signal
 
-from lakeguard_sdk import connect, faultpoints
+from lakeguard_sdk import connect
 from lakeguard_sdk.errors import LakeGuardError
-from tests.worlds.hand_work import run_by_hand
+from lakeguard_sdk.storage import fault_points
+from tests.support.lakes.published_by_hand import run_by_hand
 
 RUNS = 3
 
@@ -24,7 +25,7 @@ def main(folder: str, who: int) -> None:
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    faultpoints.listen(die)
+    fault_points.listen(die)
     client = connect(folder)
     for number in range(RUNS):
         try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.worlds.quick_engines import as_users_have_them
+from tests.support.quick_engines import as_users_have_them
 
 
 @pytest.fixture(autouse=True)

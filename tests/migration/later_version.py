@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from alembic.script import ScriptDirectory
 
-from lakeguard.state import migrating
+from lakeguard.state import migrate
 
 LATER = "0002"
 _MIGRATION = """
@@ -27,9 +27,9 @@ def upgrade():
 def install_later_version(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on ``Database.migrate`` brings a State to ``LATER``."""
     scripts = folder / "migrations"
-    shutil.copytree(Path(migrating.__file__).parent / "migrations", scripts)
+    shutil.copytree(Path(migrate.__file__).parent / "migrations", scripts)
     (scripts / "versions" / "0002_later.py").write_text(_MIGRATION)
     directory = ScriptDirectory(str(scripts))
-    monkeypatch.setattr("lakeguard.state.migrating.scripts", lambda: directory)
+    monkeypatch.setattr("lakeguard.state.migrate.scripts", lambda: directory)
     for module in ("migrating", "database"):
         monkeypatch.setattr(f"lakeguard.state.{module}.SCHEMA_HEAD", LATER)

@@ -13,19 +13,23 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateSchema
 
 from lakeguard.ledger.promotions import Way
-from lakeguard.state.column_types import UtcTime
+from lakeguard.state.append_only_triggers import guard_statements
 from lakeguard.state.database import Database
-from lakeguard.state.facts import record
-from lakeguard.state.guards import guard_statements
-from lakeguard.state.head import SCHEMA_HEAD
-from lakeguard.state.metadata import MUTABLE_COLUMNS, QUEUES
-from lakeguard.state.migrating import create_views, scripts
-from lakeguard.state.tables import documents, metadata, promotion_status, tasks
-from lakeguard.state.views import view_metadata
+from lakeguard.state.migrate import create_views, scripts
+from lakeguard.state.outbox import record
+from lakeguard.state.schema import (
+    documents,
+    metadata,
+    promotion_status,
+    tasks,
+)
+from lakeguard.state.schema_revision import SCHEMA_HEAD
+from lakeguard.state.tables.metadata import MUTABLE_COLUMNS, QUEUES, UtcTime
+from lakeguard.state.views.views import view_metadata
 from lakeguard_sdk.errors import StateMismatch, StateMissing, StateUnavailable
 from tests.migration.listing import listing, parts_of
 from tests.migration.seed_tables import SEED_TABLES
-from tests.worlds.databases import Server, discard, fresh_database
+from tests.support.databases.databases import Server, discard, fresh_database
 
 
 @pytest.fixture

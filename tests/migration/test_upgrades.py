@@ -10,7 +10,7 @@ from sqlalchemy import inspect, text
 from sqlalchemy.exc import IntegrityError
 
 from lakeguard.state.database import Database
-from lakeguard.state.views import view_metadata
+from lakeguard.state.views.views import view_metadata
 from lakeguard_sdk.errors import StateMismatch
 from tests.migration.later_version import LATER, install_later_version
 

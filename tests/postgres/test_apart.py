@@ -8,21 +8,26 @@ import pytest
 
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import DeliveryFailed, NotApart
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.role_mark import ASK, role_mark
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.model.delivery import ASK, role_mark
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
 from tests.spark.plans import schema
+from tests.support.databases.databases import Database, Server
+from tests.support.databases.databases import schema as state_schema
+from tests.support.lakes.delivered_tables import (
+    PASSWORD,
+    USER,
+    Delivery,
+    LiveSchema,
+)
+from tests.support.lakes.delivered_tables import live as live
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.postgresql_target import served_numbers
+from tests.support.projects.projects import make_project, states_of
 from tests.unit.openlaketx.governed import DATASET_ID
-from tests.worlds.databases import Database, Server
-from tests.worlds.databases import schema as state_schema
-from tests.worlds.live_tables import PASSWORD, USER, Delivery, LiveSchema
-from tests.worlds.live_tables import live as live
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import make_project, states_of
-from tests.worlds.served import served_numbers
 
 __all__ = ["live", "state_schema"]
 

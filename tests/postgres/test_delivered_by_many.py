@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk import Client, faultpoints
-from lakeguard_sdk.words import LoadType
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.live_numbers import (
+from lakeguard_sdk import Client
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.storage import fault_points
+from tests.support.lakes.delivered_numbers import (
     TABLE,
     deliver,
     die_delivering,
@@ -23,13 +23,14 @@ from tests.worlds.live_numbers import (
     shown,
     watch,
 )
-from tests.worlds.live_tables import DATA, USER, LiveSchema
-from tests.worlds.live_tables import live as live
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import numbers_project
+from tests.support.lakes.delivered_tables import DATA, USER, LiveSchema
+from tests.support.lakes.delivered_tables import live as live
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import numbers_project
 
 NEWBORN = multiprocessing.get_context("forkserver")
-NEWBORN.set_forkserver_preload(["tests.worlds.live_numbers"])
+NEWBORN.set_forkserver_preload(["tests.support.lakes.delivered_numbers"])
 PATIENCE_SECONDS = 120
 
 
@@ -96,7 +97,7 @@ def test_a_slow_delivery_is_waited_for_and_does_not_undo_a_newer_one(
             go_on.wait(PATIENCE_SECONDS)
 
     run_by_hand(client, rows_of(1))
-    stop = faultpoints.listen(dawdle)
+    stop = fault_points.listen(dawdle)
     try:
         slow.start()
         assert staged.wait(PATIENCE_SECONDS)

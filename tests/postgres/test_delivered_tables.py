@@ -10,17 +10,22 @@ from typing import Any, cast
 import duckdb
 import pytest
 
+from lakeguard_sdk.core.enums import HashStrategy, LoadType, TargetFormat
 from lakeguard_sdk.errors import DeliveryFailed, SecretMissing
-from lakeguard_sdk.load import Load
+from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import HashStrategy, LoadType, TargetFormat
-from openlaketx.jobs.delivery import deliver_or_tell
+from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.pipeline.after_publish import deliver_or_tell
 from tests.spark.plans import schema
+from tests.support.fakes.killed_at import meanwhile
+from tests.support.lakes.delivered_tables import (
+    PASSWORD,
+    USER,
+    Delivery,
+    LiveSchema,
+)
+from tests.support.lakes.delivered_tables import live as live
 from tests.unit.openlaketx.governed import DATASET_ID
-from tests.worlds.deaths import meanwhile
-from tests.worlds.live_tables import PASSWORD, USER, Delivery, LiveSchema
-from tests.worlds.live_tables import live as live
 
 EARLY = datetime(1, 1, 1, tzinfo=UTC)
 NUMBERS = schema(id="long", s="string")

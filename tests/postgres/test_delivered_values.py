@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import DeliveryFailed
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.model.load import Load
 from tests.spark.plans import schema
-from tests.worlds import nested_values as nested
-from tests.worlds.live_tables import Delivery, LiveSchema
-from tests.worlds.live_tables import live as live
+from tests.support.cases import nested_values as nested
+from tests.support.lakes.delivered_tables import Delivery, LiveSchema
+from tests.support.lakes.delivered_tables import live as live
 
 DECLARED = schema(
     **{

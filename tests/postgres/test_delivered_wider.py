@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import DeliveryFailed
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.types.schema import TableSchema
 from tests.spark.plans import schema
-from tests.worlds.live_tables import Delivery, LiveSchema
-from tests.worlds.live_tables import live as live
+from tests.support.lakes.delivered_tables import Delivery, LiveSchema
+from tests.support.lakes.delivered_tables import live as live
 
 KEYED = Load(type=LoadType.FULL, keys=("id",))
 TENTH = struct.unpack("f", struct.pack("f", 0.1))[0]

@@ -10,7 +10,7 @@ from bench.dispatch.benchmark import LEAST, QUEUES, race_figures
 from bench.dispatch.claims import claim_figures
 from bench.dispatch.held import held_figures
 from bench.dispatch.schedules import schedule_figures
-from tests.worlds.databases import Server
+from tests.support.databases.databases import Server
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from lakeguard.state.database import Database
-from lakeguard.state.head import SCHEMA_HEAD
+from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard_sdk import connect
 from tests.unit.cli.conftest import Said, Shell
 

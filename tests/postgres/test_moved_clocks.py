@@ -15,9 +15,9 @@ import pytest
 from sqlalchemy import select, update
 
 from lakeguard.state.database import Database
-from lakeguard.state.tables import tasks
-from tests.worlds import moved_clock
-from tests.worlds.queues import Queue, job, make_queue
+from lakeguard.state.schema import tasks
+from tests.support.fakes import wrong_clock
+from tests.support.projects.queues import Queue, job, make_queue
 
 OFF_SECONDS = 300
 
@@ -40,7 +40,7 @@ class Machine:
 def machine(queue: Queue, seconds: int) -> Iterator[Machine]:
     state = queue.heart.database
     place = [str(state.url), state.schema, queue.heart.org_id]
-    command = [sys.executable, str(Path(moved_clock.__file__)), str(seconds), *place]
+    command = [sys.executable, str(Path(wrong_clock.__file__)), str(seconds), *place]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
         try:

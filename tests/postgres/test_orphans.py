@@ -9,14 +9,14 @@ import pytest
 
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.client import local_worker
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.proof import FindingKind
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.live_numbers import TABLE, deliver
-from tests.worlds.live_tables import LiveSchema
-from tests.worlds.live_tables import live as live
-from tests.worlds.projects import make_project
-from tests.worlds.served import served_numbers
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.verification import FindingKind
+from tests.support.lakes.delivered_numbers import TABLE, deliver
+from tests.support.lakes.delivered_tables import LiveSchema
+from tests.support.lakes.delivered_tables import live as live
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.postgresql_target import served_numbers
+from tests.support.projects.projects import make_project
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,21 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event, func, select, text
 
-from lakeguard.dispatch.claiming import begin_by_hand, claim_due
-from lakeguard.insight.verifying.history import history_findings
+from lakeguard.dispatch.claim import begin_by_hand, claim_due
+from lakeguard.insight.verification.history import history_findings
 from lakeguard.state.clock import ServerClock, ticks
-from lakeguard.state.database import Database
-from lakeguard.state.tables import task_attempts, task_results, tasks
-from lakeguard.state.transacting import transact
+from lakeguard.state.database import Database, transact
+from lakeguard.state.schema import task_attempts, task_results, tasks
+from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import StateUnavailable
-from lakeguard_sdk.words import TaskKind, TaskState
-from tests.worlds.databases import Server
-from tests.worlds.planes import ELSEWHERE
-from tests.worlds.queues import DONE, Queue, job, make_queue
+from tests.support.databases.databases import Server
+from tests.support.projects.planes import ELSEWHERE
+from tests.support.projects.queues import (
+    DONE,
+    Queue,
+    job,
+    make_queue,
+)
 
 WORKERS = 8
 

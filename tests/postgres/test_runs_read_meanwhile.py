@@ -11,18 +11,25 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, event
 
-from lakeguard.embedded.operations import EmbeddedOperations
-from lakeguard.jobs.known_runs import KnownRuns
-from lakeguard.jobs.reconciling import reconcile, standing
-from lakeguard.promotion.heart import Heart
+from lakeguard.promotion.context import Heart
 from lakeguard.registry.store import require_dataset
-from lakeguard.state.engines import is_reading
-from lakeguard_sdk.invalidation import Reason
-from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import LoadType
-from tests.worlds.partitioned_numbers import BRONZE, GOLD, SILVER, dataset, project, publish
-from tests.worlds.projects import states_of
+from lakeguard.scheduler.invalidations.reconcile import reconcile, standing
+from lakeguard.scheduler.invalidations.run_cache import KnownRuns
+from lakeguard.services.ports.operations import EmbeddedOperations
+from lakeguard.state.connections import is_reading
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.run import Window
+from lakeguard_sdk.scheduling.invalidations import Reason
+from tests.support.lakes.partitioned_numbers import (
+    BRONZE,
+    GOLD,
+    SILVER,
+    dataset,
+    project,
+    publish,
+)
+from tests.support.projects.projects import states_of
 
 ROWS = {"2026-01": [1], "2026-02": [2]}
 JANUARY = Window(column="month", start="2026-01", end="2026-01")

@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import inspect, text
 
 from lakeguard.state.database import Database
-from lakeguard.state.head import SCHEMA_HEAD
-from lakeguard.state.tables import metadata
+from lakeguard.state.schema import metadata
+from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard_sdk.errors import StateRefused
-from tests.worlds.databases import Server, discard
+from tests.support.databases.databases import Server, discard
 
 MIGRATE = """
 import sys

@@ -10,8 +10,8 @@ from sqlalchemy import text
 
 from lakeguard.state.database import Database
 from lakeguard_sdk.errors import StateShut, StateUnavailable
+from tests.support.databases.databases import Server
 from tests.unit.cli.conftest import Shell
-from tests.worlds.databases import Server
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
 from lakeguard.state.database import Database
 from lakeguard_sdk.errors import SettingsError, StateUnavailable
-from tests.worlds.databases import Server
+from tests.support.databases.databases import Server
 
 DOCUMENT = text("INSERT INTO documents (org_id, content_hash, body) VALUES ('o', :hash, '{}')")
 COUNT = text("SELECT count(*) FROM documents")

@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 import pytest
 
-from lakeguard.cli import catalogue, failures, main
-from lakeguard.cli.catalogue import COMMANDS
-from lakeguard.cli.commands.verify import checked_head
+from lakeguard.cli import command_registry, errors, main
+from lakeguard.cli.command_registry import COMMANDS
+from lakeguard.cli.commands.operate.ledger import checked_head
 from lakeguard_sdk.errors import NotRegistered, RollbackBlocked, TableBusy
 from tests.unit.cli.conftest import Shell
 
@@ -91,8 +91,8 @@ class Breaking:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.error: BaseException = ValueError()
         command = click.command("break")(self.body)
-        known = {**catalogue.COMMANDS, "break": "Break."}
-        monkeypatch.setattr(catalogue, "COMMANDS", known)
+        known = {**command_registry.COMMANDS, "break": "Break."}
+        monkeypatch.setattr(command_registry, "COMMANDS", known)
         monkeypatch.setattr(main.cli, "get_command", lambda _ctx, _name: command)
 
     def body(self) -> None:
@@ -181,7 +181,7 @@ def test_a_terminal_that_cannot_show_a_character_gets_another() -> None:
 def test_the_next_command_is_about_the_same_environment(
     command: str, env: str | None, told: str
 ) -> None:
-    assert failures.with_env(command, env) == told
+    assert errors.with_env(command, env) == told
 
 
 def test_a_head_that_is_none_is_a_wrong_call() -> None:

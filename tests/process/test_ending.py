@@ -10,14 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.channels import SECRET_VARIABLE, blocking_world, entry, webhook
-from tests.worlds.receivers import SECRET, receiver
+from tests.support.fakes.webhook_receiver import SECRET, receiver
+from tests.support.projects.alert_channels import (
+    SECRET_VARIABLE,
+    blocking_world,
+    entry,
+    webhook,
+)
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys
 from lakeguard_sdk import connect
-from tests.worlds.channels import block
+from tests.support.projects.alert_channels import block
 print(block(connect(sys.argv[1])))
 """
 

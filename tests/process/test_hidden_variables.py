@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.settings import hide_secrets, load_settings, nouns
+from lakeguard.settings import hide_secrets, load_settings
+from lakeguard.settings import settings as nouns
 from lakeguard_sdk.errors import SecretMissing, SettingsError
-from lakeguard_sdk.secret_references import resolve
+from lakeguard_sdk.security.secret_references import resolve
 
 SETTINGS = """\
 [env.dev]
@@ -62,7 +63,7 @@ def test_a_password_that_the_settings_do_not_name_is_refused(tmp_path: Path) -> 
 
 def test_a_worker_is_not_to_be_looked_into() -> None:
     asked = (
-        "import ctypes; from lakeguard.work import seclude; seclude();"
+        "import ctypes; from lakeguard.worker import seclude; seclude();"
         " print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     )
     found = subprocess.run(

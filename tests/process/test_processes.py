@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk import processes
-from lakeguard_sdk.processes import is_gone, this_process
-from lakeguard_sdk.run import WorkerIdentity
+from lakeguard_sdk.model.run import WorkerIdentity
+from lakeguard_sdk.scheduling import process_identity
+from lakeguard_sdk.scheduling.process_identity import is_gone, this_process
 
 
 @pytest.fixture
@@ -24,7 +24,9 @@ def other() -> Iterator[subprocess.Popen[bytes]]:
 
 def worker(child: subprocess.Popen[bytes]) -> WorkerIdentity:
     here = this_process("worker")
-    return here.model_copy(update={"pid": child.pid, "process_mark": processes._mark(child.pid)})
+    return here.model_copy(
+        update={"pid": child.pid, "process_mark": process_identity._mark(child.pid)}
+    )
 
 
 def test_what_ended_is_gone(other: subprocess.Popen[bytes]) -> None:
@@ -46,7 +48,7 @@ def test_what_cannot_be_seen_is_not_gone(
 ) -> None:
     """As where the system shows a user none but his own processes."""
     identity = worker(other)
-    monkeypatch.setattr(processes, "PROCESSES", tmp_path)
+    monkeypatch.setattr(process_identity, "PROCESSES", tmp_path)
     assert not is_gone(identity)
     other.kill()
     other.wait()
@@ -60,6 +62,6 @@ def test_what_may_not_be_spoken_to_is_not_gone(
         raise PermissionError(pid, number)
 
     identity = worker(other)
-    monkeypatch.setattr(processes, "PROCESSES", tmp_path)
+    monkeypatch.setattr(process_identity, "PROCESSES", tmp_path)
     monkeypatch.setattr("os.kill", refuse)
     assert not is_gone(identity)

@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
-from lakeguard.work import python_call
-from lakeguard.work.attempt import Attempt
-from lakeguard.work.captured_log import log_place
-from lakeguard.work.environment import PASSED
-from lakeguard.work.python_call import run_python
-from lakeguard_sdk.dispatch import Output, TaskReport
-from lakeguard_sdk.run import Failure
-from tests.worlds.assignments import attempt_of, write_job
+from lakeguard.worker import python_job
+from lakeguard.worker.attempt import Attempt
+from lakeguard.worker.job_log import log_place
+from lakeguard.worker.python_job import PASSED, run_python
+from lakeguard_sdk.model.run import Failure
+from lakeguard_sdk.scheduling.tasks import Output, TaskReport
+from tests.support.projects.assignments import attempt_of, write_job
 
 
 def run(folder: Path, attempt: Attempt) -> TaskReport:
@@ -143,7 +142,7 @@ def test_a_crash_tells_what_the_log_said_last(tmp_path: Path) -> None:
 def test_the_end_of_its_time_ends_all_that_it_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deaf: bool
 ) -> None:
-    monkeypatch.setattr(python_call, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(python_job, "GRACE_SECONDS", 0.3)
     ignoring = "signal.signal(signal.SIGTERM, signal.SIG_IGN)" if deaf else "pass"
     error = failure(
         tmp_path,

@@ -74,7 +74,7 @@ def test_a_note_does_not_run_into_the_spinner() -> None:
 def drawn(script: str, **variables: str) -> str:
     """What a program that shows its progress writes to a terminal."""
     ours, theirs = os.openpty()
-    said = "import time; from lakeguard.cli.progress import *\n" + script
+    said = "import time; from lakeguard.cli.terminal.progress import *\n" + script
     environment = {**os.environ, "TERM": "xterm", **variables}
     try:
         subprocess.run(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.definition_folders import SHOP, write_folder
+from tests.support.projects.definition_folders import SHOP, write_folder
 
 pytest_plugins = "pytester"
 
@@ -154,7 +154,7 @@ def test_a_failing_assertion_shows_the_line_of_the_test(pytester: pytest.Pyteste
 
 def test_what_a_project_leaves_behind(tmp_path: Path) -> None:
     """Its settings, which may name the database of others, its data, and what is installed."""
-    from lakeguard_sdk.testing.project import project_files
+    from lakeguard_sdk.testing.plugin import project_files
 
     left = {
         "data/orders.csv": "",

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from lakeguard.cli.stopping import stopping
+from lakeguard.cli.session import stopping
 from lakeguard_sdk import Client
+from tests.support.projects.assignments import write_job
+from tests.support.projects.worker_jobs import job_project, python_job, task_of
 from tests.unit.cli.conftest import Said, Shell
-from tests.worlds.assignments import write_job
-from tests.worlds.working import job_project, python_job, task_of
 
 TELLING = """\
 import json, sys

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import openlaketx
-from lakeguard.registry.loading import load_folder
+from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk import connect
 from tests.runtimes.program import session
 

@@ -13,8 +13,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import openlaketx
+from lakeguard_sdk.core.dataset_name import parse_address
 from lakeguard_sdk.errors import LakeGuardError
-from lakeguard_sdk.names import parse_address
 from tests.runtimes.shops import BUILT, DAYS, land
 
 THEIRS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from lakeguard.registry.loading import load_folder
+from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk import connect
 
 BUILT = ("bronze.orders", "silver.orders", "silver.tiers", "gold.customers")

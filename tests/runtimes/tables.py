@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from lakeguard_sdk import connect
-from lakeguard_sdk.names import parse_address
+from lakeguard_sdk.core.dataset_name import parse_address
 from openlaketx.engine.delta_table import live_files, open_table
 
 Table = tuple[int, list[tuple[str, str]], list[tuple[Any, ...]]]

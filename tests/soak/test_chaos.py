@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client
+from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import StateUnavailable
-from lakeguard_sdk.words import TaskState
-from tests.faults import enduring_worker
-from tests.faults.enduring_worker import SLOW
+from tests.faults import long_running_worker
+from tests.faults.long_running_worker import SLOW
 from tests.faults.test_dispatch_outages import END_ALL
 from tests.faults.test_killed import NEWBORN
-from tests.worlds.databases import Server
-from tests.worlds.job_projects import (
+from tests.support.databases.databases import Server
+from tests.support.projects.jobs import (
     SHORT,
     assert_books,
     job_project,
@@ -33,7 +33,7 @@ from tests.worlds.job_projects import (
 
 pytestmark = pytest.mark.soak
 
-NEWBORN.set_forkserver_preload(["tests.faults.mortal", "tests.faults.enduring_worker"])
+NEWBORN.set_forkserver_preload(["tests.faults.killed_process", "tests.faults.long_running_worker"])
 TASKS, WORKERS, SLOTS = 400, 6, 3
 SHARE = 0.3
 """Of the workers, killed every time."""
@@ -52,7 +52,7 @@ class Crew:
 
     def _hired(self) -> BaseProcess:
         arguments = (str(self.folder), SLOTS)
-        process = NEWBORN.Process(target=enduring_worker.main, args=arguments, daemon=True)
+        process = NEWBORN.Process(target=long_running_worker.main, args=arguments, daemon=True)
         process.start()
         return process
 

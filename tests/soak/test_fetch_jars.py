@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from openlaketx.engine import jars
+from openlaketx.engine.spark import jars
 
 pytestmark = pytest.mark.soak
 
-FETCH = [sys.executable, "-m", "openlaketx.engine.jars"]
+FETCH = [sys.executable, "-m", "openlaketx.engine.spark.jars"]
 
 
 @pytest.fixture(autouse=True)

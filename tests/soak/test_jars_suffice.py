@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from openlaketx.engine.jars import delta_jars
+from openlaketx.engine.spark.jars import delta_jars
 
 pytestmark = [pytest.mark.soak, pytest.mark.spark]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import DatasetName, connect
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.core.enums import RunStatus
 from tests.faults.test_killed import LANDED, RUN
 
 pytestmark = pytest.mark.soak
@@ -24,7 +24,7 @@ NAME = DatasetName("bronze.orders")
 def command(folder: Path, point: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [
-            *(sys.executable, "-m", "tests.faults.mortal_command", "SIGKILL", point),
+            *(sys.executable, "-m", "tests.faults.killed_command", "SIGKILL", point),
             *("--project", str(folder), *words),
         ],
         cwd=ROOT,

@@ -10,16 +10,16 @@ from random import Random
 
 import pytest
 
-from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.errors import AlreadyPublished, NothingWaits
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.quarantine import KeptChoice
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import LoadType, RunStatus
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.quarantine import KeptChoice
+from lakeguard_sdk.model.run import RunResult
 from openlaketx.worker import create_worker
 from tests.property.quarantine.model import Filed, Model
-from tests.worlds.definitions import rule
-from tests.worlds.loaded_tables import TABLE, LoadedTable
+from tests.support.lakes.loaded_tables import TABLE, LoadedTable
+from tests.support.projects.definitions import rule
 
 pytestmark = [pytest.mark.spark, pytest.mark.soak, pytest.mark.usefixtures("spark")]
 

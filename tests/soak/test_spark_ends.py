@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk import faultpoints
-from lakeguard_sdk.words import RunStatus
-from tests.worlds.csv_projects import BRONZE, CsvProject
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.storage import fault_points
+from tests.support.projects.csv_files import BRONZE, CsvProject
 
 pytestmark = [pytest.mark.spark, pytest.mark.soak]
 
@@ -43,7 +43,7 @@ def main(folder: Path) -> None:
     project.bronze("{type: INCREMENTAL, keys: [id]}")
     project.apply()
     project.land("1", "id,day", "1,2026-01-01")
-    forget = faultpoints.listen(kill_jvm)
+    forget = fault_points.listen(kill_jvm)
     ended = project.work(project.submit(BRONZE))
     forget()
     assert ended.status is RunStatus.FAILED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from openlaketx.engine.session import run_session
+from openlaketx.engine.spark.session import run_session
 
 
 @pytest.fixture

@@ -11,14 +11,20 @@ from typing import Any, cast
 from deltalake import DeltaTable
 
 from lakeguard_sdk.client import WorkerClient
-from lakeguard_sdk.decision import CaseHashes, Decision, Ruling
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.quarantine import AsideRule
-from lakeguard_sdk.run import (
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import (
+    LoadType,
+    MoveKind,
+    RunStatus,
+    TargetFormat,
+    Verdict,
+)
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.model.decision import CaseHashes, Decision, Ruling
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.quarantine import AsideRule
+from lakeguard_sdk.model.run import (
     Build,
     Failure,
     InputPin,
@@ -32,9 +38,9 @@ from lakeguard_sdk.run import (
     Window,
     WorkerIdentity,
 )
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
-from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, TargetFormat, Verdict
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
+from lakeguard_sdk.ports import Reader
+from lakeguard_sdk.types.schema import TableSchema
 from tests.unit.openlaketx.governed import DATASET_ID, create_governed
 
 

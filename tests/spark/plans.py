@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import Build, RunPlan, RunTicket, SourceBuild
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import LoadType, SourceFormat
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, SourceFormat
+from lakeguard_sdk.model.run import (
+    Build,
+    RunPlan,
+    RunTicket,
+    SourceBuild,
+)
+from lakeguard_sdk.types.schema import Column, TableSchema
 
 DATASET = DatasetName("bronze.orders")
 

@@ -14,18 +14,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import openlaketx
-from lakeguard.cli.adopting import proposed_definition, rules_kept
-from lakeguard.cli.suggesting import look_and_suggest
+from lakeguard.cli.use_cases.adopt_table import proposed_definition, rules_kept
+from lakeguard.services.draft_rules import look_and_suggest
 from lakeguard_sdk import Client
-from lakeguard_sdk.definition import DatasetDefinition, Definitions, FromSql
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.errors import NotAdoptable
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import LoadType, RunStatus
+from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions, FromSql
+from lakeguard_sdk.model.load import Load
 from openlaketx.worker import SparkWorker
-from tests.worlds.definitions import rule
-from tests.worlds.foreign_tables import adopt, fingerprint
-from tests.worlds.projects import make_project
+from tests.support.lakes.foreign_tables import adopt, fingerprint
+from tests.support.projects.definitions import rule
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.spark
 CUSTOMERS = DatasetName("silver.customers")

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from lakeguard.cli.main import call
-from lakeguard_sdk.invalidation import End, Reason
-from lakeguard_sdk.reach import WHOLE
+from lakeguard_sdk.model.row_ranges import WHOLE
+from lakeguard_sdk.scheduling.invalidations import End, Reason
 from tests.spark.plans import write_files
-from tests.worlds.applied_folders import applied, published
-from tests.worlds.definition_folders import write_folder
+from tests.support.projects.definition_folders import write_folder
+from tests.support.projects.folders import applied, published
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 BRONZE = "definitions/bronze/sales.yaml"

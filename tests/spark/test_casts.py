@@ -12,8 +12,8 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from openlaketx.conform import conform
 from openlaketx.conform.casts import is_sound
-from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
-from openlaketx.engine.spark_types import spark_schema
+from openlaketx.engine.spark.errors import SPARK_ERRORS, reason
+from openlaketx.engine.spark.types import spark_schema
 from tests.spark.plans import schema
 
 pytestmark = pytest.mark.spark

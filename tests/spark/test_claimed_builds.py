@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.core.enums import LoadType, RunStatus
+from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import Fenced, NotRegistered
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.run import RunPlan, RunResult, RunTicket
-from lakeguard_sdk.words import LoadType, RunStatus
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.run import RunPlan, RunResult, RunTicket
 from openlaketx.worker import SparkWorker, create_worker
 from tests.spark.plain_runs import PlainRuns
 from tests.spark.plans import DATASET, csv, schema, write_files

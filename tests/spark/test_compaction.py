@@ -12,18 +12,18 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.storage import storage_for
-from lakeguard_sdk.words import LoadType, RunStatus
+from lakeguard_sdk.core.enums import LoadType, RunStatus
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.storage.storage import storage_for
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.compact import rewrite
-from openlaketx.engine.spark_types import spark_schema
+from openlaketx.engine.spark.types import spark_schema
 from openlaketx.worker import create_worker
 from tests.spark.plans import write_files
 from tests.spark.test_with_the_plane import BRONZE, FILES, SILVER, ids
+from tests.support.lakes.loaded_tables import TABLE, LoadedTable
+from tests.support.projects.folders import applied, run
 from tests.unit.openlaketx.compact.test_rewrite import plan_of
-from tests.worlds.applied_folders import applied, run
-from tests.worlds.loaded_tables import TABLE, LoadedTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

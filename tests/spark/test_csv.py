@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.core.enums import CSV_ENCODINGS
 from lakeguard_sdk.errors import SourceUnreadable
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import CSV_ENCODINGS
+from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.conform import conform
-from openlaketx.engine.spark_errors import SPARK_ERRORS
+from openlaketx.engine.spark.errors import SPARK_ERRORS
 from openlaketx.extract import Batch, extract
 from tests.spark.plans import csv, plan, schema, write_files
 

@@ -7,16 +7,29 @@ from pathlib import Path
 import pytest
 
 from lakeguard.gate.policies import parse_policy
-from lakeguard.gate.policy_form import Needs, PolicyForm
-from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
+from lakeguard.gate.policy_types.catalog import POLICY_KINDS
+from lakeguard.gate.policy_types.policy_form import Needs, PolicyForm
 from lakeguard.gate.policy_types.quarantine import RowsThatWait, TimeToWait
+from lakeguard_sdk.core.enums import (
+    Enforcement,
+    Layer,
+    Outcome,
+    PolicyType,
+    RunStatus,
+)
 from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import Enforcement, Layer, Outcome, PolicyType, RunStatus
-from tests.worlds.applied_folders import apply_again, published
-from tests.worlds.deaths import meanwhile
-from tests.worlds.planes import Clock
-from tests.worlds.promised_notes import BRONZE, FILES, PROMISES, Notes, over, told
+from lakeguard_sdk.model.run import RunResult
+from tests.support.fakes.killed_at import meanwhile
+from tests.support.lakes.policy_datasets import (
+    BRONZE,
+    FILES,
+    PROMISES,
+    Notes,
+    over,
+    told,
+)
+from tests.support.projects.folders import apply_again, published
+from tests.support.projects.planes import Clock
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 A_DAY_AND_MORE = 31 * 3600

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
 from lakeguard.registry.macros import built_in_rules
+from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
 from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
-from tests.worlds.applied_folders import published
-from tests.worlds.checked_rows import BAD_ROWS, NAME, Checked
-from tests.worlds.clause_cases import CLAUSES
-from tests.worlds.macro_cases import MACROS
-from tests.worlds.rule_cases import REFUSED, RULES
+from lakeguard_sdk.model.run import RunResult
+from tests.support.cases.macros import MACROS
+from tests.support.cases.rule_clauses import CLAUSES
+from tests.support.cases.rules import REFUSED, RULES
+from tests.support.cases.rules_and_rows import BAD_ROWS, NAME, Checked
+from tests.support.projects.folders import published
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 BROKEN_BY_WORDS = {name for name, case in RULES.items() if case.broken} - set(REFUSED)

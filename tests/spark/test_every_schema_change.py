@@ -13,14 +13,14 @@ import pytest
 from deltalake import DeltaTable
 
 from lakeguard.gate.policy_types.schema_mode import SCHEMA_MODES
-from lakeguard.gate.schema_profiles import BUILT_IN, POSSIBLE, Answers
-from lakeguard_sdk.definition import Definitions, PolicyDefinition
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
-from lakeguard_sdk.words import BUILT_IN_PROFILES, PolicyType, RunStatus
-from tests.worlds.changing_things import Things
-from tests.worlds.definition_folders import write_folder
-from tests.worlds.drifting_tables import NAME, Drifting
-from tests.worlds.schema_cases import PIECES, rows_after, types_after
+from lakeguard.gate.schema.profiles import BUILT_IN, POSSIBLE, Answers
+from lakeguard_sdk.core.enums import BUILT_IN_PROFILES, PolicyType, RunStatus
+from lakeguard_sdk.model.definitions import Definitions, PolicyDefinition
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
+from tests.support.cases.schema_changes import PIECES, rows_after, types_after
+from tests.support.lakes.changing_schemas import Things
+from tests.support.lakes.drifting_tables import NAME, Drifting
+from tests.support.projects.definition_folders import write_folder
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 MOST = max(map(len, POSSIBLE.values()))

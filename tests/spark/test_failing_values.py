@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.words import RunStatus
-from tests.worlds.csv_projects import BRONZE, SILVER, CsvProject
+from lakeguard_sdk.core.enums import RunStatus
+from tests.support.projects.csv_files import BRONZE, SILVER, CsvProject
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

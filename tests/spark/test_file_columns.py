@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.core.enums import RunStatus, SourceFormat
 from lakeguard_sdk.errors import SourceUnreadable
-from lakeguard_sdk.run import SourceBuild
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import RunStatus, SourceFormat
+from lakeguard_sdk.model.run import SourceBuild
+from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.extract import Batch, extract
 from tests.spark.plans import parquet, plan, schema
-from tests.worlds.csv_projects import COLUMNS, JANUARY, CsvProject
+from tests.support.projects.csv_files import COLUMNS, JANUARY, CsvProject
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 JSONL = SourceBuild(source="orders", format=SourceFormat.JSONL, path="in/*")

@@ -10,14 +10,19 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.run import SourceBuild
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import LoadType, Malformed, SourceFormat
+from lakeguard_sdk.core.enums import LoadType, Malformed, SourceFormat
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import SourceBuild
+from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.extract import Batch, extract, transform
-from openlaketx.extract.file_order import PLACE, ROW_FILE, by_name, with_places
+from openlaketx.extract.files.file_order import (
+    PLACE,
+    ROW_FILE,
+    by_name,
+    with_places,
+)
 from tests.spark.plans import plan, schema
-from tests.worlds.csv_projects import CsvProject
+from tests.support.projects.csv_files import CsvProject
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 BY_KEY = Load(type=LoadType.INCREMENTAL, keys=("a",))

@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.errors import StagingFailed
-from lakeguard_sdk.run import SchemaReaction, SchemaVerdict
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
+from lakeguard_sdk.model.run import SchemaReaction, SchemaVerdict
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from openlaketx.conform import as_accepted
 from openlaketx.extract import Batch
 from tests.spark.plans import DATASET, csv, plan, schema

@@ -19,10 +19,10 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from lakeguard.relay.catalogue import ledger_tables
 from lakeguard.relay.rows import arrow_schema
+from lakeguard.relay.tables import ledger_tables
 from lakeguard.state.database import Database
-from tests.worlds.proofs import ProvenLake, make_proven_lake
+from tests.support.lakes.verified_lakes import ProvenLake, make_proven_lake
 
 pytestmark = pytest.mark.spark
 

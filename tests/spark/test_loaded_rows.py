@@ -7,13 +7,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from lakeguard.registry.findings import Findings
 from lakeguard.registry.rows import read_rows
-from lakeguard.registry.rows.assembling import assemble
+from lakeguard.registry.rows.assemble import assemble
+from lakeguard.registry.text.problems import Findings
 from lakeguard_sdk import Client, DatasetName, connect
-from lakeguard_sdk.names import parse_address
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.core.dataset_name import parse_address
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import RunResult
 from openlaketx.engine.delta_table import live_files, open_table
 from openlaketx.worker import create_worker
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import LoadType, RunStatus
-from tests.worlds.csv_projects import BRONZE, CsvProject
-from tests.worlds.loaded_tables import LoadedTable
+from lakeguard_sdk.core.enums import LoadType, RunStatus
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import Window
+from tests.support.lakes.loaded_tables import LoadedTable
+from tests.support.projects.csv_files import BRONZE, CsvProject
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

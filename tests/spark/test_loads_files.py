@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import Deletes, LoadType, RunStatus
-from tests.worlds.deaths import meanwhile
-from tests.worlds.load_histories import AFTER_COMMIT, BEFORE_COMMIT, stop
-from tests.worlds.loaded_tables import LoadedTable, Row
+from lakeguard_sdk.core.enums import Deletes, LoadType, RunStatus
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import Window
+from tests.support.fakes.killed_at import meanwhile
+from tests.support.lakes.load_histories import AFTER_COMMIT, BEFORE_COMMIT, stop
+from tests.support.lakes.loaded_tables import LoadedTable, Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

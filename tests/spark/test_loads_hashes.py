@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import HashStrategy, LoadType
+from lakeguard_sdk.core.enums import HashStrategy, LoadType
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.conform.hashes import content_hash
-from openlaketx.engine.spark_types import spark_schema
-from tests.worlds.loaded_tables import LoadedTable
+from openlaketx.engine.spark.types import spark_schema
+from tests.support.lakes.loaded_tables import LoadedTable
 
 pytestmark = pytest.mark.spark
 

@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 import pytest
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.words import LoadType
-from tests.worlds.chance import by_chance
-from tests.worlds.load_histories import make_history
-from tests.worlds.load_variants import STEPS, VARIANTS
+from lakeguard_sdk.core.enums import LoadType
+from tests.support.cases.load_variants import STEPS, VARIANTS
+from tests.support.lakes.load_histories import make_history
+from tests.support.strategies.costly_examples import by_chance
 
 pytestmark = pytest.mark.spark
 

@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import Deletes, HashStrategy, LoadType, RunStatus
-from tests.worlds.loaded_tables import LoadedTable, Row
+from lakeguard_sdk.core.enums import (
+    Deletes,
+    HashStrategy,
+    LoadType,
+    RunStatus,
+)
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import Window
+from tests.support.lakes.loaded_tables import LoadedTable, Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.words import Deletes, LoadType, NullWatermark, RunStatus
-from tests.worlds.loaded_tables import LoadedTable, Row
+from lakeguard_sdk.core.enums import (
+    Deletes,
+    LoadType,
+    NullWatermark,
+    RunStatus,
+)
+from lakeguard_sdk.model.load import Load
+from tests.support.lakes.loaded_tables import LoadedTable, Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from openlaketx.conform.casts import is_sound
-from openlaketx.engine.session import run_session
-from tests.worlds.spellings import looked_types
+from openlaketx.engine.spark.session import run_session
+from tests.support.strategies.value_spellings import looked_types
 
 pytestmark = pytest.mark.spark
 

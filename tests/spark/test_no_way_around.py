@@ -20,12 +20,12 @@ from lakeguard.cli.main import cli
 from lakeguard.settings import ENV_KEYS, TOP_KEYS
 from lakeguard_sdk import DatasetName, connect
 from lakeguard_sdk.client import local_worker
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import RunTicket, Window
 from lakeguard_sdk.ports import Operations
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.run import RunTicket, Window
-from lakeguard_sdk.words import RunStatus
-from openlaketx.engine.session import RUN_SETTINGS, spark_session
-from tests.worlds.terminal import Terminal
+from lakeguard_sdk.scheduling.process_identity import this_process
+from openlaketx.engine.spark.session import RUN_SETTINGS, spark_session
+from tests.support.projects.terminal import Terminal
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

@@ -15,12 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 import openlaketx
 from lakeguard_sdk import DatasetName
-from lakeguard_sdk.definition import (
-    ColumnDefinition,
-    DatasetDefinition,
-    Definitions,
-    FromPython,
-)
+from lakeguard_sdk.core.dataset_name import parse_address
+from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.errors import (
     BuildFailed,
     BuiltByProgram,
@@ -37,12 +33,16 @@ from lakeguard_sdk.errors import (
     UnknownVersion,
     WrongArgument,
 )
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.names import parse_address
-from lakeguard_sdk.words import LoadType, RunStatus
+from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromPython,
+)
+from lakeguard_sdk.model.load import Load
 from openlaketx.engine.delta_table import live_files, open_table
-from tests.worlds.definitions import rule
-from tests.worlds.projects import make_project
+from tests.support.projects.definitions import rule
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.spark
 ORDERS = "silver.orders"

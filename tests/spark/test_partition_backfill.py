@@ -10,9 +10,9 @@ import pytest
 
 from lakeguard.cli.main import call
 from lakeguard_sdk import DatasetName
-from lakeguard_sdk.invalidation import End
+from lakeguard_sdk.scheduling.invalidations import End
 from tests.spark.plans import write_files
-from tests.worlds.applied_folders import applied, published, run
+from tests.support.projects.folders import applied, published, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 COLUMNS = "columns: {month: {type: string}, id: {type: long}, amount: {type: long}}\n"

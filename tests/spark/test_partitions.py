@@ -14,19 +14,36 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from lakeguard.lake.delta import DeltaTables
-from lakeguard_sdk.evidence import InputVersion
-from lakeguard_sdk.expression import ColumnRef, Compare, Comparison, IsNull, Value
-from lakeguard_sdk.measure import (
+from lakeguard_sdk.core.enums import (
+    LoadType,
+    MoveKind,
+    RunStatus,
+    Scope,
+)
+from lakeguard_sdk.expressions.conditions import (
+    ColumnRef,
+    Compare,
+    Comparison,
+    IsNull,
+    Value,
+)
+from lakeguard_sdk.expressions.measures import (
     Aggregate,
     AggregateFunction,
     CountIf,
     DuplicateRows,
     measure_key,
 )
-from lakeguard_sdk.run import InputPin, Intent, RunResult, TableBase, TableSnapshot
-from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, Scope
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.run import (
+    InputPin,
+    Intent,
+    RunResult,
+    TableBase,
+    TableSnapshot,
+)
 from openlaketx.engine.delta_table import live_files
-from openlaketx.extract.pinned_input import files_to_read, read_pinned
+from openlaketx.extract.pinned_inputs import files_to_read, read_pinned
 from openlaketx.worker import create_worker
 from tests.spark.plain_runs import PlainRuns
 from tests.spark.plans import DATASET, parquet, schema

@@ -9,11 +9,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakeguard_sdk import Client, DatasetName
-from lakeguard_sdk.definition import Definitions, PolicyDefinition
-from lakeguard_sdk.words import Enforcement, Outcome, PolicyType, RunStatus
+from lakeguard_sdk.core.enums import (
+    Enforcement,
+    Outcome,
+    PolicyType,
+    RunStatus,
+)
+from lakeguard_sdk.model.definitions import Definitions, PolicyDefinition
 from tests.spark.plans import write_files
-from tests.worlds.applied_folders import applied, published, run
-from tests.worlds.changing_things import Things
+from tests.support.lakes.changing_schemas import Things
+from tests.support.projects.folders import applied, published, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 NOTES = DatasetName("bronze.notes")

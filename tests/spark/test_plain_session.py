@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.definition import Definitions
-from tests.worlds.projects import make_project
+from lakeguard_sdk.model.definitions import Definitions
+from tests.support.projects.projects import make_project
 
 pytestmark = pytest.mark.spark
 SCRIPT = """

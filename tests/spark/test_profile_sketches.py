@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.names import Address
-from lakeguard_sdk.profile import ColumnProfile
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.core.dataset_name import Address
+from lakeguard_sdk.model.profile import ColumnProfile
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.profile import profile_version
 from tests.spark.plans import DATASET
-from tests.worlds.published_tables import PublishedTable
+from tests.support.lakes.published_tables import PublishedTable
 
 pytestmark = pytest.mark.spark
 ROWS = 5_000

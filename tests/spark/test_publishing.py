@@ -13,11 +13,11 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import StagingFailed
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import LoadType
-from openlaketx.engine.spark_types import spark_schema
+from lakeguard_sdk.storage.storage import LocalStorage
+from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.engine.spark.types import spark_schema
 from openlaketx.extract import Batch
 from openlaketx.publish import commit_publish
 from openlaketx.stage import Candidate, seal, stage

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lakeguard.registry.loading import load_folder
+from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk import DatasetName, connect
 from lakeguard_sdk.errors import BuildFailed, NoteRefused, NotInRun
-from lakeguard_sdk.run import InputPin, PythonBuild
+from lakeguard_sdk.model.run import InputPin, PythonBuild
 from openlaketx import Connection, run
-from openlaketx.engine.session import RUN_SETTINGS
-from openlaketx.engine.spark_errors import SPARK_ERRORS
+from openlaketx.engine.spark.errors import SPARK_ERRORS
+from openlaketx.engine.spark.session import RUN_SETTINGS
 from openlaketx.extract import Batch
-from openlaketx.extract.python_build import read_python
+from openlaketx.extract.builds.python_build import read_python
 from openlaketx.worker import create_worker
 from tests.spark.plans import schema
 from tests.spark.test_sql_build import pin, two_versions

@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import Deletes, HashStrategy, LateRows, LoadType, RunStatus
+from lakeguard_sdk.core.enums import (
+    Deletes,
+    HashStrategy,
+    LateRows,
+    LoadType,
+    RunStatus,
+)
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import Window
 from tests.spark.test_quarantine_with_the_plane import (
     COLUMNS,
     LAX,
@@ -20,7 +26,7 @@ from tests.spark.test_quarantine_with_the_plane import (
     row,
     say,
 )
-from tests.worlds.loaded_tables import LoadedTable, Row
+from tests.support.lakes.loaded_tables import LoadedTable, Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 BY_ID = {"keys": ("id",), "order_by": ("seq",)}

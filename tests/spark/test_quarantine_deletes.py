@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard_sdk.core.enums import Deletes, LoadType, RunStatus
 from lakeguard_sdk.errors import NotReplayable
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.words import Deletes, LoadType, RunStatus
+from lakeguard_sdk.model.load import Load
 from tests.spark.test_quarantine_with_the_plane import (
     COLUMNS,
     LAX,
@@ -19,7 +19,7 @@ from tests.spark.test_quarantine_with_the_plane import (
     row,
     say,
 )
-from tests.worlds.loaded_tables import LoadedTable
+from tests.support.lakes.loaded_tables import LoadedTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

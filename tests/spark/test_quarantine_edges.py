@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from lakeguard_sdk.definition import Definitions, PolicyDefinition, RuleDefinition
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.measure import CountIf, SampleMatches, measure_key
-from lakeguard_sdk.quarantine import SetAside
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import LoadType, PolicyType, RunStatus
-from openlaketx.aside import sieve
+from lakeguard_sdk.core.enums import LoadType, PolicyType, RunStatus
+from lakeguard_sdk.expressions.measures import CountIf, SampleMatches, measure_key
+from lakeguard_sdk.model.definitions import Definitions, PolicyDefinition, RuleDefinition
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.quarantine import SetAside
+from lakeguard_sdk.model.run import Window
+from openlaketx.quarantine import splitter
 from tests.spark.test_quarantine_with_the_plane import (
     COLUMNS,
     EVERY,
@@ -26,7 +26,7 @@ from tests.spark.test_quarantine_with_the_plane import (
     rule,
     say,
 )
-from tests.worlds.loaded_tables import TABLE, LoadedTable, Row
+from tests.support.lakes.loaded_tables import TABLE, LoadedTable, Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 SECOND = Window(column="seq", start="2", end="2")
@@ -72,7 +72,7 @@ def test_nothing_is_published_where_not_every_failing_row_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A rule counts two rows, and one of them is pointed at."""
-    find = sieve.failing_rows
+    find = splitter.failing_rows
 
     def first_alone(rules: Any, subject: Any, *others: Any) -> Any:
         found = find(rules, subject, *others)
@@ -83,7 +83,7 @@ def test_nothing_is_published_where_not_every_failing_row_was_found(
     ONE = rule_condition(rule("ge(amount, value=-5)"))
     table = LoadedTable(tmp_path, Load(type=LoadType.APPEND), COLUMNS, (STRICT,))
     table.land(of(table, row(1, 1, 1), row(2, -3, 2), row(3, -9, 3)))
-    monkeypatch.setattr(sieve, "failing_rows", first_alone)
+    monkeypatch.setattr(splitter, "failing_rows", first_alone)
     result = table.run()
     assert result.status is RunStatus.BLOCKED
     assert table.heard.evidence is not None
@@ -93,7 +93,7 @@ def test_nothing_is_published_where_not_every_failing_row_was_found(
 
 
 def rule_condition(said: RuleDefinition) -> Any:
-    from lakeguard.gate.aside import aside_rules
+    from lakeguard.gate.rules.quarantine_rules import aside_rules
     from tests.spark.plans import schema
 
     (found,) = aside_rules((said,), schema(**COLUMNS))

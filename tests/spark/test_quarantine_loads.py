@@ -8,11 +8,16 @@ from typing import Any
 
 import pytest
 
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.quarantine import AsideRule
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import Deletes, HashStrategy, LoadType, RunStatus
-from tests.worlds.sifted_tables import Row, SiftedTable
+from lakeguard_sdk.core.enums import (
+    Deletes,
+    HashStrategy,
+    LoadType,
+    RunStatus,
+)
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.quarantine import AsideRule
+from lakeguard_sdk.model.run import Window
+from tests.support.lakes.quarantining_tables import Row, SiftedTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 COLUMNS = {"id": "long", "amount": "long", "day": "date", "seq": "long"}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.quarantine import KeptFile, QuarantineBuild
-from lakeguard_sdk.words import LoadType, RunStatus
-from tests.worlds.sifted_tables import SiftedTable
+from lakeguard_sdk.core.enums import LoadType, RunStatus
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.quarantine import KeptFile, QuarantineBuild
+from tests.support.lakes.quarantining_tables import SiftedTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 COLUMNS = {"id": "long", "amount": "long", "note": "string"}

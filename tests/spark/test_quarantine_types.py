@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.words import LoadType, RunStatus
-from tests.worlds.sifted_tables import Row, SiftedTable
+from lakeguard_sdk.core.enums import LoadType, RunStatus
+from lakeguard_sdk.model.load import Load
+from tests.support.lakes.quarantining_tables import Row, SiftedTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 COLUMNS = {

@@ -9,16 +9,22 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from lakeguard.gate.grammar import parse_rule
-from lakeguard.gate.rules import define_rule
-from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.quarantine import KeptChoice, KeptState
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import Deletes, HashStrategy, LoadType, Outcome, RunStatus
+from lakeguard.gate.rules.compile import define_rule
+from lakeguard.gate.rules.parse import parse_rule
+from lakeguard_sdk.core.enums import (
+    Deletes,
+    HashStrategy,
+    LoadType,
+    Outcome,
+    RunStatus,
+)
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.quarantine import KeptChoice, KeptState
+from lakeguard_sdk.model.run import RunResult
 from openlaketx.worker import create_worker
-from tests.worlds.deaths import dying_at
-from tests.worlds.loaded_tables import TABLE, LoadedTable, Row
+from tests.support.fakes.killed_at import dying_at
+from tests.support.lakes.loaded_tables import TABLE, LoadedTable, Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 COLUMNS = {"id": "long", "amount": "long", "seq": "long"}
@@ -175,7 +181,7 @@ def test_a_run_that_dies_leaves_nothing_that_counts(tmp_path: Path, load: Load, 
 
 
 def test_what_was_set_aside_is_told_by_the_terminal(tmp_path: Path) -> None:
-    from tests.worlds.terminal import Terminal
+    from tests.support.projects.terminal import Terminal
 
     table = LoadedTable(tmp_path, Load(type=LoadType.APPEND), COLUMNS, (STRICT,))
     table.land(of(table, row(1, 1, 1), row(2, -3, 2), row(3, -9, 3)))

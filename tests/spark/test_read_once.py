@@ -8,9 +8,15 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import RunStatus
-from tests.worlds.csv_projects import BRONZE, COLUMNS, JANUARY, SILVER, CsvProject
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import Window
+from tests.support.projects.csv_files import (
+    BRONZE,
+    COLUMNS,
+    JANUARY,
+    SILVER,
+    CsvProject,
+)
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client
+from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.errors import NotRebuildable
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.rebuild import Rebuilt
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import LoadType, RunStatus
+from lakeguard_sdk.model.history import Rebuilt
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import Window
 from openlaketx.worker import create_worker
 from tests.spark.plans import write_files
-from tests.worlds.applied_folders import applied, apply_again, run
-from tests.worlds.load_variants import VARIANTS
-from tests.worlds.loaded_tables import LoadedTable, Row
+from tests.support.cases.load_variants import VARIANTS
+from tests.support.lakes.loaded_tables import LoadedTable, Row
+from tests.support.projects.folders import applied, apply_again, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client, DatasetName
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.core.enums import RunStatus
 from tests.spark.plans import write_files
-from tests.worlds.applied_folders import applied, run
+from tests.support.projects.folders import applied, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 CODES, ORDERS = DatasetName("bronze.codes"), DatasetName("bronze.orders")

@@ -12,18 +12,25 @@ from pyspark.sql import SparkSession
 from sqlalchemy import select
 
 from lakeguard.state.database import Database
-from lakeguard.state.tables import data_quality_results
+from lakeguard.state.schema import data_quality_results
 from lakeguard_sdk import Client, DatasetName
-from lakeguard_sdk.definition import Definitions, PolicyDefinition
-from lakeguard_sdk.sample import MASKED
-from lakeguard_sdk.words import Enforcement, PolicyType, RunStatus
+from lakeguard_sdk.core.enums import Enforcement, PolicyType, RunStatus
+from lakeguard_sdk.model.definitions import Definitions, PolicyDefinition
+from lakeguard_sdk.model.row_sample import MASKED
 from openlaketx.measure import Asked, How, draw_samples
-from openlaketx.measure.how import Chosen
+from openlaketx.measure.engine_choice import Chosen
 from tests.property.measure.staging import staged
 from tests.spark.plans import write_files
-from tests.worlds.applied_folders import applied, published, run
-from tests.worlds.deaths import dying_at
-from tests.worlds.failing_rows import NAN, RULES, SCHEMA, counted_by, row, staged_rows
+from tests.support.cases.failing_rows import (
+    NAN,
+    RULES,
+    SCHEMA,
+    counted_by,
+    row,
+    staged_rows,
+)
+from tests.support.fakes.killed_at import dying_at
+from tests.support.projects.folders import applied, published, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 PEOPLE = DatasetName("bronze.people")

@@ -12,12 +12,18 @@ import pytest
 from deltalake import DeltaTable, Field, Schema, write_deltalake
 from deltalake.schema import PrimitiveType
 
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
-from lakeguard_sdk.words import RunStatus
-from tests.worlds.applied_folders import applied, run
-from tests.worlds.changing_things import NAME, ONE, ONE_FILE, Things, one
-from tests.worlds.definition_folders import write_folder
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
+from tests.support.lakes.changing_schemas import (
+    NAME,
+    ONE,
+    ONE_FILE,
+    Things,
+    one,
+)
+from tests.support.projects.definition_folders import write_folder
+from tests.support.projects.folders import applied, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

@@ -8,9 +8,14 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from lakeguard_sdk.words import RunStatus
-from tests.worlds.applied_folders import published
-from tests.worlds.changing_things import NAME, ONE, ONE_FILE, one
+from lakeguard_sdk.core.enums import RunStatus
+from tests.support.lakes.changing_schemas import (
+    NAME,
+    ONE,
+    ONE_FILE,
+    one,
+)
+from tests.support.projects.folders import published
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

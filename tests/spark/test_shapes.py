@@ -17,18 +17,18 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from lakeguard.registry.loading import load_folder
+from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk import Client, DatasetName, connect
-from lakeguard_sdk.names import parse_address
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.type_parser import parse_type
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.core.dataset_name import parse_address
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.types.schema import Column, TableSchema
+from lakeguard_sdk.types.type_parser import parse_type
 from openlaketx.conform.hashes import content_hash
 from openlaketx.engine.delta_table import live_files, open_table, schema_of
-from openlaketx.engine.places import duckdb_path
+from openlaketx.engine.locations import duckdb_path
 from openlaketx.worker import create_worker
-from tests.worlds.arrow_types import arrow_of
+from tests.support.cases.arrow_types import arrow_of
 
 pytestmark = pytest.mark.spark
 

@@ -12,11 +12,11 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.errors import SourceUnreadable
-from lakeguard_sdk.evidence import SourcePosition
-from lakeguard_sdk.run import SourceBuild
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import LoadType, SourceFormat
+from lakeguard_sdk.model.evidence import SourcePosition
+from lakeguard_sdk.model.run import SourceBuild
+from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.engine.delta_table import delta_schema
 from openlaketx.extract import Batch, extract
 from tests.spark.plans import plan, schema

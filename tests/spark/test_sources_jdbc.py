@@ -13,16 +13,17 @@ from uuid import uuid4
 import pytest
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.core.enums import SourceFormat
 from lakeguard_sdk.errors import JarsMissing, SecretMissing, SourceUnreadable
-from lakeguard_sdk.evidence import SourcePosition
-from lakeguard_sdk.run import SourceBuild
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import SourceFormat
-from openlaketx.engine.spark_errors import SPARK_ERRORS
-from openlaketx.extract import Batch, extract, jdbc_database
-from openlaketx.extract.jdbc_source import read_jdbc
+from lakeguard_sdk.model.evidence import SourcePosition
+from lakeguard_sdk.model.run import SourceBuild
+from lakeguard_sdk.storage.storage import LocalStorage
+from openlaketx.engine.spark.errors import SPARK_ERRORS
+from openlaketx.extract import Batch, extract
+from openlaketx.extract.sources import jdbc_source
+from openlaketx.extract.sources.jdbc_source import read_jdbc
 from tests.spark.plans import plan, schema
-from tests.worlds.databases import Server
+from tests.support.databases.databases import Server
 
 pytestmark = pytest.mark.spark
 
@@ -328,7 +329,7 @@ def test_the_password_is_shown_to_nobody(
 def test_a_spark_without_the_driver_says_how_to_get_it(
     session: SparkSession, server: Server, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jdbc_database, "_DRIVER", "org.postgresql.Absent")
+    monkeypatch.setattr(jdbc_source, "_DRIVER", "org.postgresql.Absent")
     with pytest.raises(JarsMissing, match=r"without org\.postgresql\.Absent"):
         read_jdbc(session, build_of(server, f"{place}.x"), DATASET)
 

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.core.enums import LoadType, Malformed, SourceFormat
 from lakeguard_sdk.errors import SourceUnreadable
-from lakeguard_sdk.run import SourceBuild
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import LoadType, Malformed, SourceFormat
+from lakeguard_sdk.model.run import SourceBuild
+from lakeguard_sdk.storage.storage import LocalStorage
+from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.conform import conform
 from openlaketx.extract import Batch, extract
 from tests.spark.plans import plan, schema
-from tests.worlds.web import Page, web_site
+from tests.support.fakes.web_server import Page, web_site
 
 pytestmark = pytest.mark.spark
 AB = schema(a="string", b="string")

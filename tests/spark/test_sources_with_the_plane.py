@@ -13,13 +13,13 @@ import pytest
 from deltalake import write_deltalake
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import RunStatus
-from tests.worlds.applied_folders import applied, published
-from tests.worlds.applied_folders import run as run_named
-from tests.worlds.databases import Server
-from tests.worlds.definition_folders import write_folder
-from tests.worlds.web import Page, Site, web_site
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import RunResult
+from tests.support.databases.databases import Server
+from tests.support.fakes.web_server import Page, Site, web_site
+from tests.support.projects.definition_folders import write_folder
+from tests.support.projects.folders import applied, published
+from tests.support.projects.folders import run as run_named
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

@@ -9,9 +9,9 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from lakeguard.registry.sql import check_sql, read_datasets, rewrite_tables
-from lakeguard_sdk.names import DatasetName
-from openlaketx.engine.spark_errors import SPARK_ERRORS
+from lakeguard.registry.sql.sql_builds import check_sql, read_datasets, rewrite_tables
+from lakeguard_sdk.core.dataset_name import DatasetName
+from openlaketx.engine.spark.errors import SPARK_ERRORS
 
 pytestmark = pytest.mark.spark
 

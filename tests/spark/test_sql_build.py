@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import BuildFailed
-from lakeguard_sdk.evidence import InputVersion
-from lakeguard_sdk.run import InputPin, SqlBuild, TableSnapshot
-from lakeguard_sdk.words import LoadType
-from openlaketx.engine.spark_errors import SPARK_ERRORS
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.run import InputPin, SqlBuild, TableSnapshot
+from openlaketx.engine.spark.errors import SPARK_ERRORS
 from openlaketx.extract import Batch
-from openlaketx.extract.sql_build import read_sql
+from openlaketx.extract.builds.extract import read_sql
 from openlaketx.publish import commit_publish
 from tests.spark.plans import schema
 from tests.unit.openlaketx.governed import DATASET, DATASET_ID, NUMBERS, Governed

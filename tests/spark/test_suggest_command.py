@@ -12,11 +12,16 @@ import pytest
 import yaml
 
 from lakeguard.cli.main import call
-from lakeguard.registry.loading import load_folder
+from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
-from tests.worlds.applied_folders import SETTINGS, applied, apply_again, run
-from tests.worlds.definition_folders import write_folder
+from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
+from tests.support.projects.definition_folders import write_folder
+from tests.support.projects.folders import (
+    SETTINGS,
+    applied,
+    apply_again,
+    run,
+)
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.gate.grammar import parse_rule
-from lakeguard.gate.rules import define_rule, measures_for
+from lakeguard.gate.rules.compile import define_rule, measures_for
+from lakeguard.gate.rules.parse import parse_rule
 from lakeguard_sdk.client import survey
-from lakeguard_sdk.definition import RuleDefinition
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.errors import VersionUnreadable
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.survey import Surveyed
-from lakeguard_sdk.words import LoadType, RunStatus
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.history import Surveyed
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import Window
 from tests.spark.plans import write_files
-from tests.worlds.applied_folders import applied, run
-from tests.worlds.load_variants import VARIANTS
-from tests.worlds.loaded_tables import TABLE, LoadedTable, Row
+from tests.support.cases.load_variants import VARIANTS
+from tests.support.lakes.loaded_tables import TABLE, LoadedTable, Row
+from tests.support.projects.folders import applied, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

@@ -13,14 +13,14 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk import Client, DatasetName
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import RunStatus
-from tests.worlds.applied_folders import applied, apply_again
-from tests.worlds.applied_folders import run as run_named
-from tests.worlds.deaths import dying_at
-from tests.worlds.definition_folders import write_folder
-from tests.worlds.live_tables import SECRETS, LiveSchema
-from tests.worlds.live_tables import live as live
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import RunResult
+from tests.support.fakes.killed_at import dying_at
+from tests.support.lakes.delivered_tables import SECRETS, LiveSchema
+from tests.support.lakes.delivered_tables import live as live
+from tests.support.projects.definition_folders import write_folder
+from tests.support.projects.folders import applied, apply_again
+from tests.support.projects.folders import run as run_named
 
 pytestmark = pytest.mark.spark
 NAME = DatasetName("bronze.orders")

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import WrongArgument
-from lakeguard_sdk.names import DatasetName
 from lakeguard_sdk.testing import (
     Lake,
     assert_blocked,
@@ -23,8 +24,7 @@ from lakeguard_sdk.testing import (
     assert_versions,
     assert_warned,
 )
-from lakeguard_sdk.words import RunStatus
-from tests.worlds.tested_lakes import walked_lake
+from tests.support.lakes.ended_runs import walked_lake
 
 pytestmark = pytest.mark.spark
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import RunResult
 from openlaketx.worker import create_worker
 from tests.spark.plain_runs import PlainRuns
 from tests.spark.plans import DATASET, csv, schema, write_files

@@ -10,11 +10,11 @@ from uuid import uuid4
 import pytest
 
 from lakeguard_sdk import Client, DatasetName
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import RunStatus
-from tests.worlds.applied_folders import applied, published
-from tests.worlds.applied_folders import run as run_named
-from tests.worlds.databases import Server
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import RunResult
+from tests.support.databases.databases import Server
+from tests.support.projects.folders import applied, published
+from tests.support.projects.folders import run as run_named
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

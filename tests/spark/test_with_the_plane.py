@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client, DatasetName
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.core.enums import RunStatus
 from tests.spark.plans import write_files
-from tests.worlds.applied_folders import applied, published, run
+from tests.support.projects.folders import applied, published, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 BRONZE, SILVER = DatasetName("bronze.orders"), DatasetName("silver.orders")

@@ -12,18 +12,28 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from lakeguard_sdk.core.enums import LoadType, RunStatus, Scope
 from lakeguard_sdk.errors import Fenced, TableBusy
-from lakeguard_sdk.expression import ColumnRef, IsNull
-from lakeguard_sdk.measure import CountIf, DuplicateRows, RowCount, measure_key
-from lakeguard_sdk.run import Intent, RunResult, RunTicket, SchemaVerdict
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import LoadType, RunStatus, Scope
+from lakeguard_sdk.expressions.conditions import ColumnRef, IsNull
+from lakeguard_sdk.expressions.measures import (
+    CountIf,
+    DuplicateRows,
+    RowCount,
+    measure_key,
+)
+from lakeguard_sdk.model.run import (
+    Intent,
+    RunResult,
+    RunTicket,
+    SchemaVerdict,
+)
+from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.delta_table import live_files
 from openlaketx.worker import create_worker
 from tests.spark.plain_runs import PlainRuns
 from tests.spark.plans import DATASET, csv, schema, write_files
+from tests.support.fakes.killed_at import meanwhile
 from tests.unit.openlaketx.governed import create_governed
-from tests.worlds.deaths import meanwhile
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 ROOT = Path(__file__).parents[2]
@@ -254,10 +264,10 @@ def test_a_run_leaves_the_job_group_of_its_thread_as_it_was(
 INTERRUPTED = """
 import os, signal, sys, threading
 from pathlib import Path
-from openlaketx.engine.session import spark_session
+from openlaketx.engine.spark.session import spark_session
 from tests.spark.plain_runs import PlainRuns
 from tests.spark.test_worker import long_work, make, run
-from tests.worlds.deaths import meanwhile
+from tests.support.fakes.killed_at import meanwhile
 
 spark = spark_session({})
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk import Client
-from tests.worlds.applied_folders import applied, published
-from tests.worlds.databases import Server
-from tests.worlds.hand_work import run_by_hand
+from tests.support.databases.databases import Server
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.folders import applied, published
 
 pytestmark = pytest.mark.spark
 PASSWORD = "hush of the state"

@@ -10,10 +10,10 @@ import pytest
 
 from lakeguard.settings import AlertChannel, ChannelType, load_settings
 from lakeguard.settings.channels import EVERY_KEY, OWN_KEYS
-from lakeguard_sdk.alerting import AlertKind
+from lakeguard_sdk.core.enums import Layer, Severity
 from lakeguard_sdk.errors import SettingsError
-from lakeguard_sdk.words import Layer, Severity
-from tests.worlds.channels import entry
+from lakeguard_sdk.model.notifications import AlertKind
+from tests.support.projects.alert_channels import entry
 
 HOOK: dict[str, Any] = {
     "type": "webhook",

@@ -11,8 +11,8 @@ import pytest
 from lakeguard.settings import EventChannel, load_settings
 from lakeguard.settings.channels import EVENT_KEYS, OWN_KEYS
 from lakeguard_sdk.errors import SettingsError
-from lakeguard_sdk.events import EventKind
-from tests.worlds.listeners import listener
+from lakeguard_sdk.model.notifications import EventKind
+from tests.support.projects.event_channels import listener
 
 PAGE = Path(__file__).parents[2] / "docs" / "events.md"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.tiers import BOTH_DATABASES, LONG, SMOKE
+from tests.support.tiers import BOTH_DATABASES, LONG, SMOKE
 
 TESTS = Path(__file__).parents[1]
 

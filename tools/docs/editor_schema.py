@@ -12,27 +12,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from lakeguard.gate.schema_profiles import POSSIBLE
-from lakeguard.registry import (
+from lakeguard.gate.schema.profiles import POSSIBLE
+from lakeguard.registry.files import (
     builds,
-    catalogue,
     columns,
     datasets,
     jobs,
     loads,
     policies,
-    profiles,
+    rule_catalog,
     rules,
     source_options,
-    sources,
-    targets,
+    sources_and_targets,
 )
-from lakeguard.registry.job_controls import KEYS, MARK
-from lakeguard_sdk.definition import PROFILE_EVERY
-from lakeguard_sdk.job import CatchUp, Overlap
-from lakeguard_sdk.schema import TYPE_WORDS
-from lakeguard_sdk.schema_words import ColumnOrigin
-from lakeguard_sdk.words import (
+from lakeguard.registry.files import (
+    policies as profiles,
+)
+from lakeguard.registry.files.job_settings import KEYS, MARK
+from lakeguard_sdk.core.enums import (
     BUILT_IN_PROFILES,
     Deletes,
     Enforcement,
@@ -47,6 +44,10 @@ from lakeguard_sdk.words import (
     SourceFormat,
     TargetFormat,
 )
+from lakeguard_sdk.model.definitions import PROFILE_EVERY
+from lakeguard_sdk.model.schema_changes import ColumnOrigin
+from lakeguard_sdk.scheduling.jobs import CatchUp, Overlap
+from lakeguard_sdk.types.schema import TYPE_WORDS
 
 Schema = dict[str, Any]
 
@@ -219,7 +220,7 @@ def _source() -> Schema:
         **dict.fromkeys(("landing", "active"), _FLAG),
         **dict.fromkeys(("path", "url", "owner", "description", "external_id"), _TEXT),
     }
-    schema = _mapping(sources.KEYS, ["source", "format"], values)
+    schema = _mapping(sources_and_targets.SOURCE_KEYS, ["source", "format"], values)
     place = [{"required": ["path"]}, {"required": ["url"]}]
     return {**schema, "anyOf": place, "allOf": [_options(form) for form in SourceFormat]}
 
@@ -236,7 +237,7 @@ def _options(form: SourceFormat) -> Schema:
 
 def _target() -> Schema:
     mapping = _mapping(
-        targets.MAPPING_KEYS,
+        sources_and_targets.MAPPING_KEYS,
         ["source"],
         {"source": _WORD, "relationship": _WORD, "description": _TEXT, "active": _FLAG},
     )
@@ -250,7 +251,7 @@ def _target() -> Schema:
         "details": _MAPPING,
         "active": _FLAG,
     }
-    return _mapping(targets.KEYS, ["target", "location", "zone"], values)
+    return _mapping(sources_and_targets.TARGET_KEYS, ["target", "location", "zone"], values)
 
 
 def _job() -> Schema:
@@ -291,7 +292,7 @@ def _policy() -> Schema:
         "enforcement": _one_of(Enforcement),
         "active": _FLAG,
     }
-    return _mapping(policies.KEYS, ["policy", "type", "expression"], values)
+    return _mapping(policies.POLICY_KEYS, ["policy", "type", "expression"], values)
 
 
 def _profile() -> Schema:
@@ -306,7 +307,9 @@ def _profile() -> Schema:
         "additionalProperties": False,
     }
     values = {"profile": _WORD, "description": _TEXT, "active": _FLAG, "reactions": answers}
-    return _mapping(profiles.KEYS, ["profile"], {**values, **dict.fromkeys(profiles.FLAGS, _FLAG)})
+    return _mapping(
+        profiles.PROFILE_KEYS, ["profile"], {**values, **dict.fromkeys(profiles.FLAGS, _FLAG)}
+    )
 
 
 def _catalogue_rule() -> Schema:
@@ -317,4 +320,4 @@ def _catalogue_rule() -> Schema:
         "description": _TEXT,
         "active": _FLAG,
     }
-    return _mapping(catalogue.KEYS, ["rule", "expression"], values)
+    return _mapping(rule_catalog.KEYS, ["rule", "expression"], values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from inspect import cleandoc
 
-from lakeguard.cli.failures import WRONG_CALL
+from lakeguard.cli.errors import WRONG_CALL
 from lakeguard_sdk.errors import (
     DefinitionError,
     EngineError,

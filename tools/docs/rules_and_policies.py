@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lakeguard.gate import grammar
-from lakeguard.gate.functions import FUNCTIONS, IF_EXAMPLE, IF_MEANING
-from lakeguard.gate.policy_form import PolicyKind
-from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
-from lakeguard.gate.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
-from lakeguard_sdk.words import Scope
+from lakeguard.gate.grammar.functions import FUNCTIONS, IF_EXAMPLE, IF_MEANING
+from lakeguard.gate.policy_types.catalog import POLICY_KINDS
+from lakeguard.gate.policy_types.policy_form import PolicyKind
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.rules import parse
+from lakeguard_sdk.core.enums import Scope
 from tools.docs.rules_and_policies_text import (
     CLAUSES,
     CONDITIONS,
@@ -157,6 +157,6 @@ def _policy_type(kind: PolicyKind) -> str:
 
 
 def _grammar() -> str:
-    lines = (grammar.__doc__ or "").splitlines()
+    lines = (parse.__doc__ or "").splitlines()
     rules = [line[4:] for line in lines if line.startswith("    ")]
     return "\n".join(["## The grammar\n", "```", *rules, "```", ""])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lakeguard.gate.schema_profiles import BUILT_IN, FLAGS, POSSIBLE
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
+from lakeguard.gate.schema.profiles import BUILT_IN, FLAGS, POSSIBLE
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 
 _MEANS = {
     SchemaChange.ADD_NULLABLE: "a column that is not declared",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Column, Table, UniqueConstraint
 
-from lakeguard.relay.catalogue import (
+from lakeguard.relay.tables import (
     BATCH,
     BY_RUN,
     CHAIN,
@@ -16,9 +16,9 @@ from lakeguard.relay.catalogue import (
     LedgerTable,
     fact_tables,
 )
-from lakeguard.state.metadata import MUTABLE_COLUMNS, QUEUES
-from lakeguard.state.tables import metadata
-from lakeguard.state.view_metadata import view_metadata
+from lakeguard.state.schema import metadata
+from lakeguard.state.tables.metadata import MUTABLE_COLUMNS, QUEUES
+from lakeguard.state.views.view_metadata import view_metadata
 from tools.docs.table_notes import NOTES, Family, Invariant, TableNote
 
 _HEAD = f"""\

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from lakeguard_sdk.run import RunTicket
-from lakeguard_sdk.words import TaskState
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.model.run import RunTicket
 
 LEASE = timedelta(seconds=120)
 FIRST, LONGEST = 30, 600

@@ -8,10 +8,15 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.triggers.catching_up import MOST, PUNCTUAL, due_times, first_time
-from lakeguard_sdk.cron import parse_cron
-from lakeguard_sdk.cron_zones import next_moment
-from lakeguard_sdk.job import CatchUp, CronTrigger
+from lakeguard.scheduler.triggers.cron import (
+    MOST,
+    PUNCTUAL,
+    due_times,
+    first_time,
+)
+from lakeguard_sdk.scheduling.cron import parse_cron
+from lakeguard_sdk.scheduling.cron_zones import next_moment
+from lakeguard_sdk.scheduling.jobs import CatchUp, CronTrigger
 
 START = datetime(2026, 3, 28, tzinfo=UTC)
 TEXTS = ("* * * * *", "*/7 * * * *", "30 2 * * *", "0 * * * *", "0 9-17 * * mon-fri", "hourly")

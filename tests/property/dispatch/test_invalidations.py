@@ -9,11 +9,17 @@ from functools import cache
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.jobs.catching_up import Look, Node, Stale, follow, undecided
-from lakeguard_sdk.invalidation import Standing
-from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard.scheduler.invalidations.catch_up import (
+    Look,
+    Node,
+    Stale,
+    follow,
+    undecided,
+)
+from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.run import Window
+from lakeguard_sdk.scheduling.invalidations import Standing
+from lakeguard_sdk.types.schema import Column, TableSchema
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 SCHEMA = TableSchema(columns=(Column(name="month", type="string"),))

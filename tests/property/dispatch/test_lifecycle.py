@@ -24,10 +24,10 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import event, select
 
-from lakeguard.insight.verifying.history import history_findings
+from lakeguard.insight.verification.history import history_findings
 from lakeguard.state.database import Database
-from lakeguard.state.tables import tasks
-from lakeguard_sdk.dispatch import TaskAnswer, TaskReport
+from lakeguard.state.schema import tasks
+from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import (
     Fenced,
     LakeGuardError,
@@ -35,12 +35,18 @@ from lakeguard_sdk.errors import (
     NotRetryable,
     ReportedOtherwise,
 )
-from lakeguard_sdk.run import RunTicket
-from lakeguard_sdk.words import TaskState
+from lakeguard_sdk.model.run import RunTicket
+from lakeguard_sdk.scheduling.tasks import TaskAnswer, TaskReport
 from tests.property.dispatch.lifecycle import AGAIN, LIMITS, WITHDRAWN, Model, ModelTask
-from tests.worlds.databases import migrated_file
-from tests.worlds.examples import examples
-from tests.worlds.queues import BUSY, DONE, WRONG, job, make_queue
+from tests.support.databases.databases import migrated_file
+from tests.support.examples import examples
+from tests.support.projects.queues import (
+    BUSY,
+    DONE,
+    WRONG,
+    job,
+    make_queue,
+)
 
 T = TypeVar("T")
 REPORTS = {"done": DONE, "busy": BUSY, "wrong": WRONG}

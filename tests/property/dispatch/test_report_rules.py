@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.dispatch.report_rules import checked_report, outputs_problem, report_hash
-from lakeguard.embedded.dispatch import EmbeddedDispatch
-from lakeguard.inbox.answers import answer_to
-from lakeguard.inbox.places import Place
-from lakeguard.inbox.routes import Request, Routes
+from lakeguard.dispatch.report import checked_report, outputs_problem, report_hash
+from lakeguard.http.listen_address import Place
+from lakeguard.http.responses import answer_to
+from lakeguard.http.routes import Request, Routes
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.dispatch import Output, TaskReport
 from lakeguard_sdk.errors import ReportRefused
-from lakeguard_sdk.run import Failure, RunTicket
-from lakeguard_sdk.task_token import token_of
-from tests.worlds.begun_tasks import begun, make_heart
-from tests.worlds.databases import discard, fresh_database
-from tests.worlds.doors import Ports
+from lakeguard_sdk.model.run import Failure, RunTicket
+from lakeguard_sdk.scheduling.task_token import token_of
+from lakeguard_sdk.scheduling.tasks import Output, TaskReport
+from tests.support.databases.databases import discard, fresh_database
+from tests.support.fakes.http_clients import Ports
+from tests.support.projects.running_tasks import begun, make_heart
 
 EXACT = 2**53
 """Beyond it canonical JSON writes numbers as texts."""

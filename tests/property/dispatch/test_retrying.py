@@ -7,12 +7,17 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.dispatch.changes import ALLOWED, is_allowed
-from lakeguard.dispatch.retrying import ended_as, pause
-from lakeguard.dispatch.task import Task
-from lakeguard.settings.dispatch import DispatchSettings
-from lakeguard_sdk.run import Failure
-from lakeguard_sdk.words import QUEUED_KINDS, RunStatus, TaskKind, TaskState
+from lakeguard.dispatch.retry import ended_as, pause
+from lakeguard.dispatch.task_changes import ALLOWED, is_allowed
+from lakeguard.dispatch.task_row import Task
+from lakeguard.settings.settings import DispatchSettings
+from lakeguard_sdk.core.enums import (
+    QUEUED_KINDS,
+    RunStatus,
+    TaskKind,
+    TaskState,
+)
+from lakeguard_sdk.model.run import Failure
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeguard.dispatch.schedule import Schedule, above, without_cycles
-from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.core.dataset_name import DatasetName
 
 Parents = Mapping[DatasetName, Collection[DatasetName]]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lakeguard.gate.literals import Text
-from lakeguard.gate.rule import Listed, Parameter
-from lakeguard.gate.text_kinds import TEXT_KINDS
+from lakeguard.gate.grammar.literals import Text
+from lakeguard.gate.grammar.rule import Listed, Parameter
+from lakeguard.gate.rule_types.texts import TEXT_KINDS
 
 Made = st.SearchStrategy[dict[str, Any]]
 _WORDS = st.text(st.sampled_from("abä'{\" "), min_size=1, max_size=4)

@@ -8,11 +8,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lakeguard.gate.literals import Flag, Number, Text
-from lakeguard.gate.rule import Listed, Parameter, Percent, Reference, Threshold
-from lakeguard_sdk.expression import Comparison
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import Scope
+from lakeguard.gate.grammar.literals import Flag, Number, Text
+from lakeguard.gate.grammar.rule import (
+    Listed,
+    Parameter,
+    Percent,
+    Reference,
+    Threshold,
+)
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.conditions import Comparison
 
 Fields = dict[str, Any]
 Made = st.SearchStrategy[Fields]

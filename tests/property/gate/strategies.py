@@ -7,10 +7,23 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lakeguard.gate.functions import FUNCTIONS
-from lakeguard.gate.literals import Flag, Literal_, Number, Text
-from lakeguard.gate.rule import Listed, Operator, Parameter, Rule, Said, Threshold, Totalled
-from lakeguard.gate.written import (
+from lakeguard.gate.grammar.functions import FUNCTIONS
+from lakeguard.gate.grammar.literals import (
+    Flag,
+    Literal_,
+    Number,
+    Text,
+)
+from lakeguard.gate.grammar.rule import (
+    Listed,
+    Operator,
+    Parameter,
+    Rule,
+    Said,
+    Threshold,
+    Totalled,
+)
+from lakeguard.gate.grammar.syntax_tree import (
     Aggregated,
     AllOf,
     AnyOf,
@@ -29,8 +42,8 @@ from lakeguard.gate.written import (
     columns_in,
     opposite,
 )
-from lakeguard_sdk.expression import Arithmetic, Comparison
-from lakeguard_sdk.words import Scope
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.conditions import Arithmetic, Comparison
 from tests.property.gate.content_strategies import content_makers
 from tests.property.gate.measured_strategies import WITHOUT_WHERE, measured_makers
 

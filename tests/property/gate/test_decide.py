@@ -12,12 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeguard.gate.decide import CaseFacts, History, decide
-from lakeguard_sdk.decision import CheckResult
-from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.run import SchemaReaction
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
-from lakeguard_sdk.words import CheckKind, Enforcement, Outcome, PolicyType, Severity, Verdict
+from lakeguard_sdk.core.enums import (
+    CheckKind,
+    Enforcement,
+    Outcome,
+    PolicyType,
+    Severity,
+    Verdict,
+)
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.definitions import PolicyDefinition, RuleDefinition
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.run import SchemaReaction
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from tests.unit.gate.cases import CLOCK, evidence_of, facts, policy, row, rule, ruling
 
 RULES = tuple(

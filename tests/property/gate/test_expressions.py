@@ -9,11 +9,11 @@ from itertools import product
 import duckdb
 import pytest
 
-from lakeguard.gate.functions import FUNCTIONS, IF_EXAMPLE
-from lakeguard.gate.grammar import parse_rule, rule_text
-from lakeguard.gate.rules import compile_text
-from lakeguard_sdk.expression import Condition, Not
-from lakeguard_sdk.measure import CountIf
+from lakeguard.gate.grammar.functions import FUNCTIONS, IF_EXAMPLE
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard.gate.rules.parse import parse_rule, rule_text
+from lakeguard_sdk.expressions.conditions import Condition, Not
+from lakeguard_sdk.expressions.measures import CountIf
 from tests.property.gate.test_grammar import reads_or_refuses, refusal, stands_in
 from tests.property.measure.every_function import EVERY_CONDITION, EVERY_RULE
 from tests.property.measure.expressions import SCHEMA as WIDE

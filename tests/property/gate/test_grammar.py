@@ -9,16 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lakeguard.gate.grammar import GrammarError, parse_rule, rule_text
+from lakeguard.gate.grammar.rule import Rule
 from lakeguard.gate.policies import parse_policy, policy_text
-from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
-from lakeguard.gate.rule import Rule
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
-from lakeguard.gate.rules import compile_text
-from lakeguard_sdk.words import PolicyType
+from lakeguard.gate.policy_types.catalog import POLICY_KINDS
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard.gate.rules.parse import GrammarError, parse_rule, rule_text
+from lakeguard_sdk.core.enums import PolicyType
 from tests.property.gate.strategies import RULE_TYPE_NAMES, rules
+from tests.support.examples import examples
 from tests.unit.gate.cases import SCHEMA
-from tests.worlds.examples import examples
 
 WORDS = """
 where warn_if fail_if on_fail scope batch table block quarantine

@@ -8,8 +8,8 @@ import duckdb
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lakeguard.gate.pattern import check_pattern
-from lakeguard.gate.pattern_error import PatternError
+from lakeguard.gate.grammar.pattern import check_pattern
+from lakeguard.gate.grammar.pattern_shape import PatternError
 
 LETTERS = "abAZ09_ -.,é\n\r\t\x0b\x85\u2028\xa0\U0001f600ß\u212a\u017f"
 WORDS = r"""

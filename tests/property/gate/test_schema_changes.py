@@ -7,16 +7,16 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.gate.schema_changes import Approved, find_changes, reordered
+from lakeguard.gate.schema.changes import Approved, find_changes, reordered
+from lakeguard.gate.schema.messages import change_text
+from lakeguard.gate.schema.profiles import BUILT_IN
+from lakeguard.gate.schema.types import grown_type, grows_into, type_changes
 from lakeguard.gate.schema_comparison import accepted_schema, answered
-from lakeguard.gate.schema_profiles import BUILT_IN
-from lakeguard.gate.schema_types import grown_type, grows_into, type_changes
-from lakeguard.gate.schema_wording import change_text
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
-from lakeguard_sdk.type_tree import type_text
-from tests.worlds.column_types import column_types, names, plain_types
-from tests.worlds.examples import examples
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
+from lakeguard_sdk.types.schema import Column, TableSchema
+from lakeguard_sdk.types.type_tree import type_text
+from tests.support.examples import examples
+from tests.support.strategies.column_types import column_types, names, plain_types
 
 TYPES = column_types.map(type_text)
 GROWTH = {

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from lakeguard.gate.grammar import GrammarError, parse_rule
-from lakeguard.gate.rules import compile_rule, define_rule
-from lakeguard.gate.senseless import settled
-from lakeguard_sdk.expression import Condition, Not
-from lakeguard_sdk.measure import CountIf
+from lakeguard.gate.rules.compile import compile_rule, define_rule
+from lakeguard.gate.rules.parse import GrammarError, parse_rule
+from lakeguard.gate.typecheck.constant_conditions import settled
+from lakeguard_sdk.expressions.conditions import Condition, Not
+from lakeguard_sdk.expressions.measures import CountIf
 from tests.property.measure.expressions import SCHEMA, Writer, rows
 from tests.property.measure.scalar_oracle import TooManyDigits, truth
 

@@ -9,9 +9,14 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.worlds.examples import examples
-from tests.worlds.past_runs import apply_rules, past_project, past_run, with_rules
-from tests.worlds.planes import NUMBERS
+from tests.support.examples import examples
+from tests.support.lakes.past_runs import (
+    apply_rules,
+    past_project,
+    past_run,
+    with_rules,
+)
+from tests.support.projects.planes import NUMBERS
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 RULES = (

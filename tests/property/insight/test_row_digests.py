@@ -8,10 +8,10 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakeguard.insight.verifying.digests import row_digests
-from lakeguard.relay.catalogue import LedgerTable, ledger_tables
+from lakeguard.insight.verification.row_sides import row_digests
 from lakeguard.relay.chain import row_digest
 from lakeguard.relay.rows import PlainRow, arrow_schema, payload_maker, to_arrow
+from lakeguard.relay.tables import LedgerTable, ledger_tables
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 VALUES: dict[str, st.SearchStrategy[Any]] = {

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
-from lakeguard.gate.rules import compile_text
-from lakeguard.insight.suggesting import (
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard.insight.suggestions import (
     Earlier,
     OtherKey,
     drafts,
@@ -21,13 +21,13 @@ from lakeguard.insight.suggesting import (
     suggestion,
     tried,
 )
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import Outcome
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.types.schema import Column, TableSchema
 from tests.property.measure.questions import SCHEMA, values
 from tests.property.measure.staging import write_rows
-from tests.worlds.examples import examples
-from tests.worlds.suggested_rows import Rows, seen_in
+from tests.support.cases.suggestions import Rows, seen_in
+from tests.support.examples import examples
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 OTHER = DatasetName("silver.other")

@@ -6,7 +6,8 @@ import math
 from statistics import stdev
 from typing import Any
 
-from lakeguard_sdk.measure import (
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.measures import (
     Aggregate,
     AggregateFunction,
     CountIf,
@@ -16,8 +17,7 @@ from lakeguard_sdk.measure import (
     MeasureValue,
     Quantile,
 )
-from lakeguard_sdk.words import Scope
-from openlaketx.measure.value_text import rounded
+from openlaketx.measure.sql.value_text import rounded
 from tests.property.measure import oracle, sequence_oracle, total_oracle
 
 UNMEASURED = "unmeasured"

@@ -9,9 +9,16 @@ from decimal import Decimal
 from hashlib import md5, sha256
 from typing import Any
 
-from lakeguard_sdk.canonical import canonical_json
-from lakeguard_sdk.measure import Distribution
-from openlaketx.measure.value_text import day, double, exact, instant, local_instant, whole
+from lakeguard_sdk.core.canonical_json import canonical_json
+from lakeguard_sdk.expressions.measures import Distribution
+from openlaketx.measure.sql.value_text import (
+    day,
+    double,
+    exact,
+    instant,
+    local_instant,
+    whole,
+)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -10,17 +10,26 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakeguard.gate.grammar import GrammarError
-from lakeguard.gate.rules import compile_text
-from lakeguard_sdk.expression import Condition, Not, Scalar, type_of
-from lakeguard_sdk.measure import Aggregate, AggregateFunction, CountIf, MeasureValue
-from openlaketx.measure.condition_sql import ConditionSql
-from openlaketx.measure.duckdb_dialect import DUCKDB
-from openlaketx.measure.duckdb_forms import DUCKDB_FORMS
-from openlaketx.measure.duckdb_reader import duckdb_reader
-from openlaketx.measure.questions import Question, ask
-from openlaketx.measure.spark_dialect import SPARK
-from openlaketx.measure.spark_forms import SPARK_FORMS
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard.gate.rules.parse import GrammarError
+from lakeguard_sdk.expressions.conditions import (
+    Condition,
+    Not,
+    Scalar,
+    type_of,
+)
+from lakeguard_sdk.expressions.measures import (
+    Aggregate,
+    AggregateFunction,
+    CountIf,
+    MeasureValue,
+)
+from openlaketx.engine.duckdb_reader import duckdb_reader
+from openlaketx.measure.duckdb_engine import DUCKDB_FORMS
+from openlaketx.measure.spark_engine import SPARK, SPARK_FORMS
+from openlaketx.measure.sql.aggregates import Question, ask
+from openlaketx.measure.sql.condition_sql import ConditionSql
+from openlaketx.measure.sql.duckdb_dialect import DUCKDB
 from tests.property.measure.every_function import EVERY_CONDITION, EVERY_RULE
 from tests.property.measure.expressions import SCHEMA, TYPES, Writer
 from tests.property.measure.scalar_oracle import TooManyDigits, scalar, truth

@@ -7,7 +7,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from lakeguard_sdk.schema import Column, TableSchema, decimal_size
+from lakeguard_sdk.types.schema import Column, TableSchema, decimal_size
 
 TYPES = {
     "b": "byte",

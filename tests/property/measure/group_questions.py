@@ -9,8 +9,19 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lakeguard_sdk.expression import Arithmetic, ColumnRef, Comparison
-from lakeguard_sdk.measure import (
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.aggregates import (
+    Figure,
+    Reckoned,
+    Total,
+    TotalAnd,
+    TotalCompare,
+    TotalMissing,
+    TotalNot,
+    TotalOr,
+)
+from lakeguard_sdk.expressions.conditions import Arithmetic, ColumnRef, Comparison
+from lakeguard_sdk.expressions.measures import (
     Aggregate,
     AggregateFunction,
     ComparedPart,
@@ -31,10 +42,7 @@ from lakeguard_sdk.measure import (
     SequenceGaps,
     UnmatchedRows,
 )
-from lakeguard_sdk.schema import INTEGERS, decimal_size, is_numeric
-from lakeguard_sdk.total_condition import TotalAnd, TotalCompare, TotalMissing, TotalNot, TotalOr
-from lakeguard_sdk.total_value import Figure, Reckoned, Total
-from lakeguard_sdk.words import Scope
+from lakeguard_sdk.types.schema import INTEGERS, decimal_size, is_numeric
 from tests.property.measure.questions import COLUMNS, conditions
 from tests.property.measure.staging import OTHER
 

@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from lakeguard_sdk.measure import JsonFaults
+from lakeguard_sdk.expressions.measures import JsonFaults
 
 _WHITE = " \t\n\r"
 _DIGITS = "0123456789"

@@ -6,9 +6,9 @@ import json
 from random import Random
 from typing import Any
 
-from lakeguard.gate.rules import compile_text
-from lakeguard_sdk.measure import JsonFaults
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard_sdk.expressions.measures import JsonFaults
+from lakeguard_sdk.types.schema import Column, TableSchema
 
 SCHEMA = TableSchema(
     columns=(Column(name="id", type="integer"), Column(name="payload", type="string"))

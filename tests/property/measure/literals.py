@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from lakeguard_sdk.expression import Value
-from lakeguard_sdk.schema import FLOATS, INTEGERS, decimal_size
+from lakeguard_sdk.expressions.conditions import Value
+from lakeguard_sdk.types.schema import FLOATS, INTEGERS, decimal_size
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

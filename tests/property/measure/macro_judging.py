@@ -10,17 +10,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lakeguard.gate.case import EarlierVersion, History
-from lakeguard.gate.evaluate import Grounds, Unmeasured, evaluate
-from lakeguard.gate.grammar import parse_rule
-from lakeguard.gate.rules import CompiledRule, compile_rule, define_rule
+from lakeguard.gate.evaluation.case import EarlierVersion, History
+from lakeguard.gate.evaluation.evaluate import Grounds, Unmeasured, evaluate
+from lakeguard.gate.rules.compile import CompiledRule, compile_rule, define_rule
+from lakeguard.gate.rules.parse import parse_rule
 from lakeguard.registry.macros import Macros
-from lakeguard_sdk.decision import CheckResult
-from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.evidence import Evidence, StagedFile
-from lakeguard_sdk.measure import AnyMeasure, DistinctValues, RowCount, measure_key
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import Outcome
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.expressions.measures import (
+    AnyMeasure,
+    DistinctValues,
+    RowCount,
+    measure_key,
+)
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.model.evidence import Evidence, StagedFile
 from openlaketx.measure import Measured, Subject, take_measures
 from tests.property.measure.macro_oracle import UNASKED, Data, Oracle, Told
 from tests.property.measure.macro_rows import SCHEMA

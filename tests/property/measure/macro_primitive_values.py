@@ -10,7 +10,7 @@ from fractions import Fraction
 from statistics import stdev
 from typing import Any
 
-from openlaketx.measure.value_text import day, instant, local_instant
+from openlaketx.measure.sql.value_text import day, instant, local_instant
 from tests.property.measure.macro_key_cases import (
     KEYED,
     different,

@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from hashlib import md5
 
-from lakeguard_sdk.expression import ColumnRef, Compare, Comparison, Value
-from lakeguard_sdk.measure import SampleMatches
+from lakeguard_sdk.expressions.conditions import (
+    ColumnRef,
+    Compare,
+    Comparison,
+    Value,
+)
+from lakeguard_sdk.expressions.measures import SampleMatches
 from tests.property.measure.macro_oracle import Data
 
 _PATTERNS = {"[0-9]{2}": r"[0-9]{2}", "[a-z]+@": r"[a-z]+@", "é": "é", "a[^\\n]": r"a[^\n]"}

@@ -13,7 +13,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from lakeguard_sdk.expression import (
+from lakeguard_sdk.expressions.conditions import (
     And,
     ColumnRef,
     Compare,
@@ -28,8 +28,14 @@ from lakeguard_sdk.expression import (
     Or,
     Value,
 )
-from lakeguard_sdk.measure import Aggregate, AggregateFunction, CountIf, DuplicateRows, RowCount
-from lakeguard_sdk.schema import FLOATS, INTEGERS
+from lakeguard_sdk.expressions.measures import (
+    Aggregate,
+    AggregateFunction,
+    CountIf,
+    DuplicateRows,
+    RowCount,
+)
+from lakeguard_sdk.types.schema import FLOATS, INTEGERS
 from tests.property.measure.literals import from_text
 
 Row = dict[str, Any]

@@ -8,7 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lakeguard_sdk.expression import (
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.conditions import (
     And,
     ColumnRef,
     Compare,
@@ -22,9 +23,20 @@ from lakeguard_sdk.expression import (
     Not,
     Or,
 )
-from lakeguard_sdk.measure import Aggregate, AggregateFunction, CountIf, DuplicateRows, RowCount
-from lakeguard_sdk.schema import FLOATS, Column, TableSchema, decimal_size, is_numeric
-from lakeguard_sdk.words import Scope
+from lakeguard_sdk.expressions.measures import (
+    Aggregate,
+    AggregateFunction,
+    CountIf,
+    DuplicateRows,
+    RowCount,
+)
+from lakeguard_sdk.types.schema import (
+    FLOATS,
+    Column,
+    TableSchema,
+    decimal_size,
+    is_numeric,
+)
 from tests.property.measure.literals import to_value
 
 SCHEMA = TableSchema(

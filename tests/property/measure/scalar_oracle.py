@@ -14,7 +14,8 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from lakeguard_sdk.expression import (
+from lakeguard_sdk.expressions.arithmetic_types import reckoning
+from lakeguard_sdk.expressions.conditions import (
     And,
     Arithmetic,
     Calculation,
@@ -41,8 +42,7 @@ from lakeguard_sdk.expression import (
     Value,
     type_of,
 )
-from lakeguard_sdk.reckoning import reckoning
-from lakeguard_sdk.schema import FLOATS, decimal_size
+from lakeguard_sdk.types.schema import FLOATS, decimal_size
 from tests.property.measure.literals import from_text
 from tests.property.measure.written_values import (
     reads_as,

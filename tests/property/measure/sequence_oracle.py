@@ -15,7 +15,7 @@ from hashlib import sha256
 from itertools import groupby, pairwise
 from typing import Any
 
-from lakeguard_sdk.measure import (
+from lakeguard_sdk.expressions.measures import (
     ComparedPart,
     ComparedRows,
     DistinctCount,

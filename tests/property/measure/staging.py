@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.schema import TableSchema, decimal_size
-from lakeguard_sdk.storage import LocalStorage
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.storage.storage import LocalStorage
+from lakeguard_sdk.types.schema import TableSchema, decimal_size
 from openlaketx.measure import Referenced, Subject
 from openlaketx.stage.candidate import SUCCESS, collect
 

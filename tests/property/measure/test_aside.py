@@ -15,20 +15,26 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.quarantine import KEPT_COLUMNS
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.storage import LocalStorage, join
-from lakeguard_sdk.type_parser import parse_type
-from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf, type_text
-from openlaketx.aside import Sieve
-from openlaketx.engine.parquet_writing import AS_SPARK
+from lakeguard_sdk.model.quarantine import KEPT_COLUMNS
+from lakeguard_sdk.storage.storage import LocalStorage, join
+from lakeguard_sdk.types.schema import Column, TableSchema
+from lakeguard_sdk.types.type_parser import parse_type
+from lakeguard_sdk.types.type_tree import (
+    ArrayOf,
+    ColumnType,
+    MapOf,
+    StructOf,
+    type_text,
+)
+from openlaketx.engine.parquet_writer import AS_SPARK
 from openlaketx.loads import Existing
+from openlaketx.quarantine import Sieve
 from openlaketx.stage.candidate import Candidate, collect_folder
 from tests.spark.plans import DATASET, parquet, plan
-from tests.worlds.arrow_types import arrow_of, values_of
-from tests.worlds.column_types import column_types, names
-from tests.worlds.examples import examples
-from tests.worlds.sifted_tables import compiled
+from tests.support.cases.arrow_types import arrow_of, values_of
+from tests.support.examples import examples
+from tests.support.lakes.quarantining_tables import compiled
+from tests.support.strategies.column_types import column_types, names
 
 Row = dict[str, Any]
 Fails = Callable[[Row, list[Row]], bool]

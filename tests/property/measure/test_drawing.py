@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.measure import (
+from lakeguard_sdk.expressions.measures import (
     ComparedPart,
     ComparedRows,
     CountIf,
@@ -23,12 +23,12 @@ from lakeguard_sdk.measure import (
     UnmatchedRows,
     measure_key,
 )
-from lakeguard_sdk.sample import MOST_SAMPLED
+from lakeguard_sdk.model.row_sample import MOST_SAMPLED
 from openlaketx.measure import Asked, How, draw_samples, take_measures
 from tests.property.measure.group_questions import close_rows, groups, keys, sequences
 from tests.property.measure.questions import SCHEMA, measures, rows
 from tests.property.measure.staging import staged_beside
-from tests.worlds.examples import examples
+from tests.support.examples import examples
 
 COUNTS_ROWS = (
     CountIf,

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate.functions import EVERY_NAME
-from lakeguard.gate.grammar import parse_rule
-from lakeguard.gate.rule_type import RuleType
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
-from lakeguard.gate.rule_types.json_texts import JsonRule
+from lakeguard.gate.grammar.functions import EVERY_NAME
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
+from lakeguard.gate.rule_types.json import JsonRule
+from lakeguard.gate.rule_types.rule_type import RuleType
+from lakeguard.gate.rules.parse import parse_rule
 from tests.property.measure.engines import (
     by_duckdb,
     by_python,

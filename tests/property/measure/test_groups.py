@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.measure import measure_key
+from lakeguard_sdk.expressions.measures import measure_key
 from openlaketx.measure import take_measures
 from tests.property.measure.agreement import expected_of, same_answer
 from tests.property.measure.group_questions import close_rows, groups, keys, sequences, spreads
 from tests.property.measure.questions import SCHEMA, rows
 from tests.property.measure.staging import staged_beside
-from tests.worlds.examples import examples
+from tests.support.examples import examples
 
 ROWS = st.one_of(close_rows(), close_rows(), rows(6))
 QUESTIONS = st.lists(st.one_of(groups(), keys(), sequences(), spreads()), min_size=6, max_size=12)

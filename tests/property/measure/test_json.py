@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
-from lakeguard_sdk.json_texts import NotJson, read_json
-from lakeguard_sdk.measure import Measure, measure_key
-from openlaketx.engine.session import run_session
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
+from lakeguard_sdk.expressions.json_values import NotJson, read_json
+from lakeguard_sdk.expressions.measures import Measure, measure_key
+from openlaketx.engine.spark.session import run_session
 from openlaketx.measure import How, Subject, take_measures
-from openlaketx.measure.how import Chosen
+from openlaketx.measure.engine_choice import Chosen
 from tests.property.measure import json_oracle
 from tests.property.measure.json_rows import RULES, SCHEMA, TELLING, questions, rows
 from tests.property.measure.oracle import chosen

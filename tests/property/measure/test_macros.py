@@ -13,9 +13,9 @@ from typing import Any, get_args
 import pytest
 from hypothesis import HealthCheck, given
 
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
 from lakeguard.registry.macros import built_in_rules
-from lakeguard_sdk.measure import AnyMeasure, Distribution, measure_key
+from lakeguard_sdk.expressions.measures import AnyMeasure, Distribution, measure_key
 from openlaketx.measure import take_measures
 from tests.property.measure.macro_cases import MACROS, PRIMITIVES, table_of, tables
 from tests.property.measure.macro_judging import (
@@ -27,7 +27,7 @@ from tests.property.measure.macro_judging import (
 )
 from tests.property.measure.macro_oracle import Data, Oracle
 from tests.property.measure.macro_samples import SAMPLES, sampled
-from tests.worlds.examples import examples
+from tests.support.examples import examples
 
 AGAINST_THE_PAST = {"psi", "null_drift"}
 """Rules that are nothing but a comparison: tests/unit/gate/test_drift.py reckons them anew."""

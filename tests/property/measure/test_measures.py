@@ -12,20 +12,28 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.measure import (
+from lakeguard_sdk.expressions.measures import (
     Aggregate,
     AggregateFunction,
     DuplicateRows,
     MeasureValue,
     measure_key,
 )
-from lakeguard_sdk.schema import FLOATS, decimal_size
+from lakeguard_sdk.types.schema import FLOATS, decimal_size
 from openlaketx.measure import take_measures
-from openlaketx.measure.value_text import day, double, exact, instant, local_instant, rounded, whole
+from openlaketx.measure.sql.value_text import (
+    day,
+    double,
+    exact,
+    instant,
+    local_instant,
+    rounded,
+    whole,
+)
 from tests.property.measure import oracle
 from tests.property.measure.questions import SCHEMA, measures, rows
 from tests.property.measure.staging import staged
-from tests.worlds.examples import examples
+from tests.support.examples import examples
 
 QUESTIONS = st.lists(measures(), min_size=6, max_size=12)
 

@@ -10,8 +10,8 @@ import duckdb
 import pytest
 from pyspark.sql import SparkSession
 
-from openlaketx.engine.session import run_session
-from openlaketx.engine.spark_errors import SPARK_ERRORS
+from openlaketx.engine.spark.errors import SPARK_ERRORS
+from openlaketx.engine.spark.session import run_session
 from tests.property.measure.engines import (
     by_duckdb,
     by_python,

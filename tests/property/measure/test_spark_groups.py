@@ -11,15 +11,21 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.measure import Aggregate, CountIf, DuplicateRows, RowCount, measure_key
-from openlaketx.engine.session import run_session
+from lakeguard_sdk.expressions.measures import (
+    Aggregate,
+    CountIf,
+    DuplicateRows,
+    RowCount,
+    measure_key,
+)
+from openlaketx.engine.spark.session import run_session
 from openlaketx.measure import How, Measured, take_measures
-from openlaketx.measure.how import Chosen
+from openlaketx.measure.engine_choice import Chosen
 from tests.property.measure.agreement import UNMEASURED, expected_of, same_answer
 from tests.property.measure.group_questions import close_rows, groups, keys, sequences, spreads
 from tests.property.measure.questions import SCHEMA, measures
 from tests.property.measure.staging import staged_beside
-from tests.worlds.examples import examples
+from tests.support.examples import examples
 
 pytestmark = pytest.mark.spark
 

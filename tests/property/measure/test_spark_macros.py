@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.measure import measure_key
-from openlaketx.engine.session import run_session
+from lakeguard_sdk.expressions.measures import measure_key
+from openlaketx.engine.spark.session import run_session
 from openlaketx.measure import How, Measured, take_measures
-from openlaketx.measure.how import Chosen
+from openlaketx.measure.engine_choice import Chosen
 from tests.property.measure.macro_cases import MACROS, OFTEN, PRIMITIVES, TIMED, table_of, tables
 from tests.property.measure.macro_judging import (
     disagreements,
@@ -28,7 +28,7 @@ from tests.property.measure.macro_judging import (
 )
 from tests.property.measure.macro_oracle import Data, Oracle
 from tests.property.measure.macro_samples import SAMPLES, sampled
-from tests.worlds.examples import examples
+from tests.support.examples import examples
 
 pytestmark = pytest.mark.spark
 

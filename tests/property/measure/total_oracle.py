@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from lakeguard_sdk.measure import GroupFaults
+from lakeguard_sdk.expressions.measures import GroupFaults
 from tests.property.measure.sequence_oracle import groups
 
 _OPS: dict[str, Callable[[Any, Any], Any]] = {

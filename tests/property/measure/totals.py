@@ -7,9 +7,9 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from lakeguard_sdk.measure import AggregateFunction, MeasureValue
-from lakeguard_sdk.schema import FLOATS, decimal_size
-from openlaketx.measure.value_text import double, rounded, whole
+from lakeguard_sdk.expressions.measures import AggregateFunction, MeasureValue
+from lakeguard_sdk.types.schema import FLOATS, decimal_size
+from openlaketx.measure.sql.value_text import double, rounded, whole
 from tests.property.measure.oracle import double_sum
 from tests.property.measure.scalar_oracle import order
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
-from lakeguard_sdk.schema import decimal_size
+from lakeguard_sdk.types.schema import decimal_size
 
 _BITS = {"byte": 7, "short": 15, "integer": 31, "long": 63}
 _DIGITS = "0123456789"

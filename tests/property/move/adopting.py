@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
 from lakeguard.ledger.versions import pointer_rows
-from lakeguard.promotion.adoption import order_adoption
-from lakeguard.promotion.reaping import reap
-from lakeguard_sdk.adoption import AdoptionPlan
+from lakeguard.promotion.moves.adoption import order_adoption
+from lakeguard.promotion.moves.reap import reap
+from lakeguard_sdk.core.enums import LoadType, MoveKind
 from lakeguard_sdk.errors import MoveError
-from lakeguard_sdk.evidence import Evidence, StagedFile
-from lakeguard_sdk.measure import RowCount, measure_key
-from lakeguard_sdk.run import Failure
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import LoadType, MoveKind
+from lakeguard_sdk.expressions.measures import RowCount, measure_key
+from lakeguard_sdk.model.evidence import Evidence, StagedFile
+from lakeguard_sdk.model.run import Failure
+from lakeguard_sdk.model.table_operations import AdoptionPlan
+from lakeguard_sdk.types.schema import Column, TableSchema
 from tests.property.move.machine import FAST, MoveMachine
-from tests.worlds.deaths import dying_at, meanwhile
-from tests.worlds.foreign_tables import foreign_numbers, located_numbers
-from tests.worlds.lakes import MemoryLake
-from tests.worlds.planes import ELSEWHERE, NUMBERS
+from tests.support.fakes.killed_at import dying_at, meanwhile
+from tests.support.lakes.foreign_tables import foreign_numbers, located_numbers
+from tests.support.lakes.lakes import MemoryLake
+from tests.support.projects.planes import ELSEWHERE, NUMBERS
 
 SCHEMA = TableSchema(columns=(Column(name="n", type="long"),))
 DEATHS = (

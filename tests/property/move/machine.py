@@ -29,16 +29,20 @@ from lakeguard.ledger.versions import (
     shown_at,
     stored_versions,
 )
-from lakeguard.promotion.compaction import order_compaction
-from lakeguard.promotion.reaping import reap
-from lakeguard.promotion.removing import maintain
-from lakeguard.promotion.rollback import roll_back
-from lakeguard.promotion.runs import PromotionRuns
+from lakeguard.promotion.maintenance.remove_files import maintain
+from lakeguard.promotion.moves.compaction import order_compaction
+from lakeguard.promotion.moves.reap import reap
+from lakeguard.promotion.moves.rollback import roll_back
+from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard.registry.store import require_dataset
 from lakeguard.settings import MaintenanceSettings
-from lakeguard.state.tables import run_history, task_attempts
-from lakeguard_sdk.compaction import CompactionPlan
-from lakeguard_sdk.definition import Definitions
+from lakeguard.state.schema import run_history, task_attempts
+from lakeguard_sdk.core.enums import (
+    LoadType,
+    MoveKind,
+    RunStatus,
+    TaskKind,
+)
 from lakeguard_sdk.errors import (
     AlreadyPublished,
     Fenced,
@@ -48,14 +52,21 @@ from lakeguard_sdk.errors import (
     MoveError,
     NotApproved,
 )
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.run import Failure, RunPlan
-from lakeguard_sdk.words import LoadType, MoveKind, RunStatus, TaskKind
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.run import Failure, RunPlan
+from lakeguard_sdk.model.table_operations import CompactionPlan
 from tests.property.move.workers import STEPS, Compactor, Publisher
-from tests.worlds.deaths import dying_at, meanwhile
-from tests.worlds.hand_work import compacted_of, evidence_of
-from tests.worlds.lakes import DeltaLake, Lake
-from tests.worlds.planes import ELSEWHERE, NUMBERS, Clock, make_heart, numbers_definitions
+from tests.support.fakes.killed_at import dying_at, meanwhile
+from tests.support.lakes.lakes import DeltaLake, Lake
+from tests.support.lakes.published_by_hand import compacted_of, evidence_of
+from tests.support.projects.planes import (
+    ELSEWHERE,
+    NUMBERS,
+    Clock,
+    make_heart,
+    numbers_definitions,
+)
 
 WHO = st.sampled_from([0, 1])
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None

@@ -8,8 +8,8 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.property.move.adopting import AdoptedMachine
 from tests.property.move.machine import MoveMachine
-from tests.worlds.examples import examples
-from tests.worlds.lakes import DeltaLake, MemoryLake
+from tests.support.examples import examples
+from tests.support.lakes.lakes import DeltaLake, MemoryLake
 
 
 class ModelledMove(MoveMachine):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lakeguard_sdk.compaction import CompactionPlan
-from lakeguard_sdk.run import Intent, RunPlan
+from lakeguard_sdk.model.run import Intent, RunPlan
+from lakeguard_sdk.model.table_operations import CompactionPlan
 
 STEPS = ("open", "decide", "intent", "commit", "complete")
 

@@ -10,9 +10,16 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from lakeguard_sdk.profile import SHARES
-from lakeguard_sdk.sample import LONGEST_TEXT
-from openlaketx.measure.value_text import day, double, exact, instant, local_instant, whole
+from lakeguard_sdk.model.profile import SHARES
+from lakeguard_sdk.model.row_sample import LONGEST_TEXT
+from openlaketx.measure.sql.value_text import (
+    day,
+    double,
+    exact,
+    instant,
+    local_instant,
+    whole,
+)
 
 LISTED = 10
 CUT = 60

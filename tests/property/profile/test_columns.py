@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from lakeguard_sdk.core.dataset_name import Address
 from lakeguard_sdk.errors import BuildFailed
-from lakeguard_sdk.names import Address
-from lakeguard_sdk.profile import ColumnProfile, Profile
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.model.profile import ColumnProfile, Profile
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.profile import profile_version
 from tests.spark.plans import DATASET
-from tests.worlds.published_tables import PublishedTable
+from tests.support.lakes.published_tables import PublishedTable
 
 SCHEMA = TableSchema(
     columns=(

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from lakeguard_sdk.profile import SHARES, ColumnProfile, Sketch
+from lakeguard_sdk.model.profile import SHARES, ColumnProfile, Sketch
 from openlaketx.profile import merged
 from openlaketx.profile.sketches import distinct_in, quantiles_in
 from tests.property.profile.test_oracle import profiled

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.names import Address
-from lakeguard_sdk.profile import ColumnProfile, Profile
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.core.dataset_name import Address
+from lakeguard_sdk.model.profile import ColumnProfile, Profile
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.profile import profile_version
 from openlaketx.profile.sketches import distinct_in, quantiles_in
 from tests.property.profile import oracle
 from tests.spark.plans import DATASET
-from tests.worlds.examples import examples
-from tests.worlds.published_tables import PublishedTable
+from tests.support.examples import examples
+from tests.support.lakes.published_tables import PublishedTable
 
 LARGE = Decimal("9" * 38)
 LEAST = Decimal("-" + "9" * 38)

@@ -13,25 +13,25 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from lakeguard.embedded.operations import EmbeddedOperations
-from lakeguard.insight.reader import StateReader
-from lakeguard.insight.verifying.quarantine import quarantine_findings
-from lakeguard.promotion.runs import PromotionRuns
-from lakeguard.promotion.waiting_tables import show_all_waiting
+from lakeguard.insight.reader.reader import StateReader
+from lakeguard.insight.verification.quarantine import quarantine_findings
+from lakeguard.promotion.quarantine.quarantine_tables import show_all_waiting
+from lakeguard.promotion.run_port import PromotionRuns
+from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard_sdk.client import Client
+from lakeguard_sdk.core.enums import Deletes, LoadType, RunStatus
 from lakeguard_sdk.errors import AlreadyPublished, NothingWaits
-from lakeguard_sdk.evidence import Changes
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.quarantine import KeptChoice, KeptState, QuarantineBuild
-from lakeguard_sdk.run import RunPlan, Window
-from lakeguard_sdk.words import Deletes, LoadType, RunStatus
+from lakeguard_sdk.model.evidence import Changes
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.quarantine import KeptChoice, KeptState, QuarantineBuild
+from lakeguard_sdk.model.run import RunPlan, Window
 from tests.property.move.machine import FAST
 from tests.property.quarantine.model import Filed, Model
-from tests.worlds.deaths import dying_at
-from tests.worlds.kept_rows import ByHand, definitions, failing
-from tests.worlds.lakes import MemoryLake
-from tests.worlds.planes import NUMBERS, Clock, make_heart
-from tests.worlds.shown_in_memory import MemoryKeptTables
+from tests.support.fakes.killed_at import dying_at
+from tests.support.fakes.memory_quarantine import MemoryKeptTables
+from tests.support.lakes.lakes import MemoryLake
+from tests.support.lakes.quarantined_by_hand import ByHand, definitions, failing
+from tests.support.projects.planes import NUMBERS, Clock, make_heart
 
 KEYED = {"keys": ("n",), "order_by": ("n",)}
 LOADS = (

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.property.quarantine.machine import QuarantineMachine
-from tests.worlds.examples import examples
+from tests.support.examples import examples
 
 
 def _settings(count: int, steps: int) -> settings:

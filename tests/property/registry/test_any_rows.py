@@ -7,14 +7,14 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.registry.findings import Findings
 from lakeguard.registry.rows import NOW, Row, Value
-from lakeguard.registry.rows.assembling import assemble
+from lakeguard.registry.rows.assemble import assemble
 from lakeguard.registry.rows.source_text import SourceText, Span
 from lakeguard.registry.rows.tables import TABLES
-from lakeguard_sdk.definition import Definitions
-from tests.worlds.definitions import shop
-from tests.worlds.examples import examples
+from lakeguard.registry.text.problems import Findings
+from lakeguard_sdk.model.definitions import Definitions
+from tests.support.examples import examples
+from tests.support.projects.definitions import shop
 
 NOWHERE = SourceText("rows.csv", "x", "CSV")
 LIKELY = (

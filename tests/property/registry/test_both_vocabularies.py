@@ -8,22 +8,22 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.registry.exporting import definition_files
-from lakeguard.registry.findings import Findings
+from lakeguard.registry.editing.export import definition_files
 from lakeguard.registry.kinds import Key, every, hash_of, key_of
-from lakeguard.registry.loading import load_folder
+from lakeguard.registry.load_folder import load_folder
 from lakeguard.registry.rows import Value, read_rows
-from lakeguard.registry.rows.assembling import assemble
+from lakeguard.registry.rows.assemble import assemble
 from lakeguard.registry.rows.tables import TABLES
-from lakeguard.registry.rows.writing import csv_files, rows_of
-from lakeguard_sdk.definition import Definitions
+from lakeguard.registry.rows.write_rows import csv_files, rows_of
+from lakeguard.registry.text.problems import Findings
+from lakeguard_sdk.model.definitions import Definitions
+from tests.support.examples import examples
+from tests.support.projects.definition_folders import write_folder
+from tests.support.projects.registries import small_registry
+from tests.support.strategies.definitions import definitions
+from tests.support.strategies.loads import python_files
 from tests.unit.registry.rows.written_rows import Table, json_values, sql_files
 from tests.unit.registry.rows.written_rows import csv_files as any_csv
-from tests.worlds.any_definitions import definitions
-from tests.worlds.any_loads import python_files
-from tests.worlds.definition_folders import write_folder
-from tests.worlds.examples import examples
-from tests.worlds.registries import small_registry
 
 NONE = Definitions()
 

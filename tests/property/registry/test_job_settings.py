@@ -8,11 +8,22 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.registry.job_controls import ALIASES, KEYS, controls_of, read_controls
-from lakeguard_sdk.definition import JobDefinition
-from lakeguard_sdk.job import CatchUp, CronTrigger, JobControls, Overlap, UpdateTrigger
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import TaskKind
+from lakeguard.registry.files.job_settings import (
+    ALIASES,
+    KEYS,
+    controls_of,
+    read_controls,
+)
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import TaskKind
+from lakeguard_sdk.model.definitions import JobDefinition
+from lakeguard_sdk.scheduling.jobs import (
+    CatchUp,
+    CronTrigger,
+    JobControls,
+    Overlap,
+    UpdateTrigger,
+)
 
 WORDS = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 NAMES = st.lists(WORDS, min_size=1, max_size=4, unique=True).map(lambda found: tuple(sorted(found)))

@@ -9,13 +9,18 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.definition import DatasetDefinition, Definitions, definition_hash
-from lakeguard_sdk.planning import Plan
-from lakeguard_sdk.words import Severity
-from tests.worlds.definition_folders import SHOP, load
-from tests.worlds.definitions import dataset, policy, rule, source
-from tests.worlds.examples import examples
-from tests.worlds.registries import SmallRegistry, small_registry
+from lakeguard_sdk.core.enums import Severity
+from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions, definition_hash
+from lakeguard_sdk.model.plan import Plan
+from tests.support.examples import examples
+from tests.support.projects.definition_folders import SHOP, load
+from tests.support.projects.definitions import (
+    dataset,
+    policy,
+    rule,
+    source,
+)
+from tests.support.projects.registries import SmallRegistry, small_registry
 
 RULES = [
     rule("unique(order_id)"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.canonical import (
+from lakeguard_sdk.core.canonical_json import (
     canonical_data,
     canonical_json,
     content_hash,

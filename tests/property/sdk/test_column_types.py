@@ -11,7 +11,7 @@ from deltalake import Schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakeguard_sdk.schema import (
+from lakeguard_sdk.types.schema import (
     Column,
     TableSchema,
     field_names,
@@ -19,8 +19,8 @@ from lakeguard_sdk.schema import (
     normal_type,
     widens,
 )
-from lakeguard_sdk.type_parser import parse_type
-from lakeguard_sdk.type_tree import (
+from lakeguard_sdk.types.type_parser import parse_type
+from lakeguard_sdk.types.type_tree import (
     ArrayOf,
     ColumnType,
     MapOf,
@@ -30,7 +30,7 @@ from lakeguard_sdk.type_tree import (
     parts_of,
     type_text,
 )
-from tests.worlds.column_types import column_types
+from tests.support.strategies.column_types import column_types
 
 _WIDER = {
     "byte": "short", "short": "integer", "integer": "long", "float": "double",

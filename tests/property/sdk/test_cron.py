@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.cron import WORDS, Cron, parse_cron
-from lakeguard_sdk.cron_zones import next_moment, schedule_problems
+from lakeguard_sdk.scheduling.cron import WORDS, Cron, parse_cron
+from lakeguard_sdk.scheduling.cron_zones import next_moment, schedule_problems
 
 MINUTE = timedelta(minutes=1)
 CHANGES = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.event_patterns import matches, pattern_problems
+from lakeguard_sdk.scheduling.event_patterns import matches, pattern_problems
 
 EVENT = {
     "source": "shop.orders",

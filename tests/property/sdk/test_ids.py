@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.ids import new_id, ulid_text
+from lakeguard_sdk.core.ids import new_id, ulid_text
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 NUMBERS = st.integers(0, 2**128 - 1)

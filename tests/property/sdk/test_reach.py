@@ -5,10 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.partitions import partition_key
-from lakeguard_sdk.reach import Reach, carried_over, joined, lies_within, window_over
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.model.partitions import partition_key
+from lakeguard_sdk.model.row_ranges import (
+    Reach,
+    carried_over,
+    joined,
+    lies_within,
+    window_over,
+)
+from lakeguard_sdk.model.run import Window
+from lakeguard_sdk.types.schema import Column, TableSchema
 
 SCHEMA = TableSchema(columns=(Column(name="n", type="long"), Column(name="ok", type="boolean")))
 NUMBERS = range(-12, 13)

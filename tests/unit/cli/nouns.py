@@ -5,20 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from lakeguard_sdk.decision import CaseHashes, CheckResult, Decision, Ruling
-from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition, FromSql
-from lakeguard_sdk.evidence import InputVersion
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.reading import (
-    DatasetRow,
-    DatasetStatus,
-    PointerMove,
-    RuleRow,
-    RunRow,
-    VersionRow,
-)
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import (
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import (
     CheckKind,
     Layer,
     LoadType,
@@ -28,6 +16,23 @@ from lakeguard_sdk.words import (
     Severity,
     Verdict,
 )
+from lakeguard_sdk.model.decision import (
+    CaseHashes,
+    CheckResult,
+    Decision,
+    Ruling,
+)
+from lakeguard_sdk.model.definitions import ColumnDefinition, DatasetDefinition, FromSql
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.read_models import (
+    DatasetRow,
+    DatasetStatus,
+    PointerMove,
+    RuleRow,
+    RunRow,
+    VersionRow,
+)
+from lakeguard_sdk.model.run import RunResult
 
 FLIGHTS = DatasetName("silver.flights")
 BRONZE = DatasetName("bronze.flights")

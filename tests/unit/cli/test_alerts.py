@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk import connect
-from lakeguard_sdk.words import Enforcement, PolicyType
-from tests.unit.cli.conftest import Said, Shell
-from tests.worlds.channels import (
+from lakeguard_sdk.core.enums import Enforcement, PolicyType
+from tests.support.fakes.webhook_receiver import SECRET, Receiver, receiver
+from tests.support.lakes.policy_datasets import numbers, promise, world
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.alert_channels import (
     SECRET_VARIABLE,
     add_channels,
     block,
@@ -23,10 +25,8 @@ from tests.worlds.channels import (
     lines_of,
     webhook,
 )
-from tests.worlds.hand_work import run_by_hand
-from tests.worlds.planes import Clock
-from tests.worlds.promises import numbers, promise, world
-from tests.worlds.receivers import SECRET, Receiver, receiver
+from tests.support.projects.planes import Clock
+from tests.unit.cli.conftest import Said, Shell
 
 FRESH = promise(PolicyType.SLA, "freshness <= 24h", enforcement=Enforcement.ALERT)
 

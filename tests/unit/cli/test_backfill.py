@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 
-from lakeguard.cli.views.run import run_lines
-from lakeguard.cli.windowing import backfill_command, chosen_window
-from lakeguard_sdk.definition import (
+from lakeguard.cli.rendering.run import run_lines
+from lakeguard.services.windows import backfill_command, chosen_window
+from lakeguard_sdk.core.enums import LoadType, RunStatus
+from lakeguard_sdk.errors import NoWindow
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
     FromFrame,
     TargetDefinition,
 )
-from lakeguard_sdk.errors import NoWindow
-from lakeguard_sdk.run import Failure, Window
-from lakeguard_sdk.words import LoadType, RunStatus
+from lakeguard_sdk.model.run import Failure, Window
+from tests.support.projects.definitions import dataset, source
+from tests.support.projects.projects import make_project
 from tests.unit.cli import nouns
 from tests.unit.cli.conftest import Shell
-from tests.worlds.definitions import dataset, source
-from tests.worlds.projects import make_project
 
 TYPES = {"id": "long", "day": "date", "hour": "integer", "at": "timestamp", "city": "string"}
 COLUMNS = tuple(ColumnDefinition(name=name, type=said) for name, said in TYPES.items())

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.lakes.past_runs import past_project, past_run, with_rules
 from tests.unit.cli.conftest import Shell
-from tests.worlds.past_runs import past_project, past_run, with_rules
 
 DRAFT = """\
 dataset: bronze.numbers

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.cli.choosing import choose_all, choose_named
-from lakeguard_sdk.definition import (
+from lakeguard.services.choose_datasets import choose_all, choose_named
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, Severity
+from lakeguard_sdk.errors import BuiltByProgram
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
     FromFrame,
     FromSql,
     RuleDefinition,
 )
-from lakeguard_sdk.errors import BuiltByProgram
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import LoadType, Severity
 
 EVENTS, RAW, CLEAN, TOTAL, OLD = (
     DatasetName(name)

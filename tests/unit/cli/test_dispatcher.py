@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.work import Deliveries
+from lakeguard.worker import Deliveries
 from lakeguard_sdk.errors import StateUnavailable
+from tests.support.projects.projects import numbers_project
 from tests.unit.cli.conftest import Shell
-from tests.worlds.projects import numbers_project
 
 AWAY = StateUnavailable(place="postgresql://there", reason="it is gone")
 

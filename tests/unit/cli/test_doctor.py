@@ -89,7 +89,10 @@ def test_no_java(shell: Shell, lake: Path, monkeypatch: pytest.MonkeyPatch, tmp_
 
 def test_no_jars(shell: Shell, lake: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LAKEGUARD_CACHE", str(tmp_path / "no-cache"))
-    assert finding(examined(shell, lake), "Delta jars")["fix"] == "python -m openlaketx.engine.jars"
+    assert (
+        finding(examined(shell, lake), "Delta jars")["fix"]
+        == "python -m openlaketx.engine.spark.jars"
+    )
 
 
 def test_looking_changes_nothing(shell: Shell, lake: Path) -> None:

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from click import unstyle
 
-from lakeguard.cli.views.events import events_lines
-from tests.unit.cli.conftest import Shell
-from tests.worlds.channels import SECRET_VARIABLE, lines_of
-from tests.worlds.listeners import (
+from lakeguard.cli.rendering.notifications import events_lines
+from tests.support.fakes.webhook_receiver import SECRET, receiver
+from tests.support.projects.alert_channels import SECRET_VARIABLE, lines_of
+from tests.support.projects.event_channels import (
     drained,
     file_listener,
     listened_world,
     publish,
     web_listener,
 )
-from tests.worlds.receivers import SECRET, receiver
+from tests.unit.cli.conftest import Shell
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.cli.inert import inert, inert_lines
+from lakeguard.cli.terminal.escape import inert, inert_lines
 
 
 @given(st.text())

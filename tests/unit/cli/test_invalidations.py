@@ -6,16 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.cli.windowing import partition_windows
-from lakeguard_sdk.definition import JobDefinition
+from lakeguard.services.windows import partition_windows
+from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import NoWindow
-from lakeguard_sdk.invalidation import Reason
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.words import TaskState
+from lakeguard_sdk.model.definitions import JobDefinition
+from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.run import Window
+from lakeguard_sdk.scheduling.invalidations import Reason
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.partitioned_numbers import (
+    BRONZE,
+    SILVER,
+    dataset,
+    project,
+    publish,
+)
 from tests.unit.cli.conftest import Shell
-from tests.worlds.partitioned_numbers import BRONZE, SILVER, dataset, project, publish
 
 
 @pytest.fixture

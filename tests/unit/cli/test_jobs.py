@@ -8,14 +8,25 @@ from pathlib import Path
 import click
 import pytest
 
-from lakeguard.cli.views.graphs import deployed_lines, versions_lines
-from lakeguard.cli.views.jobs import job_lines, jobs_lines
-from lakeguard_sdk.job import CronTrigger, DagVersion, Deployed, JobControls, JobRow, UpdateTrigger
-from lakeguard_sdk.words import TaskKind, TaskState
+from lakeguard.cli.rendering.jobs import deployed_lines, job_lines, jobs_lines, versions_lines
+from lakeguard_sdk.core.enums import TaskKind, TaskState
+from lakeguard_sdk.scheduling.jobs import (
+    CronTrigger,
+    DagVersion,
+    Deployed,
+    JobControls,
+    JobRow,
+    UpdateTrigger,
+)
+from tests.support.projects.assignments import write_job
+from tests.support.projects.job_graphs import (
+    DOUBLE,
+    LOAD,
+    job,
+    world,
+)
+from tests.support.projects.projects import make_project
 from tests.unit.cli.conftest import Shell
-from tests.worlds.assignments import write_job
-from tests.worlds.job_graphs import DOUBLE, LOAD, job, world
-from tests.worlds.projects import make_project
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 MAIN = job("report", type="python", config={"call": "jobs:main", "schedule": "daily"})
@@ -182,7 +193,9 @@ def test_an_old_refusal_is_told_as_one(shell: Shell, place: tuple[str, Path]) ->
 
 def test_what_is_tried_again_later_is_told(shell: Shell, place: tuple[str, Path]) -> None:
     shell("deploy", *place)
-    write_job(place[1], "from lakeguard_sdk.python_job import Retry\nraise Retry('not yet')")
+    write_job(
+        place[1], "from lakeguard_sdk.scheduling.python_job import Retry\nraise Retry('not yet')"
+    )
     ran = shell("jobs", "trigger", "report", "--here", "--json", *place)
     task, due = ran.data["task"]["task_id"], ran.data["task"]["due_at"]
     assert (ran.code, due is not None) == (1, True)

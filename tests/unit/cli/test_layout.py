@@ -7,7 +7,7 @@ from datetime import timedelta
 import click
 import pytest
 
-from lakeguard.cli import layout
+from lakeguard.cli.terminal import layout
 from tests.unit.cli.nouns import NOW
 
 

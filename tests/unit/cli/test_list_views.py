@@ -8,15 +8,15 @@ from dataclasses import replace
 import click
 import pytest
 
-from lakeguard.cli.views.doctor import Finding, doctor_lines
-from lakeguard.cli.views.facts import notes_lines
-from lakeguard.cli.views.listing import moves_lines, runs_lines, versions_lines
-from lakeguard.cli.views.replay import replay_lines
-from lakeguard.cli.views.show import DatasetPage, show_lines
-from lakeguard_sdk.definition import TargetDefinition
-from lakeguard_sdk.evidence import Changes
-from lakeguard_sdk.reading import BuildKind, ReplayResult, RunFacts
-from lakeguard_sdk.words import RunStatus, TargetFormat
+from lakeguard.cli.rendering.checks import notes_lines
+from lakeguard.cli.rendering.doctor import Finding, doctor_lines
+from lakeguard.cli.rendering.replay import replay_lines
+from lakeguard.cli.rendering.runs import moves_lines, runs_lines, versions_lines
+from lakeguard.cli.rendering.show import DatasetPage, show_lines
+from lakeguard_sdk.core.enums import RunStatus, TargetFormat
+from lakeguard_sdk.model.definitions import TargetDefinition
+from lakeguard_sdk.model.evidence import Changes
+from lakeguard_sdk.model.read_models import BuildKind, ReplayResult, RunFacts
 from tests.unit.cli import nouns
 
 

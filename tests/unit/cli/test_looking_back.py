@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 import click
 import pytest
 
-from lakeguard.cli.moments import moment_of
-from lakeguard.cli.views.rebuild import rebuild_lines
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.rebuild import Rebuilt
-from lakeguard_sdk.run import RunPlan, RunTicket, SqlBuild
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import LoadType
+from lakeguard.cli.rendering.replay import rebuild_lines
+from lakeguard.cli.terminal.time_arguments import moment_of
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.history import Rebuilt
+from lakeguard_sdk.model.run import RunPlan, RunTicket, SqlBuild
+from lakeguard_sdk.types.schema import Column, TableSchema
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAME = DatasetName("silver.orders")

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.cli.views.maintain import Upkeep, maintain_lines
+from lakeguard.cli.rendering.maintain import Upkeep, maintain_lines
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.maintenance import Maintained
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.table_operations import Maintained
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.published_by_hand import run_by_hand, shown
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import numbers_project
 from tests.unit.cli.conftest import Shell
-from tests.worlds.hand_work import run_by_hand, shown
-from tests.worlds.lakes import DeltaLake
-from tests.worlds.planes import NUMBERS
-from tests.worlds.projects import numbers_project
 
 AT_ONCE = "[env.dev.maintenance]\nretention_days = 0\ninspection_days = 0\n"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from lakeguard.cli.views.many import ended_line, many_lines
-from lakeguard.cli.walking import Ended
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import Failure
-from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
+from lakeguard.cli.rendering.run import ended_line, many_lines
+from lakeguard.cli.use_cases.run_graph import Ended
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
+from lakeguard_sdk.model.run import Failure
 from tests.unit.cli import nouns
 
 OTHER, GOLD = DatasetName("silver.other"), DatasetName("gold.daily")

@@ -27,7 +27,7 @@ OTHERWISE = {
     "BuiltByProgram": "tx.publish(",
     "ColumnsUnderWay": "the same command again",
     "EventDiffers": "send it under an id of its own",
-    "JarsMissing": "python -m openlaketx.engine.jars",
+    "JarsMissing": "python -m openlaketx.engine.spark.jars",
     "NameTaken": "tx.read(",
     "NotAdoptable": "{way_out}",
     "NotInRun": "call run.note",

@@ -7,15 +7,20 @@ from pathlib import Path
 import click
 import pytest
 
-from lakeguard.cli.screen import Screen
-from lakeguard.cli.views.quarantine import balance_line, listing_lines, replay_command
-from lakeguard_sdk.definition import ColumnDefinition
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.quarantine import KeptChoice, KeptListing, QuarantineBalance, ReplayOrder
-from lakeguard_sdk.words import HashStrategy, LoadType
+from lakeguard.cli.rendering.quarantine import balance_line, listing_lines, replay_command
+from lakeguard.cli.terminal.output import Screen
+from lakeguard_sdk.core.enums import HashStrategy, LoadType
+from lakeguard_sdk.model.definitions import ColumnDefinition
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.quarantine import (
+    KeptChoice,
+    KeptListing,
+    QuarantineBalance,
+    ReplayOrder,
+)
+from tests.support.lakes.quarantined_by_hand import LARGE, NEGATIVE, ByHand
+from tests.support.projects.planes import NUMBERS
 from tests.unit.cli.conftest import Shell
-from tests.worlds.kept_rows import LARGE, NEGATIVE, ByHand
-from tests.worlds.planes import NUMBERS
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from lakeguard.cli.views.run import run_lines
-from lakeguard_sdk.evidence import InputVersion
-from lakeguard_sdk.run import Failure, RunResult
-from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
+from lakeguard.cli.rendering.run import run_lines
+from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.run import Failure, RunResult
 from tests.unit.cli import nouns
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from lakeguard.cli.progress import working
-from lakeguard.cli.running import BACKOFF, run_to_end
-from lakeguard_sdk.dispatch import TaskRow
-from lakeguard_sdk.run import Failure, RunResult, Window
-from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
+from lakeguard.cli.terminal.progress import working
+from lakeguard.services.run_task import BACKOFF, run_to_end
+from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
+from lakeguard_sdk.model.run import Failure, RunResult, Window
+from lakeguard_sdk.scheduling.tasks import TaskRow
 from tests.unit.cli import nouns
 
 BUSY = nouns.result(RunStatus.FAILED, error=Failure(code="LG-4001", message="busy", retryable=True))

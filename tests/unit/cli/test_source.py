@@ -9,13 +9,13 @@ from pathlib import Path
 import click
 import pytest
 
-from lakeguard.cli.patterns import source_path
-from lakeguard.cli.proposing import propose, write_new
-from lakeguard.registry.loading import load_folder
+from lakeguard.cli.terminal.shell_patterns import source_path
+from lakeguard.cli.use_cases.propose_definition import propose, write_new
+from lakeguard.registry.load_folder import load_folder
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.sketch import SketchColumn, SourceSketch
-from lakeguard_sdk.words import LoadType, SourceFormat
+from lakeguard_sdk.model.source_preview import SketchColumn, SourceSketch
 from tests.unit.cli.conftest import Shell
 
 ORDERS = "order_id;Order Date;amount\n{0};2026-01-0{0};1.50\n"

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import click
 
-from lakeguard.cli.views.status import Badge, Health, badge_of, status_lines, worst_first
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.reading import Breach
-from lakeguard_sdk.words import Enforcement, RunStatus
+from lakeguard.cli.rendering.status import (
+    Badge,
+    Health,
+    badge_of,
+    status_lines,
+    worst_first,
+)
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Enforcement, RunStatus
+from lakeguard_sdk.model.read_models import Breach
 from tests.unit.cli import nouns
 
 GOLD = DatasetName("gold.daily")

@@ -7,17 +7,21 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lakeguard.cli.proposing import propose, write_new
-from lakeguard.cli.published_rules import Suggested
-from lakeguard.cli.reasons import with_reasons
-from lakeguard.cli.suggesting import defined
-from lakeguard.cli.views.suggest import chosen_of, fragment_lines, suggested_data
-from lakeguard.gate.grammar import parse_rule, read_rule
-from lakeguard.insight.suggesting import Held, Mutation, MutationKind, Suggestion
-from lakeguard.registry.loading import load_folder
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.sketch import SketchColumn, SourceSketch
-from lakeguard_sdk.words import Outcome, Severity, SourceFormat
+from lakeguard.cli.rendering.suggest import chosen_of, fragment_lines, suggested_data
+from lakeguard.cli.use_cases.propose_definition import propose, with_reasons, write_new
+from lakeguard.cli.use_cases.suggest_rules import Suggested
+from lakeguard.gate.rules.parse import parse_rule, read_rule
+from lakeguard.insight.suggestions import (
+    Held,
+    Mutation,
+    MutationKind,
+    Suggestion,
+)
+from lakeguard.registry.load_folder import load_folder
+from lakeguard.services.draft_rules import defined
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Outcome, Severity, SourceFormat
+from lakeguard_sdk.model.source_preview import SketchColumn, SourceSketch
 
 RULES = {
     "not_null(`on`)": "on",

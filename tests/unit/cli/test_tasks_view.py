@@ -8,13 +8,13 @@ from datetime import UTC, date, datetime, timedelta
 import click
 import pytest
 
-from lakeguard.cli.views.tasks import cause_words, task_lines, tasks_lines
-from lakeguard.cli.views.worker import TaskTeller
-from lakeguard.work import Ended, Ending, Told
-from lakeguard_sdk.dispatch import Cause, TaskRow, Transition
-from lakeguard_sdk.run import Failure, Window, WorkerIdentity
-from lakeguard_sdk.words import CauseKind, TaskKind, TaskState
-from tests.worlds.assignments import attempt_of
+from lakeguard.cli.rendering.tasks import cause_words, task_lines, tasks_lines
+from lakeguard.cli.rendering.worker import TaskTeller
+from lakeguard.worker import Ended, Ending, Told
+from lakeguard_sdk.core.enums import CauseKind, TaskKind, TaskState
+from lakeguard_sdk.model.run import Failure, Window, WorkerIdentity
+from lakeguard_sdk.scheduling.tasks import Cause, TaskRow, Transition
+from tests.support.projects.assignments import attempt_of
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 WORKER = WorkerIdentity(name="worker", host="north", pid=7, process_mark="x")

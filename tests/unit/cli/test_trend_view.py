@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from lakeguard.cli.screen import BLOCKS, Screen, this_screen
-from lakeguard.cli.views.trend import trend_line
-from lakeguard_sdk.comparison import CheckPoint, CheckTrend
-from lakeguard_sdk.measure import MeasureValue
-from lakeguard_sdk.words import CheckKind, Outcome
+from lakeguard.cli.rendering.checks import trend_line
+from lakeguard.cli.terminal.output import BLOCKS, Screen, this_screen
+from lakeguard_sdk.core.enums import CheckKind, Outcome
+from lakeguard_sdk.expressions.measures import MeasureValue
+from lakeguard_sdk.model.run_comparison import CheckPoint, CheckTrend
 from tests.unit.cli import nouns
 
 PLAIN = Screen(marks="12345678", gap="-")

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 import click
 import pytest
 
-from lakeguard.cli.turning import BACKOFF, TurnLoop, beside
-from lakeguard.cli.views.dispatcher import TurnTeller, turn_lines
+from lakeguard.cli.rendering.worker import TurnTeller, turn_lines
+from lakeguard.services.dispatcher_loop import BACKOFF, TurnLoop, beside
 from lakeguard_sdk.errors import StateShut, StateUnavailable
-from lakeguard_sdk.job import Ticked
+from lakeguard_sdk.scheduling.jobs import Ticked
 
 AWAY = StateUnavailable(place="postgresql://there", reason="it is gone")
 SHUT = StateShut(place="postgresql://there", reason="password authentication failed")

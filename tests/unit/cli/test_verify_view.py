@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import click
 
-from lakeguard.cli.views.verify import MEANING, NEXT, WHEN, verify_lines
-from lakeguard_sdk.proof import Finding, FindingKind, VerifyReport
+from lakeguard.cli.rendering.verify import (
+    MEANING,
+    NEXT,
+    WHEN,
+    verify_lines,
+)
+from lakeguard_sdk.model.verification import Finding, FindingKind, VerifyReport
 
 
 def report(*findings: Finding) -> VerifyReport:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.cli.commands.waive import end_of
+from lakeguard.cli.commands.build.waivers import end_of
 from tests.unit.cli.conftest import Shell
 
 DATASET, CHECK = "silver.orders", "unique.order_id"

@@ -6,9 +6,9 @@ import shlex
 
 import pytest
 
-from lakeguard.cli.waiver_ways import waiver_ways
-from lakeguard_sdk.decision import CheckResult
-from lakeguard_sdk.words import CheckKind, Outcome
+from lakeguard.cli.use_cases.explain_decision import waiver_ways
+from lakeguard_sdk.core.enums import CheckKind, Outcome
+from lakeguard_sdk.model.decision import CheckResult
 from tests.unit.cli import nouns
 
 

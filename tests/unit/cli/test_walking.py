@@ -8,12 +8,12 @@ import time
 
 import pytest
 
-from lakeguard.cli import walking
-from lakeguard.cli.walking import Ended, Outcome, run_many
+from lakeguard.cli.use_cases import run_graph
+from lakeguard.cli.use_cases.run_graph import Ended, Outcome, run_many
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import StateUnavailable
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.model.run import RunResult
 from tests.unit.cli import nouns
 
 A, B, C, D = (DatasetName(name) for name in ("bronze.a", "bronze.b", "silver.c", "gold.d"))
@@ -126,7 +126,7 @@ def test_ctrl_c_stops_every_run_before_it_is_raised(by_thread: bool) -> None:
 def test_a_run_that_does_not_heed_the_first_stop_is_stopped_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(walking, "_STOP_EVERY", 0.05)
+    monkeypatch.setattr(run_graph, "_STOP_EVERY", 0.05)
     stops, enough = list[float](), threading.Event()
 
     def stop() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lakeguard.cli.ways_out import ways_out_of
-from lakeguard_sdk.quarantine import KeptChoice, ReplayOrder
-from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
+from lakeguard.cli.use_cases.ways_out import ways_out_of
+from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
+from lakeguard_sdk.model.quarantine import KeptChoice, ReplayOrder
 from tests.unit.cli import nouns
 
 

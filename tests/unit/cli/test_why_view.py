@@ -9,12 +9,24 @@ from pathlib import Path
 import click
 import pytest
 
-from lakeguard.cli.explaining import Explanation, explain
 from lakeguard.cli.options import Call
-from lakeguard.cli.screen import Screen
-from lakeguard.cli.views.why import why_lines
-from lakeguard.cli.ways_out import WayOut, as_called, ways_out_of
-from lakeguard_sdk.comparison import (
+from lakeguard.cli.rendering.why import why_lines
+from lakeguard.cli.terminal.output import Screen
+from lakeguard.cli.use_cases.explain_decision import Explanation, explain
+from lakeguard.cli.use_cases.ways_out import WayOut, as_called, ways_out_of
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, FromSql
+from lakeguard_sdk.model.evidence import Changes
+from lakeguard_sdk.model.read_models import (
+    DatasetStatus,
+    RunFacts,
+    RunRow,
+    VersionRow,
+)
+from lakeguard_sdk.model.row_sample import RowSample
+from lakeguard_sdk.model.run_comparison import (
     CheckPoint,
     CheckTrend,
     Difference,
@@ -22,13 +34,6 @@ from lakeguard_sdk.comparison import (
     Since,
     Subject,
 )
-from lakeguard_sdk.decision import Decision
-from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromSql
-from lakeguard_sdk.evidence import Changes
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.reading import DatasetStatus, RunFacts, RunRow, VersionRow
-from lakeguard_sdk.sample import RowSample
-from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
 from tests.unit.cli import nouns
 
 INPUT = Difference(subject=Subject.INPUT, name="bronze.flights", before="v1", after="v2")

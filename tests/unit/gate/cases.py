@@ -6,16 +6,21 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lakeguard.gate.decide import CaseFacts, History, decide
-from lakeguard.gate.grammar import GrammarError, parse_rule
-from lakeguard.gate.rules import compile_text, define_rule, measures_for
+from lakeguard.gate.rules.compile import compile_text, define_rule, measures_for
+from lakeguard.gate.rules.parse import GrammarError, parse_rule
 from lakeguard.gate.subject import Subject
-from lakeguard_sdk.decision import CheckResult, Ruling
-from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
-from lakeguard_sdk.evidence import Evidence, StagedFile
-from lakeguard_sdk.measure import measure_key
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import Enforcement, Layer, PolicyType, Severity
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import (
+    Enforcement,
+    Layer,
+    PolicyType,
+    Severity,
+)
+from lakeguard_sdk.expressions.measures import measure_key
+from lakeguard_sdk.model.decision import CheckResult, Ruling
+from lakeguard_sdk.model.definitions import PolicyDefinition, RuleDefinition
+from lakeguard_sdk.model.evidence import Evidence, StagedFile
+from lakeguard_sdk.types.schema import Column, TableSchema
 from tests.unit.gate.oracle import Row, measured
 
 CLOCK = datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -9,8 +9,9 @@ from decimal import Decimal
 from statistics import stdev
 from typing import Any
 
-from lakeguard_sdk.expression import ColumnRef, Condition, type_of
-from lakeguard_sdk.measure import (
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.conditions import ColumnRef, Condition, type_of
+from lakeguard_sdk.expressions.measures import (
     Aggregate,
     AggregateFunction,
     CountIf,
@@ -22,7 +23,6 @@ from lakeguard_sdk.measure import (
     Quantile,
     RowCount,
 )
-from lakeguard_sdk.words import Scope
 from tests.property.measure import sequence_oracle, total_oracle
 from tests.property.measure.literals import EPOCH
 from tests.property.measure.scalar_oracle import scalar, truth

@@ -7,11 +7,16 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate.grammar import parse_rule, rule_text
-from lakeguard.gate.rules import compile_text, default_rule_id
-from lakeguard_sdk.expression import Calculation
-from lakeguard_sdk.measure import Aggregate, CountIf, DistinctCount, RowCount
-from lakeguard_sdk.words import Outcome
+from lakeguard.gate.rules.compile import compile_text, default_rule_id
+from lakeguard.gate.rules.parse import parse_rule, rule_text
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.expressions.conditions import Calculation
+from lakeguard_sdk.expressions.measures import (
+    Aggregate,
+    CountIf,
+    DistinctCount,
+    RowCount,
+)
 from tests.unit.gate.cases import SCHEMA, judged, refusal, row
 
 NAN = float("nan")

@@ -7,18 +7,23 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate.aside import aside_rules, check_aside
-from lakeguard.gate.case import Quarantined
-from lakeguard.gate.grammar import GrammarError
+from lakeguard.gate.evaluation.case import Quarantined
 from lakeguard.gate.policies import parse_policy
-from lakeguard.gate.rules import compile_rule, compile_text
-from lakeguard_sdk.decision import CheckResult, Ruling
-from lakeguard_sdk.definition import PolicyDefinition
-from lakeguard_sdk.evidence import Changes, Evidence
-from lakeguard_sdk.measure import measure_key
-from lakeguard_sdk.quarantine import AsideFile, SetAside
-from lakeguard_sdk.schema import Column
-from lakeguard_sdk.words import Outcome, PolicyType, Severity, Verdict
+from lakeguard.gate.rules.compile import compile_rule, compile_text
+from lakeguard.gate.rules.parse import GrammarError
+from lakeguard.gate.rules.quarantine_rules import aside_rules, check_aside
+from lakeguard_sdk.core.enums import (
+    Outcome,
+    PolicyType,
+    Severity,
+    Verdict,
+)
+from lakeguard_sdk.expressions.measures import measure_key
+from lakeguard_sdk.model.decision import CheckResult, Ruling
+from lakeguard_sdk.model.definitions import PolicyDefinition
+from lakeguard_sdk.model.evidence import Changes, Evidence
+from lakeguard_sdk.model.quarantine import AsideFile, SetAside
+from lakeguard_sdk.types.schema import Column
 from tests.unit.gate.cases import CLOCK, SCHEMA, evidence_of, facts, policy, result_of, row, rule
 from tests.unit.gate.cases import ruling as ruled
 from tests.unit.gate.oracle import Row, measured

@@ -7,12 +7,18 @@ from decimal import Decimal
 
 import pytest
 
-from lakeguard.gate.bands import Band, NoBand, Point, band, median
-from lakeguard.gate.case import EarlierVersion, History
-from lakeguard.gate.judgement import Past
-from lakeguard.gate.rules import compile_rule
-from lakeguard_sdk.measure import MeasureValue, measure_key
-from lakeguard_sdk.words import Outcome
+from lakeguard.gate.evaluation.bands import (
+    Band,
+    NoBand,
+    Point,
+    band,
+    median,
+)
+from lakeguard.gate.evaluation.case import EarlierVersion, History
+from lakeguard.gate.rules.compile import compile_rule
+from lakeguard.gate.typecheck.checks import Past
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.expressions.measures import MeasureValue, measure_key
 from tests.unit.gate.cases import CLOCK, SCHEMA, evidence_of, judged, row, rule
 
 DAY = timedelta(days=1)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lakeguard.gate.decide import History
-from lakeguard_sdk.words import Outcome, Severity
+from lakeguard_sdk.core.enums import Outcome, Severity
 from tests.unit.gate.cases import judged, refusal, row
 
 NAN = float("nan")

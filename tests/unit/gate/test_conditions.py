@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.gate.grammar import GrammarError, parse_rule, rule_text
-from lakeguard.gate.rules import compile_text
-from lakeguard_sdk.expression import (
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard.gate.rules.parse import GrammarError, parse_rule, rule_text
+from lakeguard_sdk.expressions.conditions import (
     And,
     Compare,
     Comparison,
@@ -17,7 +17,7 @@ from lakeguard_sdk.expression import (
     Or,
     Value,
 )
-from lakeguard_sdk.measure import CountIf
+from lakeguard_sdk.expressions.measures import CountIf
 from tests.unit.gate.cases import SCHEMA, refusal
 
 

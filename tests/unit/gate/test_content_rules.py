@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate.grammar import GrammarError
-from lakeguard.gate.rules import compile_text
-from lakeguard.gate.text_kinds import TEXT_KINDS
-from lakeguard_sdk.measure import CountIf
-from lakeguard_sdk.words import Outcome
+from lakeguard.gate.rule_types.texts import TEXT_KINDS
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard.gate.rules.parse import GrammarError
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.expressions.measures import CountIf
 from tests.property.measure.scalar_oracle import truth
 from tests.unit.gate.cases import judged, refusal, row, schema
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.gate.grammar import GrammarError, parse_rule, rule_text
-from lakeguard.gate.rules import compile_text
-from lakeguard_sdk.words import Outcome
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard.gate.rules.parse import GrammarError, parse_rule, rule_text
+from lakeguard_sdk.core.enums import Outcome
 from tests.unit.gate.cases import judged, refusal, row
 from tests.unit.gate.test_nested_columns import SCHEMA as NESTED
 

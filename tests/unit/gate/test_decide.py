@@ -6,15 +6,9 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate import evaluate
 from lakeguard.gate.decide import SEMANTICS
-from lakeguard_sdk.decision import CheckResult, Ruling
-from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.measure import RowCount, measure_key
-from lakeguard_sdk.run import SchemaReaction
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
-from lakeguard_sdk.words import (
+from lakeguard.gate.evaluation import evaluate
+from lakeguard_sdk.core.enums import (
     CheckKind,
     Enforcement,
     Layer,
@@ -24,6 +18,12 @@ from lakeguard_sdk.words import (
     Severity,
     Verdict,
 )
+from lakeguard_sdk.expressions.measures import RowCount, measure_key
+from lakeguard_sdk.model.decision import CheckResult, Ruling
+from lakeguard_sdk.model.definitions import PolicyDefinition, RuleDefinition
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.run import SchemaReaction
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from tests.unit.gate.cases import (
     CLOCK,
     evidence_of,

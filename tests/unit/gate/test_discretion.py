@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lakeguard.gate.discretion import reasons_without_values, said_without_values
-from lakeguard_sdk.decision import CheckResult, Ruling
-from lakeguard_sdk.words import CheckKind, Outcome, Verdict
+from lakeguard.gate.evaluation.redaction import reasons_without_values, said_without_values
+from lakeguard_sdk.core.enums import CheckKind, Outcome, Verdict
+from lakeguard_sdk.model.decision import CheckResult, Ruling
 
 SECRET = "it is 987,654,321"
 AT = datetime(2026, 1, 1, tzinfo=UTC)

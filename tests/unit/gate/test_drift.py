@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate.case import EarlierVersion, History
-from lakeguard.gate.judgement import REACH, looks_back
-from lakeguard.gate.rules import compile_rule, looked_back_at
-from lakeguard.gate.scalars import NotAValue
-from lakeguard.gate.stability import Spread, read_spread, stability
-from lakeguard_sdk.decision import CheckResult
-from lakeguard_sdk.expression import ColumnRef
-from lakeguard_sdk.measure import Distribution
-from lakeguard_sdk.words import Outcome
+from lakeguard.gate.evaluation.case import EarlierVersion, History
+from lakeguard.gate.evaluation.stability import Spread, read_spread, stability
+from lakeguard.gate.rules.compile import compile_rule, looked_back_at
+from lakeguard.gate.typecheck.checks import REACH, looks_back
+from lakeguard.gate.typecheck.scalars import NotAValue
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.expressions.conditions import ColumnRef
+from lakeguard_sdk.expressions.measures import Distribution
+from lakeguard_sdk.model.decision import CheckResult
 from tests.property.measure.distribution_oracle import spread as told
 from tests.unit.gate.cases import (
     CLOCK,

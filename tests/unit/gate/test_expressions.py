@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.gate.functions import FUNCTIONS
-from lakeguard.gate.grammar import GrammarError, parse_rule, rule_text
-from lakeguard.gate.rules import compile_rule, compile_text, default_rule_id
-from lakeguard_sdk.expression import Compare, FieldRef, Not, Value, type_of
-from lakeguard_sdk.measure import CountIf
+from lakeguard.gate.grammar.functions import FUNCTIONS
+from lakeguard.gate.rules.compile import compile_rule, compile_text, default_rule_id
+from lakeguard.gate.rules.parse import GrammarError, parse_rule, rule_text
+from lakeguard_sdk.expressions.conditions import (
+    Compare,
+    FieldRef,
+    Not,
+    Value,
+    type_of,
+)
+from lakeguard_sdk.expressions.measures import CountIf
 from tests.unit.gate.cases import rule as defined
 from tests.unit.gate.cases import schema
 

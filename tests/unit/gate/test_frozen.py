@@ -10,8 +10,8 @@ from __future__ import annotations
 from datetime import date
 
 from lakeguard.gate.decide import SEMANTICS
-from lakeguard.gate.rules import compile_rule
-from lakeguard_sdk.measure import measure_key
+from lakeguard.gate.rules.compile import compile_rule
+from lakeguard_sdk.expressions.measures import measure_key
 from tests.unit.gate.cases import SCHEMA, evidence_of, facts, policy, row, rule, ruling
 
 KEYS = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lakeguard.gate.grammar import parse_rule, rule_text
-from lakeguard.gate.rules import compile_text
-from lakeguard_sdk.measure import measure_key
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard.gate.rules.parse import parse_rule, rule_text
+from lakeguard_sdk.expressions.measures import measure_key
 from tests.unit.gate.test_expressions import SCHEMA
 
 KEYS = {

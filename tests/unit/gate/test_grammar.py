@@ -6,11 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from lakeguard.gate.grammar import GrammarError, parse_rule, rule_text
-from lakeguard.gate.literals import Number
-from lakeguard.gate.rule import Threshold
-from lakeguard_sdk.expression import Comparison
-from lakeguard_sdk.words import Scope
+from lakeguard.gate.grammar.literals import Number
+from lakeguard.gate.grammar.rule import Threshold
+from lakeguard.gate.rules.parse import GrammarError, parse_rule, rule_text
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.conditions import Comparison
 
 
 @pytest.mark.parametrize(

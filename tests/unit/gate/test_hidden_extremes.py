@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate.rules import measures_for
+from lakeguard.gate.rules.compile import measures_for
 from lakeguard.gate.subject import Travelled
-from lakeguard_sdk.decision import CheckResult
-from lakeguard_sdk.measure import Aggregate, measure_key
-from lakeguard_sdk.words import Outcome
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.expressions.measures import Aggregate, measure_key
+from lakeguard_sdk.model.decision import CheckResult
 from tests.unit.gate.cases import SCHEMA, evidence_of, facts, row, rule, ruling, subject
 
 RULES = (rule("range(count, max=5) fail_if > 0"),)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate import json_schemas
-from lakeguard.gate.rules import compile_rule
-from lakeguard_sdk.words import Outcome
-from openlaketx.measure import json_values
+from lakeguard.gate.rule_types import json
+from lakeguard.gate.rules.compile import compile_rule
+from lakeguard_sdk.core.enums import Outcome
+from openlaketx.measure.sql import json_values
 from tests.unit.gate.cases import SCHEMA, judged, refusal, row, rule
 
 SELF = '{"$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}'
@@ -92,7 +92,7 @@ def test_the_schema_of_a_rule_that_is_stored_is_not_judged_again() -> None:
 
 
 def test_what_says_a_schema_is_right_reads_it_as_what_judges_by_it() -> None:
-    told = [_options(module) for module in (json_schemas, json_values)]
+    told = [_options(module) for module in (json, json_values)]
     assert told[0] == told[1]
     assert told[0].keys() == {"offline", "pattern_options", "validate_formats"}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lakeguard_sdk.words import Outcome, Severity
+from lakeguard_sdk.core.enums import Outcome, Severity
 from tests.unit.gate.cases import CLOCK, judged, refusal, row, rule
 
 NAN = float("nan")

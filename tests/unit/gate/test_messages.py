@@ -7,10 +7,15 @@ from decimal import Decimal
 
 import pytest
 
-from lakeguard.gate.judgement import Bounds
-from lakeguard.gate.rule import Threshold
-from lakeguard.gate.wording import bounds_words, number_words, scalar_words, share_words
-from lakeguard_sdk.expression import Comparison
+from lakeguard.gate.evaluation.messages import (
+    bounds_words,
+    number_words,
+    scalar_words,
+    share_words,
+)
+from lakeguard.gate.grammar.rule import Threshold
+from lakeguard.gate.typecheck.checks import Bounds
+from lakeguard_sdk.expressions.conditions import Comparison
 from tests.unit.gate.cases import judged, row
 
 DELAYS = [row(delay=51180.0), row(delay=-200.0), *(row(delay=1.0) for _ in range(998))]

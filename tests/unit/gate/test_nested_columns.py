@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.gate.grammar import GrammarError
-from lakeguard.gate.resolution import ON_NESTED
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
-from lakeguard.gate.rules import compile_text
-from lakeguard_sdk.expression import ColumnRef, IsNull
-from lakeguard_sdk.measure import CountIf
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard.gate.rules.parse import GrammarError
+from lakeguard.gate.typecheck.resolution import ON_NESTED
+from lakeguard_sdk.expressions.conditions import ColumnRef, IsNull
+from lakeguard_sdk.expressions.measures import CountIf
 from tests.unit.gate.cases import schema
 
 KIND = "struct<a:long,b:array<string>>"

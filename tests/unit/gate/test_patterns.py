@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.gate.pattern import check_pattern
-from lakeguard.gate.pattern_error import PatternError
+from lakeguard.gate.grammar.pattern import check_pattern
+from lakeguard.gate.grammar.pattern_shape import PatternError
 from tests.unit.gate.cases import refusal
 
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.gate.grammar import GrammarError
 from lakeguard.gate.policies import judge_metadata, parse_policy, policy_text
-from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
-from lakeguard_sdk.words import CheckKind, Enforcement, Layer, Outcome, PolicyType
+from lakeguard.gate.policy_types.catalog import POLICY_KINDS
+from lakeguard.gate.rules.parse import GrammarError
+from lakeguard_sdk.core.enums import (
+    CheckKind,
+    Enforcement,
+    Layer,
+    Outcome,
+    PolicyType,
+)
 from tests.unit.gate.cases import CLOCK, facts, policy, subject
 
 TAGGED = facts(tags={"name": ("identifier", "PII"), "key": ("pii",), "count": ()})

@@ -9,11 +9,16 @@ import pytest
 
 from lakeguard.gate.policies import judge_metadata, policy_measures
 from lakeguard.gate.subject import ReadInput, Travelled
-from lakeguard_sdk.decision import CheckResult
-from lakeguard_sdk.evidence import Changes, Evidence
-from lakeguard_sdk.measure import measure_key
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.words import Enforcement, Outcome, PolicyType, Verdict
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import (
+    Enforcement,
+    Outcome,
+    PolicyType,
+    Verdict,
+)
+from lakeguard_sdk.expressions.measures import measure_key
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.evidence import Changes, Evidence
 from tests.unit.gate.cases import (
     CLOCK,
     SCHEMA,

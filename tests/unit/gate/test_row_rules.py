@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate.grammar import GrammarError
-from lakeguard.gate.rules import compile_text
-from lakeguard_sdk.measure import CountIf
-from lakeguard_sdk.words import Outcome, Severity
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard.gate.rules.parse import GrammarError
+from lakeguard_sdk.core.enums import Outcome, Severity
+from lakeguard_sdk.expressions.measures import CountIf
 from tests.unit.gate.cases import judged, refusal, row, schema
 from tests.unit.gate.oracle import holds
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.gate.grammar import GrammarError, parse_rule
-from lakeguard.gate.literals import Flag
-from lakeguard.gate.rule import Parameter, Rule
-from lakeguard.gate.rule_type import RuleTypes
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
-from lakeguard.gate.rule_types.not_null import NotNull
-from lakeguard.gate.rules import compile_rule, default_rule_id, define_rule, measures_for
-from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.measure import RowCount
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import Scope, Severity
+from lakeguard.gate.grammar.literals import Flag
+from lakeguard.gate.grammar.rule import Parameter, Rule
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
+from lakeguard.gate.rule_types.nulls import NotNull
+from lakeguard.gate.rule_types.rule_type import RuleTypes
+from lakeguard.gate.rules.compile import (
+    compile_rule,
+    default_rule_id,
+    define_rule,
+    measures_for,
+)
+from lakeguard.gate.rules.parse import GrammarError, parse_rule
+from lakeguard_sdk.core.enums import Scope, Severity
+from lakeguard_sdk.expressions.measures import RowCount
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.types.schema import Column, TableSchema
 from tests.unit.gate.cases import SCHEMA, refusal, rule
 
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.gate.schema_changes import Approved, Difference, find_changes, reordered
+from lakeguard.gate.schema.changes import (
+    Approved,
+    Difference,
+    find_changes,
+    reordered,
+    revised_differences,
+)
+from lakeguard.gate.schema.messages import change_text
+from lakeguard.gate.schema.profiles import BUILT_IN
 from lakeguard.gate.schema_comparison import accepted_schema, answered
-from lakeguard.gate.schema_profiles import BUILT_IN
-from lakeguard.gate.schema_revisions import revised_differences
-from lakeguard.gate.schema_wording import change_text
-from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition, FromFrame
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.schema_words import SchemaChange
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.definitions import ColumnDefinition, DatasetDefinition, FromFrame
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.schema_changes import SchemaChange
+from lakeguard_sdk.types.schema import Column, TableSchema
 from tests.unit.gate.cases import schema
 
 DECLARED = schema(key="string", count="integer", amount="decimal(9,2)", part="integer")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lakeguard.gate.schema_comparison import compare_schema
-from lakeguard_sdk.definition import PolicyDefinition
-from lakeguard_sdk.run import SchemaReaction
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
-from lakeguard_sdk.words import Enforcement, Layer, PolicyType
+from lakeguard_sdk.core.enums import Enforcement, Layer, PolicyType
+from lakeguard_sdk.model.definitions import PolicyDefinition
+from lakeguard_sdk.model.run import SchemaReaction
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
+from lakeguard_sdk.types.schema import TableSchema
 from tests.unit.gate.cases import policy, schema
 
 DECLARED = schema(key="string", count="long", amount="decimal(9,2)", delay="double")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.gate.schema_profiles import BUILT_IN, FLAGS, POSSIBLE, answers_of
-from lakeguard_sdk.definition import ProfileDefinition
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
-from lakeguard_sdk.words import BUILT_IN_PROFILES
+from lakeguard.gate.schema.profiles import (
+    BUILT_IN,
+    FLAGS,
+    POSSIBLE,
+    answers_of,
+)
+from lakeguard_sdk.core.enums import BUILT_IN_PROFILES
+from lakeguard_sdk.model.definitions import ProfileDefinition
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 
 ACCEPT, CAST, OUT, ASIDE, BLOCK = Reaction
 

@@ -6,14 +6,14 @@ import itertools
 
 import pytest
 
-from lakeguard.gate.schema_types import (
+from lakeguard.gate.schema.types import (
     grown_type,
     grows_into,
     plain_change,
     type_changes,
     type_widens,
 )
-from lakeguard_sdk.schema_words import SchemaChange
+from lakeguard_sdk.model.schema_changes import SchemaChange
 
 TYPES = (
     "byte", "short", "integer", "long", "float", "double", "decimal(5,2)", "decimal(9,2)",

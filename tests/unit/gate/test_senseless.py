@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.gate.rules import compile_rule, compile_text
+from lakeguard.gate.rules.compile import compile_rule, compile_text
 from tests.unit.gate.cases import SCHEMA, refusal, rule, schema
 
 ALWAYS = "this is TRUE for every row that has a value"

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from lakeguard.gate.service_levels import breaches
-from lakeguard_sdk.words import PolicyType
+from lakeguard.gate.policies import breaches
+from lakeguard_sdk.core.enums import PolicyType
 from tests.unit.gate.cases import CLOCK, policy
 
 

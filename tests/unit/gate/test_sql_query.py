@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate.grammar import parse_rule, rule_text
-from lakeguard.gate.rules import compile_text
-from lakeguard_sdk.measure import GroupFaults, RowCount
-from lakeguard_sdk.total_condition import holds
-from lakeguard_sdk.words import Outcome
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard.gate.rules.parse import parse_rule, rule_text
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.expressions.aggregates import holds
+from lakeguard_sdk.expressions.measures import GroupFaults, RowCount
 from tests.unit.gate.cases import SCHEMA, judged, refusal, row
 
 NAN = float("nan")

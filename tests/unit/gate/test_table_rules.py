@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from lakeguard_sdk.evidence import StagedFile
-from lakeguard_sdk.words import Outcome
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.model.evidence import StagedFile
 from tests.unit.gate.cases import (
     CLOCK,
     evidence_of,

@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from lakeguard.gate.grammar import GrammarError, parse_rule
-from lakeguard.gate.rules import define_rule
-from lakeguard_sdk.words import Outcome, Severity
+from lakeguard.gate.rules.compile import define_rule
+from lakeguard.gate.rules.parse import GrammarError, parse_rule
+from lakeguard_sdk.core.enums import Outcome, Severity
 from tests.unit.gate.cases import judged, refusal, row, rule
 
 PASS, WARN, FAIL = Outcome.PASS, Outcome.WARN, Outcome.FAIL

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.gate.rules import compile_rule
-from lakeguard_sdk.decision import CheckResult
-from lakeguard_sdk.definition import RuleDefinition
-from lakeguard_sdk.measure import measure_key
-from lakeguard_sdk.words import CheckKind, Outcome, Severity
+from lakeguard.gate.rules.compile import compile_rule
+from lakeguard_sdk.core.enums import CheckKind, Outcome, Severity
+from lakeguard_sdk.expressions.measures import measure_key
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.definitions import RuleDefinition
 from tests.unit.gate.cases import SCHEMA, evidence_of, policy, result_of, row, rule, ruling
 
 ROWS = [row(key="AB", count=3, name="x"), row(key="AB", count=9)]

@@ -6,8 +6,14 @@ from datetime import timedelta
 
 import pytest
 
-from lakeguard_sdk.waiver import Waiver
-from lakeguard_sdk.words import Enforcement, Outcome, PolicyType, Severity, Verdict
+from lakeguard_sdk.core.enums import (
+    Enforcement,
+    Outcome,
+    PolicyType,
+    Severity,
+    Verdict,
+)
+from lakeguard_sdk.model.decision import Waiver
 from tests.unit.gate.cases import (
     CLOCK,
     evidence_of,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.insight.backtesting_cases import finding
-from lakeguard_sdk.decision import CheckResult
-from lakeguard_sdk.words import CheckKind, Outcome
+from lakeguard.insight.history.backtest_cases import finding
+from lakeguard_sdk.core.enums import CheckKind, Outcome
+from lakeguard_sdk.model.decision import CheckResult
 
 
 def check(expression: str) -> CheckResult:

@@ -9,9 +9,9 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.insight.backtesting_past import Walk
-from lakeguard.promotion.history import led_to
-from lakeguard_sdk.words import MoveKind
+from lakeguard.insight.history.backtest_past import Walk
+from lakeguard.promotion.deciding.measure_history import led_to
+from lakeguard_sdk.core.enums import MoveKind
 
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
 STEPS = st.lists(st.tuples(st.sampled_from(["publish", "back", "compact"]), st.integers(0, 9)))

@@ -8,7 +8,7 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.insight.replaying import in_portions
+from lakeguard.insight.history.replay import in_portions
 
 MOST = 100
 SHARED = ("facts_hash", "ruleset_hash", "policies_hash", "history_hash")

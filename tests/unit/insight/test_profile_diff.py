@@ -8,12 +8,18 @@ from typing import Any
 
 import click
 
-from lakeguard.cli.screen import Screen
-from lakeguard.cli.views.profile import profile_lines
-from lakeguard.cli.views.profile_diff import profile_diff_lines
-from lakeguard.insight.profiles import compare_profiles
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.profile import SHARES, ColumnChange, ColumnProfile, Frequent, Profile, Sketch
+from lakeguard.cli.rendering.profile import profile_diff_lines, profile_lines
+from lakeguard.cli.terminal.output import Screen
+from lakeguard.insight.comparison.profiles import compare_profiles
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.profile import (
+    SHARES,
+    ColumnChange,
+    ColumnProfile,
+    Frequent,
+    Profile,
+    Sketch,
+)
 
 CHANCE = random.Random(5)
 SKETCH = Sketch(kind="hll", type_tag="long", data="AAAA")

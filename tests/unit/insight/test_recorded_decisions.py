@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from lakeguard.gate.decide import SEMANTICS
-from lakeguard.insight.replaying import Replayer
-from lakeguard_sdk.decision import CaseHashes
+from lakeguard.insight.history.replay import Replayer
+from lakeguard_sdk.core.enums import Outcome, Verdict
 from lakeguard_sdk.errors import SemanticsUnknown
-from lakeguard_sdk.words import Outcome, Verdict
+from lakeguard_sdk.model.decision import CaseHashes
 from tests.unit.gate.cases import CLOCK
 from tools.record_decisions import FOLDER, replay
 

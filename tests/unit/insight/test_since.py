@@ -7,13 +7,25 @@ from typing import Any
 
 import pytest
 
-from lakeguard.insight.since import RunCase, differences, file_changes
-from lakeguard_sdk.definition import FromPython
-from lakeguard_sdk.evidence import Evidence, InputVersion, SourceFile, SourcePosition
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.run import FrameBuild, InputPin, RunPlan, RunTicket, SqlBuild, TableSnapshot
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import LoadType
+from lakeguard.insight.comparison.since import RunCase, differences, file_changes
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.definitions import FromPython
+from lakeguard_sdk.model.evidence import (
+    Evidence,
+    InputVersion,
+    SourceFile,
+    SourcePosition,
+)
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import (
+    FrameBuild,
+    InputPin,
+    RunPlan,
+    RunTicket,
+    SqlBuild,
+    TableSnapshot,
+)
+from lakeguard_sdk.types.schema import Column, TableSchema
 from tests.unit.cli.nouns import BRONZE, FLIGHTS, definition
 
 SCHEMA = TableSchema(columns=(Column(name="n", type="long"),))

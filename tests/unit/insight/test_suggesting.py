@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate.grammar import parse_rule
-from lakeguard.gate.rules import define_rule
-from lakeguard.insight.suggesting import (
+from lakeguard.gate.rules.compile import define_rule
+from lakeguard.gate.rules.parse import parse_rule
+from lakeguard.insight.suggestions import (
     Earlier,
     Held,
     OtherKey,
@@ -20,11 +20,11 @@ from lakeguard.insight.suggesting import (
     suggestion,
     tried,
 )
-from lakeguard.insight.suggesting.shapes import shape_of
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.profile import ColumnProfile, Frequent
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import Outcome
+from lakeguard.insight.suggestions.texts import shape_of
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.model.profile import ColumnProfile, Frequent
+from lakeguard_sdk.types.schema import Column, TableSchema
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 ROWS = 1_000

@@ -13,7 +13,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from lakeguard.lake.adoptable import examine
 from lakeguard_sdk.errors import NotAdoptable
-from tests.worlds.foreign_tables import fingerprint, foreign_numbers, forget_the_past
+from tests.support.lakes.foreign_tables import fingerprint, foreign_numbers, forget_the_past
 
 Actions = list[dict[str, Any]]
 

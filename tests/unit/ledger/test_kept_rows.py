@@ -8,13 +8,21 @@ from time import perf_counter
 
 import pytest
 
-from lakeguard.ledger.kept_reach import reach_of
-from lakeguard.ledger.kept_rows import Holding, Move, Quarantine, Reach, ReadRows, Taken
-from lakeguard_sdk.evidence import InputVersion, SourcePosition
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.quarantine import KeptState, QuarantineBuild
-from lakeguard_sdk.run import (
+from lakeguard.ledger.quarantine.load import reach_of
+from lakeguard.ledger.quarantine.state import (
+    Holding,
+    Move,
+    Quarantine,
+    Reach,
+    ReadRows,
+    Taken,
+)
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, SourceFormat
+from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.quarantine import KeptState, QuarantineBuild
+from lakeguard_sdk.model.run import (
     Build,
     FrameBuild,
     InputPin,
@@ -26,8 +34,7 @@ from lakeguard_sdk.run import (
     TableSnapshot,
     Window,
 )
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import LoadType, SourceFormat
+from lakeguard_sdk.types.schema import TableSchema
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 NAME = DatasetName("silver.numbers")

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lakeguard.ledger.profiles import _metrics, _profile
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.profile import ColumnProfile
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.profile import ColumnProfile
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

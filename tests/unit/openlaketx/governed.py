@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Transaction
 
-from lakeguard_sdk.commits import PUBLISH_APP, TABLE_PROPERTIES, CommitAuthor
-from lakeguard_sdk.evidence import StagedFile
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import Intent
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import CommitKind, LoadType, MoveKind
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import CommitKind, LoadType, MoveKind
+from lakeguard_sdk.model.delta_log import PUBLISH_APP, TABLE_PROPERTIES, CommitAuthor
+from lakeguard_sdk.model.evidence import StagedFile
+from lakeguard_sdk.model.run import Intent
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import delta_schema, live_files
 
 DATASET = DatasetName("silver.numbers")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk.errors import JarsMissing
-from openlaketx.engine import jars
+from openlaketx.engine.spark import jars
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_an_absent_cache_names_the_command(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("LAKEGUARD_CACHE", str(tmp_path))
     with pytest.raises(JarsMissing, match="is missing") as refusal:
         jars.delta_jars()
-    assert refusal.value.next_step == "python -m openlaketx.engine.jars"
+    assert refusal.value.next_step == "python -m openlaketx.engine.spark.jars"
 
 
 @pytest.mark.parametrize("jar", jars.locked_jars(), ids=lambda jar: jar.name)

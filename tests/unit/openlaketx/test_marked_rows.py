@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from openlaketx.aside.marked_rows import MarkedRows
+from openlaketx.quarantine.row_bitmap import MarkedRows
 
 MARKS = st.sets(st.tuples(st.integers(0, 99), st.integers(0, 4)))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.engine import make_url
 
-from lakeguard.registry.apart import require_apart
-from lakeguard_sdk.definition import TargetDefinition
+from lakeguard.registry.validation.database_separation import require_apart
+from lakeguard_sdk.core.enums import TargetFormat
 from lakeguard_sdk.errors import NotApart
-from lakeguard_sdk.words import TargetFormat
+from lakeguard_sdk.model.definitions import TargetDefinition
 
 SERVER, HERE = "postgresql://lakeguard@db.example/governance", "postgresql://u@127.0.0.1/governance"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.definition_folders import BRONZE, GOLD, SILVER
-from tests.worlds.marked_mistakes import Case, check
+from tests.support.cases.definition_errors import Case, check
+from tests.support.projects.definition_folders import BRONZE, GOLD, SILVER
 
 MISTAKES = [
     Case(

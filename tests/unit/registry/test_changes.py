@@ -7,21 +7,11 @@ from typing import Any
 
 import pytest
 
-from lakeguard.registry.changes import changes_between
-from lakeguard.registry.current import RegistryState
-from lakeguard.registry.describing import describe
-from lakeguard.registry.planning import make_plan
-from lakeguard_sdk.definition import (
-    ColumnDefinition,
-    Definitions,
-    FromFrame,
-    FromPython,
-    FromSource,
-    FromSql,
-)
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.planning import Change
-from lakeguard_sdk.words import (
+from lakeguard.registry.planning.describe import describe
+from lakeguard.registry.planning.diff import changes_between
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.snapshot import RegistryState
+from lakeguard_sdk.core.enums import (
     Deletes,
     Enforcement,
     LateRows,
@@ -31,7 +21,23 @@ from lakeguard_sdk.words import (
     Severity,
     SourceFormat,
 )
-from tests.worlds.definitions import dataset, policy, rule, shop, source
+from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
+    Definitions,
+    FromFrame,
+    FromPython,
+    FromSource,
+    FromSql,
+)
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.plan import Change
+from tests.support.projects.definitions import (
+    dataset,
+    policy,
+    rule,
+    shop,
+    source,
+)
 
 SILVER = dataset("silver.orders", "bronze.orders")
 

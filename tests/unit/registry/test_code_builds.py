@@ -8,15 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.loading import load_folder
+from lakeguard.registry.load_folder import load_folder
 from lakeguard.registry.store import require_dataset
-from lakeguard_sdk.definition import DatasetDefinition, FromFrame, FromPython, FromSource
+from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.names import DatasetName
-from tests.worlds.definition_folders import GOLD, SHOP, SILVER, load, mistakes, told
-from tests.worlds.definitions import dataset, shop
-from tests.worlds.marked_mistakes import Case, check
-from tests.worlds.registries import small_registry
+from lakeguard_sdk.model.definitions import (
+    DatasetDefinition,
+    FromFrame,
+    FromPython,
+    FromSource,
+)
+from tests.support.cases.definition_errors import Case, check
+from tests.support.projects.definition_folders import (
+    GOLD,
+    SHOP,
+    SILVER,
+    load,
+    mistakes,
+    told,
+)
+from tests.support.projects.definitions import dataset, shop
+from tests.support.projects.registries import small_registry
 
 FILE = "definitions/silver/orders.yaml"
 CODE = "def clean(spark, inputs):\n    return inputs['bronze.orders']\n"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.column_edits import edited_columns
-from lakeguard.registry.loading import load_folder
-from lakeguard_sdk.definition import ColumnDefinition, DatasetDefinition
-from tests.worlds.definition_folders import SOURCE, write_folder
+from lakeguard.registry.editing.column_edits import edited_columns
+from lakeguard.registry.load_folder import load_folder
+from lakeguard_sdk.model.definitions import ColumnDefinition, DatasetDefinition
+from tests.support.projects.definition_folders import SOURCE, write_folder
 
 FILE = "definitions/bronze/orders.yaml"
 TEXT = """\

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.definition_folders import BRONZE, SILVER
-from tests.worlds.marked_mistakes import Case, check
+from tests.support.cases.definition_errors import Case, check
+from tests.support.projects.definition_folders import BRONZE, SILVER
 
 MISTAKES = [
     Case("unknown key", BRONZE, "owner:", "«ownr»:", "LG-2002", "did you mean owner?"),

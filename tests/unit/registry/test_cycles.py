@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeguard.registry.graph import cycles, parents_first
-from lakeguard_sdk.names import DatasetName
-from tests.worlds.definition_folders import SHOP, SILVER, mistakes
+from lakeguard_sdk.core.dataset_name import DatasetName
+from tests.support.projects.definition_folders import SHOP, SILVER, mistakes
 
 NAMES = [DatasetName(f"silver.d{number}") for number in range(8)]
 GRAPHS = st.dictionaries(st.sampled_from(NAMES), st.lists(st.sampled_from(NAMES), unique=True))

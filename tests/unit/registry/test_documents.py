@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.registry.documents import MAX_BYTES, read_document
-from lakeguard.registry.findings import Findings
-from lakeguard.registry.nodes import Block, Document, Items, Scalar
+from lakeguard.registry.text.problems import Findings
+from lakeguard.registry.text.yaml_documents import MAX_BYTES, read_document
+from lakeguard.registry.text.yaml_nodes import (
+    Block,
+    Document,
+    Items,
+    Scalar,
+)
 
 
 def read(text: str | bytes) -> tuple[Document | None, list[str]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.drafting import load_draft
+from lakeguard.registry.drafts import load_draft
 from lakeguard_sdk.errors import InvalidDefinitions, NothingDrafted
 
 DRAFT = """\

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.describing import describe
+from lakeguard.registry.planning.describe import describe
 from lakeguard.registry.store import (
     current_catalogue,
     current_profiles,
@@ -15,15 +15,20 @@ from lakeguard.registry.store import (
     job_of_dataset,
     require_dataset,
 )
-from lakeguard_sdk.definition import Definitions, FromSource
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import HashStrategy, LoadType, Severity
 from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.planning import Plan, Revise
-from lakeguard_sdk.words import HashStrategy, LoadType, Severity
-from tests.worlds.definition_folders import load
-from tests.worlds.every_kind import CUSTOMERS, EVERY_KIND, JOB, TARGET
-from tests.worlds.registries import SmallRegistry, small_registry
+from lakeguard_sdk.model.definitions import Definitions, FromSource
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.plan import Plan, Revise
+from tests.support.cases.every_definition_kind import (
+    CUSTOMERS,
+    EVERY_KIND,
+    JOB,
+    TARGET,
+)
+from tests.support.projects.definition_folders import load
+from tests.support.projects.registries import SmallRegistry, small_registry
 
 CUSTOMERS_FILE = "definitions/bronze/customers.yaml"
 TARGET_FILE = "definitions/targets/raw_zone.yaml"

@@ -7,9 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.definition import FromSource, FromSql
-from lakeguard_sdk.words import LoadType, Severity
-from tests.worlds.definition_folders import BRONZE, SHOP, SILVER, SOURCE, load, mistakes, told
+from lakeguard_sdk.core.enums import LoadType, Severity
+from lakeguard_sdk.model.definitions import FromSource, FromSql
+from tests.support.projects.definition_folders import (
+    BRONZE,
+    SHOP,
+    SILVER,
+    SOURCE,
+    load,
+    mistakes,
+    told,
+)
 
 
 def test_a_folder_becomes_definitions(tmp_path: Path) -> None:

@@ -9,8 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lakeguard.registry.rendering import render_errors
-from tests.worlds.definition_folders import BRONZE, SHOP, SILVER, SOURCE, mistakes, write_folder
+from lakeguard.registry.text.error_rendering import render_errors
+from tests.support.projects.definition_folders import (
+    BRONZE,
+    SHOP,
+    SILVER,
+    SOURCE,
+    mistakes,
+    write_folder,
+)
 
 HOSTILE_NAMES = [
     "..", "../x", "/etc/passwd", "a/b", "a\\b", "%2e%2e", "a b", "", " ", "con.x", "A", "é", "ﬁ",

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-from lakeguard.insight.reader import StateReader
-from lakeguard_sdk.definition import Definitions
-from tests.worlds.definitions import dataset, source
-from tests.worlds.registries import SmallRegistry, small_registry
+from lakeguard.insight.reader.reader import StateReader
+from lakeguard_sdk.model.definitions import Definitions
+from tests.support.projects.definitions import dataset, source
+from tests.support.projects.registries import SmallRegistry, small_registry
 
 
 @pytest.fixture

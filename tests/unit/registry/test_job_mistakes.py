@@ -8,12 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.registry.job_controls import KEYS, read_controls
-from lakeguard.registry.job_values import time_zone
-from lakeguard.registry.loading import load_folder
-from lakeguard_sdk.definition import JobDefinition
-from tests.worlds.definition_folders import SHOP, mistakes, told, write_folder
-from tests.worlds.marked_mistakes import Case, check
+from lakeguard.registry.files.job_settings import KEYS, read_controls
+from lakeguard.registry.files.job_values import time_zone
+from lakeguard.registry.load_folder import load_folder
+from lakeguard_sdk.model.definitions import JobDefinition
+from tests.support.cases.definition_errors import Case, check
+from tests.support.projects.definition_folders import (
+    SHOP,
+    mistakes,
+    told,
+    write_folder,
+)
 
 FILE = "definitions/jobs/nightly.yaml"
 PYTHON = "job: nightly\ntype: python\nconfig:\n  call: reports.daily:send\n"

@@ -6,13 +6,18 @@ from typing import Any
 
 import pytest
 
-from lakeguard.registry.current import RegistryState
-from lakeguard.registry.job_controls import read_controls
-from lakeguard.registry.planning import make_plan
-from lakeguard_sdk.definition import JobDefinition
+from lakeguard.registry.files.job_settings import read_controls
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.snapshot import RegistryState
 from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.job import CatchUp, CronTrigger
-from tests.worlds.job_graphs import LOAD, REPORT, job, world
+from lakeguard_sdk.model.definitions import JobDefinition
+from lakeguard_sdk.scheduling.jobs import CatchUp, CronTrigger
+from tests.support.projects.job_graphs import (
+    LOAD,
+    REPORT,
+    job,
+    world,
+)
 
 
 def python_job(name: str, **config: str) -> JobDefinition:

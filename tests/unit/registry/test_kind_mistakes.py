@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.definition_folders import mistakes
-from tests.worlds.every_kind import EVERY_KIND, JOB, PROFILE, RULE, TARGET
-from tests.worlds.marked_mistakes import Case, marked
+from tests.support.cases.definition_errors import Case, marked
+from tests.support.cases.every_definition_kind import (
+    EVERY_KIND,
+    JOB,
+    PROFILE,
+    RULE,
+    TARGET,
+)
+from tests.support.projects.definition_folders import mistakes
 
 CASES = [
     Case("unknown key", TARGET, "zone:", "«zones»:", "LG-2002", "did you mean zone?"),

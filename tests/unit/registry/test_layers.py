@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.registry.current import Opened, RegistryState, entry_of
-from lakeguard.registry.planning import make_plan
-from lakeguard_sdk.definition import Definitions
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.snapshot import Opened, RegistryState, entry_of
+from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import InvalidDefinitions, LayerChanged
-from lakeguard_sdk.names import DatasetName
-from tests.worlds.definitions import dataset, source
+from lakeguard_sdk.model.definitions import Definitions
+from tests.support.projects.definitions import dataset, source
 
 
 def test_a_dataset_keeps_its_layer() -> None:

@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.definition_folders import SHOP, SILVER, load, mistakes
-from tests.worlds.marked_mistakes import Case, check
+from tests.support.cases.definition_errors import Case, check
+from tests.support.projects.definition_folders import (
+    SHOP,
+    SILVER,
+    load,
+    mistakes,
+)
 
 FILE = "definitions/silver/orders.yaml"
 TYPED = SILVER.replace(

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.characters import look_alike, look_alike_names
 from lakeguard.registry.kinds import KINDS, Kind
-from lakeguard_sdk.definition import (
+from lakeguard.registry.text.characters import look_alike, look_alike_names
+from lakeguard_sdk.errors import InvalidDefinitions
+from lakeguard_sdk.model.definitions import (
     CatalogueRule,
     ColumnDefinition,
     Definitions,
@@ -18,10 +19,14 @@ from lakeguard_sdk.definition import (
     ProfileDefinition,
     TargetDefinition,
 )
-from lakeguard_sdk.errors import InvalidDefinitions
-from tests.worlds.definition_folders import BRONZE, SHOP, SILVER, mistakes
-from tests.worlds.definitions import dataset, policy, source
-from tests.worlds.registries import SmallRegistry, small_registry
+from tests.support.projects.definition_folders import (
+    BRONZE,
+    SHOP,
+    SILVER,
+    mistakes,
+)
+from tests.support.projects.definitions import dataset, policy, source
+from tests.support.projects.registries import SmallRegistry, small_registry
 
 
 @pytest.fixture

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.gate.grammar_error import GrammarError
-from lakeguard.gate.rules import compile_text
-from lakeguard.registry.catalogue import template_problem
-from lakeguard.registry.loading import load_folder
+from lakeguard.gate.grammar.grammar_error import GrammarError
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard.registry.files.rule_catalog import template_problem
+from lakeguard.registry.load_folder import load_folder
 from lakeguard.registry.macros import Macros, built_in_rules
-from lakeguard_sdk.definition import CatalogueRule
-from lakeguard_sdk.words import Outcome, Severity
+from lakeguard_sdk.core.enums import Outcome, Severity
+from lakeguard_sdk.model.definitions import CatalogueRule
+from tests.support.projects.definition_folders import mistakes, write_folder
 from tests.unit.gate.cases import SCHEMA, judged, row
-from tests.worlds.definition_folders import mistakes, write_folder
 
 USES = {
     "not_empty(name)": ["length(name, min=1)"],

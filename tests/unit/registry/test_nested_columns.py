@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.current import RegistryState
-from lakeguard.registry.planning import make_plan
+from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.rows.vendor_types import column_type
-from lakeguard_sdk.definition import (
+from lakeguard.registry.snapshot import RegistryState
+from lakeguard_sdk.core.enums import LoadType, SourceFormat, TargetFormat
+from lakeguard_sdk.errors import InvalidDefinitions
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     Definitions,
     SourceMapping,
     TargetDefinition,
 )
-from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.words import LoadType, SourceFormat, TargetFormat
-from tests.worlds.planes import numbers_definitions
-from tests.worlds.registries import small_registry
+from tests.support.projects.planes import numbers_definitions
+from tests.support.projects.registries import small_registry
 
 
 def definitions(

@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry import parsed_files
-from lakeguard.registry.loading import load_folder
-from lakeguard_sdk.definition import definition_hash
+from lakeguard.registry.files import parse_cache
+from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk.errors import InvalidDefinitions
-from tests.worlds.definition_folders import BRONZE, SHOP, SILVER, write_folder
-from tests.worlds.every_kind import EVERY_KIND
+from lakeguard_sdk.model.definitions import definition_hash
+from tests.support.cases.every_definition_kind import EVERY_KIND
+from tests.support.projects.definition_folders import (
+    BRONZE,
+    SHOP,
+    SILVER,
+    write_folder,
+)
 
 FILES = {**SHOP, **EVERY_KIND}
 
@@ -40,7 +45,7 @@ def test_a_folder_is_the_same_the_second_time(folder: Path, tmp_path: Path) -> N
 
 def test_what_is_known_is_not_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = load_folder(folder)
-    monkeypatch.setattr("lakeguard.registry.loading.read_document", None)
+    monkeypatch.setattr("lakeguard.registry.load_folder.read_document", None)
     assert load_folder(folder) == first
 
 
@@ -121,7 +126,7 @@ def test_a_damaged_cache_is_not_read(folder: Path, damage: str) -> None:
 def test_other_code_reads_afresh(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load_folder(folder)
     before = cache_of(folder).read_bytes()
-    monkeypatch.setattr(parsed_files, "_semantics", lambda: "another reader")
+    monkeypatch.setattr(parse_cache, "_semantics", lambda: "another reader")
     load_folder(folder)
     assert cache_of(folder).read_bytes() != before
     assert cache_of(folder).read_bytes().startswith(b"another reader ")

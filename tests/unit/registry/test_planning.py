@@ -6,20 +6,26 @@ from typing import Any
 
 import pytest
 
-from lakeguard.registry.current import Opened, RegistryState, entry_of
 from lakeguard.registry.kinds import name_of
-from lakeguard.registry.planning import make_plan
-from lakeguard_sdk.definition import (
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.snapshot import Opened, RegistryState, entry_of
+from lakeguard_sdk.core.enums import Severity
+from lakeguard_sdk.errors import DefinitionError, InvalidDefinitions
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
     FromSource,
     FromSql,
 )
-from lakeguard_sdk.errors import DefinitionError, InvalidDefinitions
-from lakeguard_sdk.planning import Plan
-from lakeguard_sdk.words import Severity
-from tests.worlds.definitions import dataset, policy, rule, shop, source
+from lakeguard_sdk.model.plan import Plan
+from tests.support.projects.definitions import (
+    dataset,
+    policy,
+    rule,
+    shop,
+    source,
+)
 
 EMPTY = RegistryState()
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.definition_folders import SHOP, SILVER, mistakes
-from tests.worlds.marked_mistakes import Case, check
+from tests.support.cases.definition_errors import Case, check
+from tests.support.projects.definition_folders import SHOP, SILVER, mistakes
 
 FILE = "definitions/silver/orders.yaml"
 WRITE = "every: write version, or a length of time such as 1d"

@@ -10,14 +10,14 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from lakeguard.registry.store import RegisteredDataset, require_dataset
-from lakeguard.state import facts
-from lakeguard.state.tables import dataset_registry_revisions
-from lakeguard_sdk.definition import DatasetDefinition, Definitions, JobDefinition
+from lakeguard.state import outbox
+from lakeguard.state.schema import dataset_registry_revisions
+from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import InvalidDefinitions, NotRegistered
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.planning import Revise
-from tests.worlds.definitions import dataset, shop
-from tests.worlds.registries import NOON, SmallRegistry, small_registry
+from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions, JobDefinition
+from lakeguard_sdk.model.plan import Revise
+from tests.support.projects.definitions import dataset, shop
+from tests.support.projects.registries import NOON, SmallRegistry, small_registry
 
 OLD, NEW = DatasetName("silver.orders"), DatasetName("silver.sales")
 
@@ -105,7 +105,7 @@ def test_the_database_stands_behind_it(registry: SmallRegistry) -> None:
     ]
     twin = {**row, "dataset_id": "ds_twin", "revised_at": NOON}
     with pytest.raises(IntegrityError), registry.database.write() as connection:
-        facts.record(connection, dataset_registry_revisions, [twin], NOON)
+        outbox.record(connection, dataset_registry_revisions, [twin], NOON)
 
 
 def test_others_that_still_name_the_old_one_are_told(registry: SmallRegistry) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lakeguard.registry.rendering import render_error, render_errors
+from lakeguard.registry.text.error_rendering import render_error, render_errors
 from lakeguard_sdk.errors import BadSql, Place, UnknownRuleType, WrongValue
-from tests.worlds.definition_folders import SHOP, SILVER, mistakes
+from tests.support.projects.definition_folders import SHOP, SILVER, mistakes
 
 
 def test_a_typo_is_shown_where_it_stands(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.current import RegistryState
-from lakeguard.registry.loading import load_folder
-from lakeguard.registry.locating import sharpened
-from lakeguard.registry.planning import make_plan
-from lakeguard_sdk.definition import DatasetDefinition, Definitions
+from lakeguard.registry.load_folder import load_folder
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.snapshot import RegistryState
+from lakeguard.registry.text.definition_positions import sharpened
+from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import (
     DefinitionError,
     InvalidDefinitions,
@@ -18,10 +18,10 @@ from lakeguard_sdk.errors import (
     UnknownColumn,
     UnknownReference,
 )
-from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
+from tests.support.projects.definition_folders import write_folder
+from tests.support.projects.registries import small_registry
 from tests.unit.registry.test_planning import registered
-from tests.worlds.definition_folders import write_folder
-from tests.worlds.registries import small_registry
 
 CODES = """\
 dataset: bronze.codes

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.registry.documents import read_document
-from lakeguard.registry.findings import Findings
-from lakeguard.registry.nodes import Document, Scalar
+from lakeguard.registry.text.problems import Findings
+from lakeguard.registry.text.yaml_documents import read_document
+from lakeguard.registry.text.yaml_nodes import Document, Scalar
 
 
 def document_of(text: str) -> tuple[Document, Scalar]:

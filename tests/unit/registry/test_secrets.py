@@ -16,20 +16,25 @@ from typing import Any
 import pytest
 
 from lakeguard.registry.kinds import KINDS, every, key_of
-from lakeguard.registry.rendering import render_errors
-from lakeguard.registry.texts import texts_of
-from lakeguard_sdk.definition import Definition, Definitions
+from lakeguard.registry.text.error_rendering import render_errors
+from lakeguard.registry.validation.texts import texts_of
+from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.noun import Noun
-from lakeguard_sdk.secret_values import (
+from lakeguard_sdk.model.definitions import Definition, Definitions
+from lakeguard_sdk.security.secret_values import (
     address_holds_secret,
     holds_secret,
     is_reference,
     looks_secret,
 )
-from tests.worlds.definition_folders import SHOP, load, mistakes, write_folder
-from tests.worlds.every_kind import EVERY_KIND, JOB, MORE_BUILDS
-from tests.worlds.registries import SmallRegistry, small_registry
+from tests.support.cases.every_definition_kind import EVERY_KIND, JOB, MORE_BUILDS
+from tests.support.projects.definition_folders import (
+    SHOP,
+    load,
+    mistakes,
+    write_folder,
+)
+from tests.support.projects.registries import SmallRegistry, small_registry
 
 SECRET = "ghp_" + "a1B2c3D4" * 5
 FILES = {**SHOP, **EVERY_KIND, **MORE_BUILDS}

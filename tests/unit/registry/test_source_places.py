@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from lakeguard_sdk.definition import Definitions, FromSource, SourceDefinition
+from lakeguard_sdk.core.enums import Malformed, SourceFormat
 from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.words import Malformed, SourceFormat
-from tests.worlds.definition_folders import SHOP, load, mistakes
-from tests.worlds.definitions import dataset, source
-from tests.worlds.marked_mistakes import Case, check
-from tests.worlds.registries import small_registry
+from lakeguard_sdk.model.definitions import Definitions, FromSource, SourceDefinition
+from tests.support.cases.definition_errors import Case, check
+from tests.support.projects.definition_folders import SHOP, load, mistakes
+from tests.support.projects.definitions import dataset, source
+from tests.support.projects.registries import small_registry
 
 FILE = "definitions/sources/orders.yaml"
 WEB = """\

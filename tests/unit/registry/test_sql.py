@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.registry.sql import check_sql, rewrite_tables, unread_parents
+from lakeguard.registry.sql.sql_builds import check_sql, rewrite_tables, unread_parents
+from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import BadSql
-from lakeguard_sdk.names import DatasetName
 
 X, Y = DatasetName("bronze.x"), DatasetName("silver.y")
 PARENTS = frozenset({X, Y})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.registry.sql_lineage import column_sources
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard.registry.sql.sql_lineage import column_sources
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.types.schema import Column, TableSchema
 
 PEOPLE, CITIES = DatasetName("silver.people"), DatasetName("silver.cities")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.current import EMPTY_HEAD
-from lakeguard.registry.describing import describe
 from lakeguard.registry.kinds import every, key_of
+from lakeguard.registry.planning.describe import describe
+from lakeguard.registry.snapshot import EMPTY_HEAD
 from lakeguard.registry.store import (
     RegisteredDataset,
     apply_plan,
@@ -20,13 +20,19 @@ from lakeguard.registry.store import (
     dataset_by_id,
     require_dataset,
 )
-from lakeguard_sdk.definition import DatasetDefinition
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Enforcement
 from lakeguard_sdk.errors import InvalidDefinitions, NotRegistered, PlanChanged, RegistryMoved
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.planning import Plan, Revise
-from lakeguard_sdk.words import Enforcement
-from tests.worlds.definitions import dataset, policy, rule, shop, source
-from tests.worlds.registries import NOON, SmallRegistry, small_registry
+from lakeguard_sdk.model.definitions import DatasetDefinition
+from lakeguard_sdk.model.plan import Plan, Revise
+from tests.support.projects.definitions import (
+    dataset,
+    policy,
+    rule,
+    shop,
+    source,
+)
+from tests.support.projects.registries import NOON, SmallRegistry, small_registry
 
 BRONZE = DatasetName("bronze.orders")
 

@@ -8,27 +8,27 @@ from typing import Any
 
 import pytest
 
-from lakeguard.registry.approving import approved_definition
-from lakeguard.registry.drift import drifted, undrifted
-from lakeguard.registry.planning import make_plan
-from lakeguard.registry.revisions import Revisions
+from lakeguard.registry.editing.drift import drifted, undrifted
+from lakeguard.registry.editing.schema_approval import approved_definition
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.planning.revisions import Revisions
 from lakeguard.registry.store import read_state
-from lakeguard.state import facts
-from lakeguard.state.tables import registry_applies
-from lakeguard_sdk.definition import (
+from lakeguard.state import outbox
+from lakeguard.state.schema import registry_applies
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.errors import InvalidDefinitions
+from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
     Definitions,
     RuleDefinition,
 )
-from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.planning import Register
-from lakeguard_sdk.reading import ClassedDifference
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.schema_words import SchemaChange
-from tests.worlds.definitions import dataset, rule, source
-from tests.worlds.registries import NOON, SmallRegistry, small_registry
+from lakeguard_sdk.model.plan import Register
+from lakeguard_sdk.model.read_models import ClassedDifference
+from lakeguard_sdk.model.schema_changes import SchemaChange
+from lakeguard_sdk.types.schema import Column, TableSchema
+from tests.support.projects.definitions import dataset, rule, source
+from tests.support.projects.registries import NOON, SmallRegistry, small_registry
 
 OLD = (
     rule("sql_row(length(order_id) >= 0)"),
@@ -65,7 +65,7 @@ def registry(tmp_path: Path) -> Iterator[SmallRegistry]:
                 "applied_by": "tester",
                 "reason": None,
             }
-            facts.record(connection, registry_applies, [row], NOON)
+            outbox.record(connection, registry_applies, [row], NOON)
             revisions.insert(connection)
         yield made
 

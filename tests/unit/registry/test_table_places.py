@@ -6,13 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.current import RegistryState
-from lakeguard.registry.planning import make_plan
-from lakeguard.registry.table_places import lake_problem, location_problem, nested_places, root_of
-from lakeguard_sdk.definition import Definitions, SourceMapping, TargetDefinition
+from lakeguard.registry.files.table_locations import (
+    lake_problem,
+    location_problem,
+    nested_places,
+    root_of,
+)
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.snapshot import RegistryState
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.words import LoadType
-from tests.worlds.planes import numbers_definitions
+from lakeguard_sdk.model.definitions import Definitions, SourceMapping, TargetDefinition
+from tests.support.projects.planes import numbers_definitions
 
 
 @pytest.mark.parametrize(

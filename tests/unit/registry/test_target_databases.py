@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.exporting import definition_files
-from lakeguard.registry.rows.writing import rows_of
-from lakeguard_sdk.database import database_table
-from lakeguard_sdk.definition import Definitions, TargetDefinition
-from lakeguard_sdk.names import DatasetName
-from tests.worlds.definition_folders import SHOP, load
-from tests.worlds.marked_mistakes import Case, check
+from lakeguard.registry.editing.export import definition_files
+from lakeguard.registry.rows.write_rows import rows_of
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.definitions import Definitions, TargetDefinition
+from lakeguard_sdk.model.delivery import database_table
+from tests.support.cases.definition_errors import Case, check
+from tests.support.projects.definition_folders import SHOP, load
 
 FILE = "definitions/targets/serving.yaml"
 SERVING = """\

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from lakeguard_sdk.commits import (
+from lakeguard_sdk.core.enums import CommitKind, MoveKind
+from lakeguard_sdk.model.delta_log import (
     PUBLISH_APP,
     CommitAuthor,
     carries_out,
@@ -16,10 +17,9 @@ from lakeguard_sdk.commits import (
     parse_commit,
     read_commit,
 )
-from lakeguard_sdk.run import Intent
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.storage import LocalStorage, storage_for
-from lakeguard_sdk.words import CommitKind, MoveKind
+from lakeguard_sdk.model.run import Intent
+from lakeguard_sdk.storage.storage import LocalStorage, storage_for
+from lakeguard_sdk.types.schema import TableSchema
 
 AUTHOR = CommitAuthor(dataset_id="ds_1", kind=CommitKind.PUBLISH, run_id="run_1", intent_id="int_1")
 ADD = {"add": {"path": "runs/r%201/part%25.parquet", "dataChange": True}}

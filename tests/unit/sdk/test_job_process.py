@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.dispatch import TaskReport
-from lakeguard_sdk.job_process import called
-from lakeguard_sdk.python_job import JobOrder
-from lakeguard_sdk.run import Failure
-from tests.worlds.assignments import write_job
+from lakeguard_sdk.model.run import Failure
+from lakeguard_sdk.scheduling.job_process import called
+from lakeguard_sdk.scheduling.python_job import JobOrder
+from lakeguard_sdk.scheduling.tasks import TaskReport
+from tests.support.projects.assignments import write_job
 
 _numbers = count(1)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard_sdk.left_files import (
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.storage.run_folders import (
     kept_place,
     kept_table,
     landing_place,
     left_by,
     quarantine_place,
 )
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.types.schema import Column, TableSchema
 
 ORDERS = DatasetName("bronze.orders")
 BATCH = TableSchema(columns=(Column(name="id", type="long"), Column(name="note", type="string")))

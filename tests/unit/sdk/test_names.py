@@ -6,10 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lakeguard_sdk.core.dataset_name import (
+    Address,
+    DatasetName,
+    parse_address,
+    parse_version,
+)
+from lakeguard_sdk.core.enums import Layer
+from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import BadAddress, BadName
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.names import Address, DatasetName, parse_address, parse_version
-from lakeguard_sdk.words import Layer
 
 
 def test_a_dataset_name_knows_its_parts() -> None:

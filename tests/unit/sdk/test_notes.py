@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk.errors import NoteRefused
-from lakeguard_sdk.notes import LARGEST, checked_notes
+from lakeguard_sdk.model.evidence import LARGEST, checked_notes
 
 CYCLE: dict[str, Any] = {}
 CYCLE["again"] = CYCLE

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard_sdk.partitions import (
+from lakeguard_sdk.model.partitions import (
     partition_difference,
     partition_key,
     partition_problem,
     partition_values,
 )
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.types.schema import Column, TableSchema
 
 SCHEMA = TableSchema(
     columns=tuple(

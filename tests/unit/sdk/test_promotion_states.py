@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from lakeguard_sdk.promotion_states import MAY_FOLLOW, Step, may_follow
-from lakeguard_sdk.words import PromotionState
+from lakeguard_sdk.core.enums import PromotionState
+from lakeguard_sdk.model.decision import MAY_FOLLOW, Step, may_follow
 
 BEFORE = (None, *PromotionState)
 ALLOWED = {

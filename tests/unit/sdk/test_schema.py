@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.schema import Column, TableSchema, normal_type, widens
+from lakeguard_sdk.types.schema import (
+    Column,
+    TableSchema,
+    normal_type,
+    widens,
+)
 
 
 def schema(**columns: str) -> TableSchema:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk.errors import SecretMissing
-from lakeguard_sdk.secret_references import resolve, resolve_all, without
+from lakeguard_sdk.security.secret_references import resolve, resolve_all, without
 
 VALUE = "s3cr et/+&?"
 

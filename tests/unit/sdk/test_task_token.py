@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import BadToken, LakeGuardError, NoteRefused
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.notes import checked_notes
-from lakeguard_sdk.run import RunTicket
-from lakeguard_sdk.secret_values import holds_secret, masked
-from lakeguard_sdk.task_token import PREFIX, ticket_of, token_of
+from lakeguard_sdk.model.evidence import checked_notes
+from lakeguard_sdk.model.run import RunTicket
+from lakeguard_sdk.scheduling.task_token import PREFIX, ticket_of, token_of
+from lakeguard_sdk.security.secret_values import holds_secret, masked
 
 TICKET = RunTicket(
     run_id=new_id("run"), task_id=new_id("task"), attempt=3, lease_token=new_id("lease")

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from lakeguard_sdk.errors import BadName, WrongArgument
-from lakeguard_sdk.testing.texts import definition_files, file_text
+from lakeguard_sdk.testing.lake import definition_files, file_text
 
 
 def test_each_definition_gets_the_file_of_its_name() -> None:

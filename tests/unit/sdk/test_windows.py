@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lakeguard_sdk.run import Window
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.windows import window_bounds, window_problem
+from lakeguard_sdk.model.run import Window
+from lakeguard_sdk.model.windows import window_bounds, window_problem
+from lakeguard_sdk.types.schema import Column, TableSchema
 
 
 def problem(data_type: str, start: str, end: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from lakeguard.state.remembered import Remembered
+from lakeguard.state.caches import Remembered
 
 
 def doubled(missing: set[str]) -> dict[str, str]:

@@ -9,8 +9,8 @@ from enum import StrEnum
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.state.facts import payloads
-from lakeguard_sdk.canonical import format_instant
+from lakeguard.state.outbox import payloads
+from lakeguard_sdk.core.canonical_json import format_instant
 
 
 class Word(StrEnum):

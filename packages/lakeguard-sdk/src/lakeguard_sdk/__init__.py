@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lakeguard_sdk.client import Client, WorkerClient, connect
+    from lakeguard_sdk.core.dataset_name import Address, DatasetName, parse_address
     from lakeguard_sdk.errors import LakeGuardError
-    from lakeguard_sdk.names import Address, DatasetName, parse_address
 
 __all__ = [
     "Address",
@@ -25,7 +25,7 @@ __all__ = [
 
 _HOMES = {
     **dict.fromkeys(("Client", "WorkerClient", "connect"), "client"),
-    **dict.fromkeys(("Address", "DatasetName", "parse_address"), "names"),
+    **dict.fromkeys(("Address", "DatasetName", "parse_address"), "core.dataset_name"),
     "LakeGuardError": "errors",
 }
 

@@ -9,19 +9,17 @@ from pathlib import Path
 from typing import Any, Protocol, Self, cast
 from urllib.parse import urlsplit
 
-from lakeguard_sdk.alerting import Alerts
-from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
-from lakeguard_sdk.dispatch import Dispatch, Jobs
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
-from lakeguard_sdk.events import Events
-from lakeguard_sdk.measure import Measure
+from lakeguard_sdk.expressions.measures import Measure
+from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
+from lakeguard_sdk.model.history import RebuildPlan, Rebuilt, Surveyed, SurveyPlan
+from lakeguard_sdk.model.notifications import Alerts, Events
+from lakeguard_sdk.model.profile import Profile
+from lakeguard_sdk.model.read_models import ResolvedDataset
+from lakeguard_sdk.model.run import RunResult, RunTicket
+from lakeguard_sdk.model.source_preview import SourceSketch
 from lakeguard_sdk.ports import Ledger, Memory, Operations, Reader, Registry, Runs
-from lakeguard_sdk.profile import Profile
-from lakeguard_sdk.reading import ResolvedDataset
-from lakeguard_sdk.rebuild import RebuildPlan, Rebuilt
-from lakeguard_sdk.run import RunResult, RunTicket
-from lakeguard_sdk.sketch import SourceSketch
-from lakeguard_sdk.survey import Surveyed, SurveyPlan
+from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 PLANES = "lakeguard_sdk.planes"
 WORKERS = "lakeguard_sdk.workers"

@@ -15,24 +15,22 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from lakeguard_sdk.adoption import AdoptableTable, AdoptionPlan
-from lakeguard_sdk.compaction import Compacted, CompactionPlan
-from lakeguard_sdk.comparison import CheckTrend, SideBySide, Since
-from lakeguard_sdk.decision import Decision
-from lakeguard_sdk.definition import DatasetDefinition, Definitions
-from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.invalidation import InvalidationRow, PartitionRow, Reason
-from lakeguard_sdk.maintenance import Maintained
-from lakeguard_sdk.measure import Measure
-from lakeguard_sdk.memory import Backtest, Replays
-from lakeguard_sdk.names import Address, DatasetName
-from lakeguard_sdk.planning import Applied, Plan
-from lakeguard_sdk.profile import Profile, ProfilePlan
-from lakeguard_sdk.proof import Finding, Synced, VerifyReport
-from lakeguard_sdk.quarantine import KeptChoice, KeptListing, KeptRows, QuarantineBalance
-from lakeguard_sdk.reach import Reach
-from lakeguard_sdk.reading import (
+from lakeguard_sdk.core.dataset_name import Address, DatasetName
+from lakeguard_sdk.expressions.measures import Measure
+from lakeguard_sdk.model.decision import Decision, WaiverRow
+from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
+from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.history import Backtest, RebuildPlan, Replays, Surveyed, SurveyPlan
+from lakeguard_sdk.model.plan import Applied, Plan
+from lakeguard_sdk.model.profile import Profile, ProfilePlan
+from lakeguard_sdk.model.quarantine import (
+    KeptChoice,
+    KeptListing,
+    KeptRows,
+    QuarantineBalance,
+)
+from lakeguard_sdk.model.read_models import (
     ColumnLineage,
     DatasetRow,
     DatasetStatus,
@@ -47,8 +45,9 @@ from lakeguard_sdk.reading import (
     SchemaRow,
     VersionRow,
 )
-from lakeguard_sdk.rebuild import RebuildPlan
-from lakeguard_sdk.run import (
+from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_sample import RowSample
+from lakeguard_sdk.model.run import (
     Failure,
     Intent,
     LeftBehind,
@@ -59,10 +58,17 @@ from lakeguard_sdk.run import (
     Window,
     WorkerIdentity,
 )
-from lakeguard_sdk.sample import RowSample
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.survey import Surveyed, SurveyPlan
-from lakeguard_sdk.waiver import WaiverRow
+from lakeguard_sdk.model.run_comparison import CheckTrend, SideBySide, Since
+from lakeguard_sdk.model.table_operations import (
+    AdoptableTable,
+    AdoptionPlan,
+    Compacted,
+    CompactionPlan,
+    Maintained,
+)
+from lakeguard_sdk.model.verification import Finding, Synced, VerifyReport
+from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow, Reason
+from lakeguard_sdk.types.schema import TableSchema
 
 
 class Reader(Protocol):

@@ -9,33 +9,32 @@ from pathlib import Path
 from typing import cast
 
 from lakeguard.access.permission import OwnRun, Refusing
-from lakeguard.alerts.book import alert_messenger
-from lakeguard.embedded.alerts import EmbeddedAlerts
-from lakeguard.embedded.dispatch import EmbeddedDispatch
-from lakeguard.embedded.events import EmbeddedEvents
-from lakeguard.embedded.jobs import EmbeddedJobs
-from lakeguard.embedded.ledger import EmbeddedLedger
-from lakeguard.embedded.operations import EmbeddedOperations
-from lakeguard.embedded.registry import EmbeddedRegistry
-from lakeguard.events.book import event_messenger
-from lakeguard.insight.memory import StateMemory
-from lakeguard.insight.reader import StateReader
+from lakeguard.insight.history.port import StateMemory
+from lakeguard.insight.reader.reader import StateReader
 from lakeguard.lake.delta import DeltaTables
-from lakeguard.promotion.heart import Heart
-from lakeguard.promotion.runs import PromotionRuns
-from lakeguard.relay.attaching import attach
-from lakeguard.relay.background import DeliveryLoop
+from lakeguard.notifications.alerts.store import alert_messenger
+from lakeguard.notifications.events.store import event_messenger
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.run_port import PromotionRuns
+from lakeguard.relay.attach import attach
+from lakeguard.relay.delivery_loop import DeliveryLoop
 from lakeguard.relay.relay import Relay
+from lakeguard.services.ports.alerts import EmbeddedAlerts
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard.services.ports.events import EmbeddedEvents
+from lakeguard.services.ports.jobs import EmbeddedJobs
+from lakeguard.services.ports.ledger import EmbeddedLedger
+from lakeguard.services.ports.operations import EmbeddedOperations
+from lakeguard.services.ports.registry import EmbeddedRegistry
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
-from lakeguard_sdk.alerting import Alerts
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.dispatch import Dispatch, Jobs
 from lakeguard_sdk.errors import StateMissing
-from lakeguard_sdk.events import Events
+from lakeguard_sdk.model.notifications import Alerts, Events
+from lakeguard_sdk.model.run import RunTicket
+from lakeguard_sdk.model.verification import Rebuilt, VerifyReport
 from lakeguard_sdk.ports import Ledger, Memory, Operations, Registry
-from lakeguard_sdk.proof import Rebuilt, VerifyReport
-from lakeguard_sdk.run import RunTicket
+from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 
 def connect_embedded(
@@ -56,7 +55,7 @@ def rebuild_embedded(
     folder: Path, *, env: str | None, replace: bool, progress: Callable[[str], None]
 ) -> Rebuilt:
     """The State of a folder, filled from the ledger on its lake."""
-    from lakeguard.relay.rebuilding import Rebuild
+    from lakeguard.relay.rebuild import Rebuild
 
     settings = load_settings(folder, env)
     database = open_state(settings)

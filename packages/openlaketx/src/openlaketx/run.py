@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from lakeguard_sdk.errors import NotInRun
-from lakeguard_sdk.notes import checked_notes
+from lakeguard_sdk.model.evidence import checked_notes
 
 _notes: ContextVar[dict[str, Any] | None] = ContextVar("notes", default=None)
 

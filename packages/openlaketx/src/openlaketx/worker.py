@@ -9,15 +9,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lakeguard_sdk.client import Progress, WorkerClient
-from lakeguard_sdk.delivered import DataPlace, Delivery, PlaceMarkers
+from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import Fenced, Interrupted, JobTimedOut, SparkEnded, WorkerStopped
-from lakeguard_sdk.processes import this_process
-from lakeguard_sdk.rebuild import RebuildPlan, Rebuilt
-from lakeguard_sdk.run import RunPlan, RunResult, RunTicket
-from lakeguard_sdk.words import RunStatus
-from openlaketx.jobs.failures import failure_of
-from openlaketx.jobs.interrupts import StopSign, noticing_interrupts
-from openlaketx.jobs.lease import Brake, Limit, keeping_lease
+from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
+from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
+from lakeguard_sdk.model.run import RunPlan, RunResult, RunTicket
+from lakeguard_sdk.scheduling.process_identity import this_process
+from openlaketx.pipeline.failures import failure_of
+from openlaketx.pipeline.lease import Brake, Limit, keeping_lease
+from openlaketx.pipeline.stop_signal import StopSign, noticing_interrupts
 from openlaketx.run import noting
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def create_worker(
     """The worker of this process; Spark starts with the first task that needs it."""
 
     def session() -> SparkSession:
-        from openlaketx.engine.session import spark_session
+        from openlaketx.engine.spark.session import spark_session
 
         return spark_session(spark_options)
 
@@ -87,21 +87,21 @@ class SparkWorker:
 
     def run_compaction(self, task_id: str) -> RunResult:
         """Merges the small files of a table, without Spark."""
-        from openlaketx.jobs.compaction import run_compaction
+        from openlaketx.pipeline.compaction import run_compaction
 
         self._sign.check()
         return run_compaction(task_id, self._client)
 
     def run_adoption(self, task_id: str) -> RunResult:
         """Has a table judged as it is, without Spark."""
-        from openlaketx.jobs.adoption import run_adoption
+        from openlaketx.pipeline.adoption import run_adoption
 
         self._sign.check()
         return run_adoption(task_id, self._client, self._progress)
 
     def markers(self, places: Sequence[DataPlace]) -> tuple[PlaceMarkers, ...]:
         """What data databases say of the tables that were delivered to them; without Spark."""
-        from openlaketx.deliver.postgresql.scanning import scan_place
+        from openlaketx.deliver.postgresql.scan import scan_place
 
         return tuple(scan_place(place) for place in places)
 
@@ -114,9 +114,9 @@ class SparkWorker:
 
     def rebuild(self, plan: RebuildPlan) -> Rebuilt:
         """Builds a run of the past again, in a place that nothing shows, and compares its rows."""
-        from openlaketx.engine.runtime import runtime_of
-        from openlaketx.engine.session import lent_session
-        from openlaketx.jobs.rebuilding import rebuild_run
+        from openlaketx.engine.spark.runtime import runtime_of
+        from openlaketx.engine.spark.session import lent_session
+        from openlaketx.pipeline.rebuild import rebuild_run
 
         self._sign.check()
         spark = self._session()
@@ -162,10 +162,9 @@ class SparkWorker:
         limit: Limit | None,
     ) -> RunResult:
         from openlaketx.engine.shown_values import keeping_private
-        from openlaketx.jobs.compaction import compact_if_needed
-        from openlaketx.jobs.delivery import deliver_or_tell
-        from openlaketx.jobs.profiling import profile_if_due
-        from openlaketx.jobs.run_dataset import run_dataset
+        from openlaketx.pipeline.after_publish import deliver_or_tell, profile_if_due
+        from openlaketx.pipeline.compaction import compact_if_needed
+        from openlaketx.pipeline.run_dataset import run_dataset
 
         runs, ticket, brake = self._client.runs, plan.ticket, Brake()
         # The lease is kept from here on: a cold start of Spark may take longer than it lasts.
@@ -191,8 +190,8 @@ class SparkWorker:
     @contextmanager
     def _lent(self, run_id: str, brake: Brake) -> Iterator[SparkSession]:
         """A session for the run alone, whose work the brake and the sign stop."""
-        from openlaketx.engine.runtime import runtime_of
-        from openlaketx.engine.session import lent_session
+        from openlaketx.engine.spark.runtime import runtime_of
+        from openlaketx.engine.spark.session import lent_session
 
         spark = self._session()
         runtime = runtime_of(spark)
@@ -226,7 +225,7 @@ class _Queued:
 
 def _spark_ended(plan: RunPlan) -> SparkEnded | None:
     """Whatever a JVM that is gone made of the run, that is the reason."""
-    from openlaketx.engine.session import engine_ended
+    from openlaketx.engine.spark.session import engine_ended
 
     reason = engine_ended()
     return None if reason is None else SparkEnded(dataset=plan.dataset, reason=reason)

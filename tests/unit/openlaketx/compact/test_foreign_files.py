@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.storage import storage_for
+from lakeguard_sdk.storage.storage import storage_for
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.compact import rewrite
 from tests.unit.openlaketx.compact.test_rewrite import plan_of
 

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakeguard_sdk.compaction import Compacted, CompactionPlan
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import RunTicket, TableBase
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.storage import storage_for
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.run import RunTicket, TableBase
+from lakeguard_sdk.model.table_operations import Compacted, CompactionPlan
+from lakeguard_sdk.storage.storage import storage_for
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.compact import rewrite
 from openlaketx.compact.row_sums import row_sum
-from openlaketx.measure.duckdb_reader import duckdb_reader
+from openlaketx.engine.duckdb_reader import duckdb_reader
 
 TYPES = {
     "s": ("string", pa.string()),

@@ -15,17 +15,17 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from lakeguard_sdk.core.enums import LoadType, TargetFormat
 from lakeguard_sdk.errors import DeliveryFailed
-from lakeguard_sdk.evidence import StagedFile
+from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.words import LoadType, TargetFormat
-from openlaketx.jobs.delivery import deliver_or_tell
+from openlaketx.pipeline.after_publish import deliver_or_tell
 from openlaketx.publish import commit_publish
 from tests.property.measure.staging import arrow_type
 from tests.spark.plans import DATASET, schema
+from tests.support.fakes.killed_at import dying_at
+from tests.support.lakes.published_tables import LATE, PublishedTable
 from tests.unit.openlaketx.governed import DATASET_ID, Governed, create_governed
-from tests.worlds.deaths import dying_at
-from tests.worlds.published_tables import LATE, PublishedTable
 
 DECLARED = schema(
     **{

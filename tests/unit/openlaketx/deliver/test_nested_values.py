@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from lakeguard_sdk.words import TargetFormat
-from tests.worlds.nested_values import DECLARED, ROWS, SPELLED
-from tests.worlds.published_tables import PublishedTable
+from lakeguard_sdk.core.enums import TargetFormat
+from tests.support.cases.nested_values import DECLARED, ROWS, SPELLED
+from tests.support.lakes.published_tables import PublishedTable
 
 
 @pytest.fixture

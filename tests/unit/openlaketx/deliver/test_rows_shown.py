@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from openlaketx.measure.duckdb_reader import duckdb_reader
+from openlaketx.engine.duckdb_reader import duckdb_reader
 
 
 def test_a_question_does_not_stand_in_the_way_of_the_rows() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from openlaketx.engine.class_archive import ClassArchive
+from openlaketx.engine.spark.session import ClassArchive
 
 
 def archive(folder: Path, path: str = "jars") -> ClassArchive:

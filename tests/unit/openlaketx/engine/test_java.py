@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk.errors import JavaMissing
-from openlaketx.engine.java import find_java, java_version
+from openlaketx.engine.spark.jars import find_java, java_version
 
 
 def make_java(home: Path, release: str | None = None, script: str = "exit 1") -> Path:

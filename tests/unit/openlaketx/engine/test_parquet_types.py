@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakeguard_sdk.schema import TableSchema, leaf_types
-from lakeguard_sdk.type_tree import ColumnType, type_text
+from lakeguard_sdk.types.schema import TableSchema, leaf_types
+from lakeguard_sdk.types.type_tree import ColumnType, type_text
 from openlaketx.engine.parquet_types import UnsupportedColumn, table_schema
-from tests.worlds.arrow_types import arrow_of
-from tests.worlds.column_types import column_types
+from tests.support.cases.arrow_types import arrow_of
+from tests.support.strategies.column_types import column_types
 
 
 def written(*fields: tuple[str, pa.DataType], store_schema: bool = True) -> TableSchema:

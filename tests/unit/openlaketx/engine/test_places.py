@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from openlaketx.engine.places import spark_file_address
+from openlaketx.engine.locations import spark_file_address
 
 
 @pytest.mark.parametrize(

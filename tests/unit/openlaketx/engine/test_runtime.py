@@ -6,7 +6,7 @@ import pyspark
 import pytest
 
 from lakeguard_sdk.errors import SparkElsewhere, SparkTooOld
-from openlaketx.engine.runtime import require_new_enough, runtime_of
+from openlaketx.engine.spark.runtime import require_new_enough, runtime_of
 
 
 class SparkSession:

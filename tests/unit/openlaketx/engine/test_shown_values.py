@@ -8,11 +8,11 @@ import duckdb
 import pytest
 from pyspark.errors import AnalysisException
 
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.engine.duckdb_reader import duckdb_reader
 from openlaketx.engine.shown_values import OURS, foreign_words, keeping_private, shown_text
-from openlaketx.engine.spark_errors import reason
+from openlaketx.engine.spark.errors import reason
 from openlaketx.measure.duckdb_engine import DuckdbEngine
-from openlaketx.measure.duckdb_reader import duckdb_reader
 from openlaketx.measure.subject import Subject
 from openlaketx.stage import Candidate
 from tests.unit.openlaketx.engine.test_spark_errors import Java, Told

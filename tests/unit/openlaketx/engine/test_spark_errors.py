@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from openlaketx.engine.spark_errors import condition, reason
+from openlaketx.engine.spark.errors import condition, reason
 
 
 class Java:

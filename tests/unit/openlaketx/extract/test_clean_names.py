@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from openlaketx.extract.clean_names import SameName, clean_names
+from openlaketx.extract.files.file_columns import SameName, clean_names
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem, first_fault, look_at
-from openlaketx.extract.text_files import TextProblem
+from openlaketx.extract.files.text_files import TextProblem
+from openlaketx.extract.sources.csv_dialect import (
+    CsvDialect,
+    DialectProblem,
+    first_fault,
+    look_at,
+)
 
 PLAIN = CsvDialect()
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from openlaketx.extract.csv_dialect import CsvDialect, DialectProblem
-from openlaketx.extract.csv_faults import csv_faults
+from openlaketx.extract.sources.csv_dialect import CsvDialect, DialectProblem
+from openlaketx.extract.sources.csv_source import csv_faults
 
 PLAIN = CsvDialect()
 

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
+from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.errors import SecretMissing, SourceUnreadable
-from lakeguard_sdk.evidence import SourcePosition
-from lakeguard_sdk.run import RunPlan, SourceBuild
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import LoadType, SourceFormat
-from openlaketx.extract.downloaded_file import file_name, land_download
-from openlaketx.extract.landing import landing
-from openlaketx.extract.manifest import Selection
+from lakeguard_sdk.model.evidence import SourcePosition
+from lakeguard_sdk.model.run import RunPlan, SourceBuild
+from lakeguard_sdk.storage.storage import LocalStorage
+from openlaketx.extract.files.landed_files import landing
+from openlaketx.extract.files.manifest import Selection
+from openlaketx.extract.sources.http_source import file_name, land_download
 from tests.spark.plans import plan, schema
-from tests.worlds.web import Page, Site, web_site
+from tests.support.fakes.web_server import Page, Site, web_site
 
 TOKEN = "t0p/ secret&?#%41"
 SPELLINGS = (TOKEN, "t0p%2F%20secret%26%3F%23%2541", "t0p/%20secret", "t0p%2F+secret")

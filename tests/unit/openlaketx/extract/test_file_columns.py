@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.words import LoadType
-from openlaketx.extract.file_columns import Declared, Misfit, joint_columns, with_absent_keys
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.load import Load
+from openlaketx.extract.files.file_columns import (
+    Declared,
+    Misfit,
+    joint_columns,
+    with_absent_keys,
+)
 from tests.spark.plans import csv, plan, schema
 
 NAMES = ("id", "amount", "extra")

@@ -8,12 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction
 
-from lakeguard_sdk.commits import PUBLISH_APP, CommitAuthor
+from lakeguard_sdk.core.enums import CommitKind, LoadType, MoveKind
 from lakeguard_sdk.errors import BuildFailed
-from lakeguard_sdk.evidence import InputVersion
-from lakeguard_sdk.run import InputPin, TableSnapshot
-from lakeguard_sdk.words import CommitKind, LoadType, MoveKind
-from openlaketx.extract.pinned_input import files_to_read
+from lakeguard_sdk.model.delta_log import PUBLISH_APP, CommitAuthor
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.run import InputPin, TableSnapshot
+from openlaketx.extract.pinned_inputs import files_to_read
 from openlaketx.publish import commit_publish
 from tests.unit.openlaketx.governed import DATASET, DATASET_ID, NUMBERS, Governed
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from openlaketx.extract.jsonl_lines import JsonLook, look_at_json
-from openlaketx.extract.text_files import TextProblem
+from openlaketx.extract.files.text_files import TextProblem
+from openlaketx.extract.sources.jsonl_lines import JsonLook, look_at_json
 
 
 def look(folder: Path, *lines: str | bytes) -> JsonLook:

@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import SourceUnreadable
-from lakeguard_sdk.run import RunPlan, RunTicket
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import LoadType
-from openlaketx.extract.landed_files import land_files
-from openlaketx.extract.landing import landing, run_folder
-from openlaketx.extract.manifest import Selection, select_files
+from lakeguard_sdk.model.run import RunPlan, RunTicket
+from lakeguard_sdk.storage.storage import LocalStorage
+from openlaketx.extract.files.landed_files import land_files, landing, run_folder
+from openlaketx.extract.files.manifest import Selection, select_files
 from tests.spark.plans import csv, plan, schema
 
 AS_OF = datetime(2024, 2, 29, 23, 59, tzinfo=UTC)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import SourceUnreadable
-from lakeguard_sdk.evidence import SourcePosition
-from lakeguard_sdk.load import NEW_ROWS_ONLY
-from lakeguard_sdk.storage import FileFacts, LocalStorage
-from lakeguard_sdk.words import LoadType
-from openlaketx.extract.file_order import by_name
-from openlaketx.extract.manifest import Selection, select_files
+from lakeguard_sdk.model.evidence import SourcePosition
+from lakeguard_sdk.model.load import NEW_ROWS_ONLY
+from lakeguard_sdk.storage.storage import FileFacts, LocalStorage
+from openlaketx.extract.files.file_order import by_name
+from openlaketx.extract.files.manifest import Selection, select_files
 
 FULL, APPEND = LoadType.FULL, LoadType.APPEND
 WHOLE = sorted(set(LoadType) - NEW_ROWS_ONLY)

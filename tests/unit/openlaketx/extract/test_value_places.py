@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.evidence import SourceFile, SourcePosition
-from openlaketx.extract.csv_dialect import CsvDialect
-from openlaketx.extract.manifest import Selection
-from openlaketx.extract.value_places import Values, csv_values, json_values, place_of
+from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
+from openlaketx.extract.files.manifest import Selection
+from openlaketx.extract.sources.csv_dialect import CsvDialect
+from openlaketx.extract.sources.value_locations import (
+    Values,
+    csv_values,
+    json_values,
+    place_of,
+)
 
 
 def selection(folder: Path, *names: str) -> Selection:

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.storage import storage_for
+from lakeguard_sdk.storage.storage import storage_for
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import LiveFile
-from openlaketx.loads.existing import Existing, comparable
-from openlaketx.loads.pruning import files_with_keys, staged_range
+from openlaketx.loads.file_pruning import files_with_keys, staged_range
+from openlaketx.loads.table_state import Existing, comparable
 from openlaketx.stage.candidate import Candidate, collect_folder
 
 

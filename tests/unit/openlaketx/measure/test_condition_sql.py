@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard_sdk.expression import (
+from lakeguard_sdk.expressions.conditions import (
     And,
     ColumnRef,
     Compare,
@@ -19,8 +19,8 @@ from lakeguard_sdk.expression import (
     Or,
     Value,
 )
-from openlaketx.measure.condition_sql import ConditionSql, common_type
-from openlaketx.measure.spark_dialect import SPARK
+from openlaketx.measure.spark_engine import SPARK
+from openlaketx.measure.sql.condition_sql import ConditionSql, common_type
 
 
 def column(name: str, data_type: str) -> ColumnRef:

@@ -11,18 +11,23 @@ from typing import Any
 
 import pytest
 
-from lakeguard_sdk.measure import RowCount, measure_key
-from lakeguard_sdk.sample import LONGEST_TEXT, MASKED, MOST_SAMPLED, RowSample
+from lakeguard_sdk.expressions.measures import RowCount, measure_key
+from lakeguard_sdk.model.row_sample import (
+    LONGEST_TEXT,
+    MASKED,
+    MOST_SAMPLED,
+    RowSample,
+)
+from openlaketx.engine.duckdb_reader import duckdb_reader
 from openlaketx.measure import How, take_measures
-from openlaketx.measure.condition_sql import ConditionSql
-from openlaketx.measure.drawing import Asked, draw_samples
 from openlaketx.measure.duckdb_engine import DuckdbEngine
-from openlaketx.measure.duckdb_reader import duckdb_reader
 from openlaketx.measure.failing_rows import failing_rows
-from openlaketx.measure.watch import TooLate, Watch
-from openlaketx.measure.watched import Watched
+from openlaketx.measure.row_samples import Asked, draw_samples
+from openlaketx.measure.sql.condition_sql import ConditionSql
+from openlaketx.measure.time_limit import TooLate, Watch
+from openlaketx.measure.timed_engine import Watched
 from tests.property.measure.staging import OTHER, staged, staged_beside
-from tests.worlds.failing_rows import (
+from tests.support.cases.failing_rows import (
     BATCH,
     BEFORE,
     NAN,

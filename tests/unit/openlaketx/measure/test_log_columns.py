@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakeguard_sdk.schema import Column, TableSchema
-from openlaketx.measure.duckdb_reader import duckdb_reader
-from openlaketx.measure.log_columns import rows_with_log_columns
+from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.engine.duckdb_reader import duckdb_reader
+from openlaketx.measure.duckdb_columns import rows_with_log_columns
 
 SCHEMA = TableSchema(
     columns=(

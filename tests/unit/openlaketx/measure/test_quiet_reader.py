@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from openlaketx.measure.duckdb_reader import duckdb_reader
+from openlaketx.engine.duckdb_reader import duckdb_reader
 
 SLOW = "SELECT count(DISTINCT hash(i)) FROM range(5000000) t(i)"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lakeguard.gate.rules import compile_text
-from lakeguard_sdk.measure import measure_key
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard.gate.rules.compile import compile_text
+from lakeguard_sdk.expressions.measures import measure_key
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.measure import Measured, take_measures
 from tests.property.measure.staging import staged
 

@@ -9,15 +9,20 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from lakeguard_sdk.evidence import InputVersion
-from lakeguard_sdk.expression import ColumnRef
-from lakeguard_sdk.measure import ComparedPart, ComparedRows, UnmatchedRows, measure_key
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.run import InputPin, RunPlan, TableSnapshot
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.expressions.conditions import ColumnRef
+from lakeguard_sdk.expressions.measures import (
+    ComparedPart,
+    ComparedRows,
+    UnmatchedRows,
+    measure_key,
+)
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.run import InputPin, RunPlan, TableSnapshot
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import left_to_log, live_files, open_table
 from openlaketx.measure import How, Subject, referenced_rows, take_measures
-from openlaketx.measure.how import Chosen
+from openlaketx.measure.engine_choice import Chosen
 from tests.property.measure.staging import staged
 from tests.spark.plans import csv, plan
 

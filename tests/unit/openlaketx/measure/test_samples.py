@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.expression import ColumnRef
-from lakeguard_sdk.measure import SampleMatches, measure_key
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.expressions.conditions import ColumnRef
+from lakeguard_sdk.expressions.measures import SampleMatches, measure_key
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.measure import take_measures
 from tests.property.measure.staging import staged
 

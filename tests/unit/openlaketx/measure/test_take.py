@@ -11,7 +11,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from lakeguard_sdk.expression import (
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.conditions import (
     ColumnRef,
     Compare,
     Comparison,
@@ -20,7 +21,7 @@ from lakeguard_sdk.expression import (
     Matches,
     Value,
 )
-from lakeguard_sdk.measure import (
+from lakeguard_sdk.expressions.measures import (
     Aggregate,
     AggregateFunction,
     CountIf,
@@ -29,11 +30,10 @@ from lakeguard_sdk.measure import (
     RowCount,
     measure_key,
 )
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import Scope
+from lakeguard_sdk.storage.storage import LocalStorage
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.measure import How, Subject, take_measures
-from openlaketx.measure.how import chosen_way
+from openlaketx.measure.engine_choice import chosen_way
 from openlaketx.stage.candidate import collect
 from tests.property.measure.staging import staged, write_rows
 

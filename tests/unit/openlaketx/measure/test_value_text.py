@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from openlaketx.measure import value_text
+from openlaketx.measure.sql import value_text
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from openlaketx.measure import duckdb_reader as module
-from openlaketx.measure.duckdb_reader import duckdb_reader
+from openlaketx.engine import duckdb_reader as module
+from openlaketx.engine.duckdb_reader import duckdb_reader
 
 GIGABYTE = 1024**3
 

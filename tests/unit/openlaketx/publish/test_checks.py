@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 
-from lakeguard_sdk.commits import PUBLISH_APP, TABLE_PROPERTIES
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import (
     BaseMoved,
     ForeignTable,
@@ -17,9 +17,9 @@ from lakeguard_sdk.errors import (
     StagedFilesChanged,
     TableUnreadable,
 )
-from lakeguard_sdk.run import Intent
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.model.delta_log import PUBLISH_APP, TABLE_PROPERTIES
+from lakeguard_sdk.model.run import Intent
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import delta_schema
 from openlaketx.publish import commit_publish
 from tests.unit.openlaketx.governed import NUMBERS, Governed, create_governed

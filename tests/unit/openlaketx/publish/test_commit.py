@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from deltalake.exceptions import DeltaError
 
-from lakeguard_sdk.commits import log_file, read_commit
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import BaseMoved, CommitMismatch
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import LoadType
+from lakeguard_sdk.model.delta_log import log_file, read_commit
+from lakeguard_sdk.storage.storage import LocalStorage
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import schema_of
 from openlaketx.publish import commit_publish
 from tests.unit.openlaketx.governed import DATASET_ID, Governed

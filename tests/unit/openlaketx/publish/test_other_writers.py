@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import BaseMoved, MoveError
-from lakeguard_sdk.words import LoadType
 from openlaketx.publish import commit_publish
+from tests.support.fakes.killed_at import meanwhile
 from tests.unit.openlaketx.governed import Governed
-from tests.worlds.deaths import meanwhile
 
 FULL, APPEND = LoadType.FULL, LoadType.APPEND
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.evidence import Evidence, SourcePosition
-from lakeguard_sdk.rebuild import RebuildPlan
-from lakeguard_sdk.run import SchemaVerdict, SourceBuild
-from lakeguard_sdk.storage import LocalStorage
-from lakeguard_sdk.words import LoadType
-from openlaketx.extract.manifest import Selection, select_files
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.evidence import Evidence, SourcePosition
+from lakeguard_sdk.model.history import RebuildPlan
+from lakeguard_sdk.model.run import SchemaVerdict, SourceBuild
+from lakeguard_sdk.storage.storage import LocalStorage
+from openlaketx.extract.files.manifest import Selection, select_files
 from openlaketx.rebuild import gather_source
 from tests.spark.plans import DATASET, csv, plan, schema
 

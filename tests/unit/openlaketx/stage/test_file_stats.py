@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakeguard_sdk.schema import Column, TableSchema
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.stage.file_stats import PREFIX, delta_stats, upper_prefix
 from tests.property.measure.staging import write_rows
 

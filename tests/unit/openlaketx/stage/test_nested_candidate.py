@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakeguard_sdk.errors import StagingFailed
-from lakeguard_sdk.expression import ColumnRef, IsNull
-from lakeguard_sdk.measure import Aggregate, AggregateFunction, CountIf
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.storage import LocalStorage
-from openlaketx.measure.condition_sql import sql_type
-from openlaketx.measure.footer_answers import NoAnswer, answer
+from lakeguard_sdk.expressions.conditions import ColumnRef, IsNull
+from lakeguard_sdk.expressions.measures import Aggregate, AggregateFunction, CountIf
+from lakeguard_sdk.storage.storage import LocalStorage
+from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.measure.sql.condition_sql import sql_type
+from openlaketx.measure.take_measures import NoAnswer, answer
 from openlaketx.stage.candidate import Candidate, collect
 from openlaketx.stage.footer_ranges import leaf_indexes
 

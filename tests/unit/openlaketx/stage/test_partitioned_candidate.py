@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakeguard_sdk.errors import StagingFailed
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.storage import LocalStorage
+from lakeguard_sdk.storage.storage import LocalStorage
+from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.stage.candidate import Candidate, collect
 from tests.property.measure.staging import arrow_type
 

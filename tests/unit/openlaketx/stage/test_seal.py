@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.storage import LocalStorage, join
+from lakeguard_sdk.storage.storage import LocalStorage, join
 from openlaketx.stage import seal
 from tests.property.measure.staging import staged
 from tests.spark.plans import parquet, plan, schema

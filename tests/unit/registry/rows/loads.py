@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lakeguard.registry.findings import Findings
 from lakeguard.registry.rows import read_rows
-from lakeguard.registry.rows.assembling import assemble
-from lakeguard_sdk.definition import DatasetDefinition, Definitions, RuleDefinition
+from lakeguard.registry.rows.assemble import assemble
+from lakeguard.registry.text.problems import Findings
+from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions, RuleDefinition
 
 NONE = Definitions()
 SOURCE = """

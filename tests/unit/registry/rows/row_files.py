@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lakeguard.registry.findings import Findings
 from lakeguard.registry.rows import Row, Value, read_rows
+from lakeguard.registry.text.problems import Findings
 
 Plain = tuple[str, dict[str, Value]]
 

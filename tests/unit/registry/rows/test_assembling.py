@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.registry.rows.naming import clean_word
 from lakeguard.registry.rows.tables import TABLES, is_fact
+from lakeguard.registry.rows.texts import clean_word
 from lakeguard.registry.rows.vendor_types import column_type
-from lakeguard_sdk.clean_names import clean_column
-from lakeguard_sdk.definition import FromSource
-from lakeguard_sdk.words import LoadType, SourceFormat
+from lakeguard_sdk.core.dataset_name import clean_column
+from lakeguard_sdk.core.enums import LoadType, SourceFormat
+from lakeguard_sdk.model.definitions import FromSource
 from tests.unit.registry.rows.loads import (
     OBJECT,
     SOURCE,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
 from tests.unit.registry.rows.row_files import mistakes, read
 from tests.unit.registry.rows.written_rows import Table, sql_files, tables
-from tests.worlds.examples import examples
 
 ENDINGS = st.sampled_from([".csv", ".json", ".jsonl", ".sql"])
 PIECES = st.sampled_from(

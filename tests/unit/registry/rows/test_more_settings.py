@@ -6,7 +6,14 @@ import json
 
 import pytest
 
-from lakeguard_sdk.definition import (
+from lakeguard_sdk.core.enums import (
+    Deletes,
+    LateRows,
+    LoadType,
+    Malformed,
+    SourceFormat,
+)
+from lakeguard_sdk.model.definitions import (
     DatasetDefinition,
     Definitions,
     FromFrame,
@@ -14,10 +21,9 @@ from lakeguard_sdk.definition import (
     FromSql,
     SourceDefinition,
 )
-from lakeguard_sdk.load import Load
-from lakeguard_sdk.words import Deletes, LateRows, LoadType, Malformed, SourceFormat
+from lakeguard_sdk.model.load import Load
+from tests.support.projects.definitions import dataset, shop, source
 from tests.unit.registry.rows.loads import OBJECT, good, loaded, mistakes, only_dataset
-from tests.worlds.definitions import dataset, shop, source
 
 HASH = "0f" * 32
 PYTHON = FromPython(file="jobs/clean.py", function="clean", sha256=HASH)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.findings import Findings
-from lakeguard.registry.rows import read_rows, reading, source_text
+from lakeguard.registry.rows import read_rows, source_text
+from lakeguard.registry.rows import read_rows as reading
+from lakeguard.registry.text.problems import Findings
 from lakeguard_sdk.errors import InvalidDefinitions
 from tests.unit.registry.rows.row_files import good, mistakes, plain, read
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
 from tests.unit.registry.rows.row_files import Plain, good, plain, read, typed
 from tests.unit.registry.rows.written_rows import (
     Table,
@@ -18,7 +19,6 @@ from tests.unit.registry.rows.written_rows import (
     sql_files,
     tables,
 )
-from tests.worlds.examples import examples
 
 EXAMPLES = examples(150)
 

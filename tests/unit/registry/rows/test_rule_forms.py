@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.grammar.grammar_error import GrammarError
 from lakeguard.registry.rows.rule_forms import expression_text
-from lakeguard_sdk.words import Severity
+from lakeguard_sdk.core.enums import Severity
 from tests.unit.registry.rows.loads import OBJECT, good, loaded, mistakes, rules_of
 
 CATALOGUE = """

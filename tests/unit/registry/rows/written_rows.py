@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from hypothesis import strategies as st
 
-from lakeguard.registry.characters import forbidden_character
 from lakeguard.registry.rows import Value
+from lakeguard.registry.text.characters import forbidden_character
 
 Table = tuple[str, list[str], list[list[Value]]]
 """Name, columns and rows, all of them of one file."""

@@ -127,7 +127,7 @@ class JarsMissing(EngineError):
 
     code = "LG-5002"
     what = "the jars for Spark are not usable: {reason}"
-    next_command = "python -m openlaketx.engine.jars"
+    next_command = "python -m openlaketx.engine.spark.jars"
 
 
 class SourceUnreadable(EngineError):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         assert_warned,
     )
     from lakeguard_sdk.testing.lake import Lake
-    from lakeguard_sdk.testing.showing import (
+    from lakeguard_sdk.testing.published import (
         assert_lineage,
         assert_published,
         assert_rows,
@@ -49,7 +49,7 @@ _HOMES = {
         "assertions",
     ),
     **dict.fromkeys(
-        ("assert_lineage", "assert_published", "assert_rows", "assert_versions"), "showing"
+        ("assert_lineage", "assert_published", "assert_rows", "assert_versions"), "published"
     ),
     "Lake": "lake",
 }

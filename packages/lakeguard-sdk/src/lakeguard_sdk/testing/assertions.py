@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lakeguard_sdk.decision import CheckResult
+from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
 from lakeguard_sdk.errors import WrongArgument
-from lakeguard_sdk.testing.judged import (
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.testing.decisions import (
     Judged,
     check_line,
     counted,
@@ -20,7 +21,6 @@ from lakeguard_sdk.testing.judged import (
     unknown,
 )
 from lakeguard_sdk.testing.lake import Lake
-from lakeguard_sdk.words import CheckKind, Outcome, RunStatus
 
 
 def assert_promoted(lake: Lake, name: str, version: int | None = None) -> None:

@@ -2,20 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from importlib.metadata import entry_points
+from pathlib import Path, PurePosixPath
+from textwrap import dedent
+from typing import Any, Protocol, cast
 
 from lakeguard_sdk.client import Client, Worker, connect, local_worker
-from lakeguard_sdk.errors import InvalidDefinitions, WrongArgument
-from lakeguard_sdk.names import DatasetName, parse_address
-from lakeguard_sdk.planning import Applied
-from lakeguard_sdk.quarantine import KeptChoice
-from lakeguard_sdk.reading import PointerMove, VersionRow
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.testing.planes import Bench, local_bench, read_folder
-from lakeguard_sdk.testing.texts import Rows, definition_files, file_text
+from lakeguard_sdk.core.dataset_name import DatasetName, parse_address
+from lakeguard_sdk.errors import InvalidDefinitions, UnknownPlane, WorkerMissing, WrongArgument
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.plan import Applied
+from lakeguard_sdk.model.quarantine import KeptChoice
+from lakeguard_sdk.model.read_models import PointerMove, ResolvedDataset, VersionRow
+from lakeguard_sdk.model.run import RunResult
+
+# What a throw-away lake needs of the planes that are installed, found by entry point.
+
+FOLDERS = "lakeguard_sdk.folders"
+BENCHES = "lakeguard_sdk.benches"
+
+
+class Bench(Protocol):
+    """What a test does beside runs: on the one Spark of the process, or without it."""
+
+    def spark(self) -> Any: ...
+    def publish(self, name: str, frame: Any) -> RunResult: ...
+    def rows(self, found: ResolvedDataset) -> list[dict[str, Any]]:
+        """In one order, whatever the files; without Spark."""
+
+
+def _read_folder(folder: Path) -> Definitions:
+    """The definitions of a project; ``InvalidDefinitions`` with every mistake if there is one."""
+    found = _load(FOLDERS, "embedded")
+    if found is None:
+        raise UnknownPlane(url=str(folder))
+    return cast(Callable[[Path], Definitions], found)(folder)
+
+
+def _local_bench(client: Client, spark_options: Mapping[str, str]) -> Bench:
+    """The bench of the data plane that is installed here."""
+    found = _load(BENCHES, "openlaketx")
+    if found is None:
+        raise WorkerMissing()
+    return cast(Callable[..., Bench], found)(client, spark_options=dict(spark_options))
+
+
+def _load(group: str, name: str) -> object | None:
+    found = next(iter(entry_points(group=group, name=name)), None)
+    return None if found is None else found.load()
+
+
+# Where a definition that stands in a test belongs, and rows as the text of a file.
+
+Rows = Iterable[Mapping[str, Any]]
+
+_FOLDERS = {
+    "profile": "profiles",
+    "rule": "rules",
+    "source": "sources",
+    "target": "targets",
+    "policy": "policies",
+    "job": "jobs",
+}
+_HEAD = re.compile(rf"^(dataset|{'|'.join(_FOLDERS)}):[ \t]*(\S+)", re.MULTILINE)
+
+
+def definition_files(text: str) -> dict[str, str]:
+    """Each definition of a text by the path of its file; ``---`` stands between two of them."""
+    found: dict[str, str] = {}
+    for part in re.split(r"^---[ \t]*$", dedent(text), flags=re.MULTILINE):
+        if part.strip():
+            found[_place(part)] = part.lstrip("\n")
+    return found
+
+
+def _place(text: str) -> str:
+    heads = dict(reversed(match) for match in _HEAD.findall(text)[:1])
+    for name, kind in heads.items():
+        folder = _FOLDERS.get(kind)
+        if folder is not None:
+            return f"definitions/{folder}/{name}.yaml"
+        dataset = DatasetName(name)
+        return f"definitions/{dataset.layer}/{dataset.name}.yaml"
+    raise WrongArgument(
+        method="lake.apply",
+        given=f"a text that defines nothing: {text.strip()[:60]!r}",
+        call='lake.apply("dataset: silver.orders …"), definitions apart by a line of ---',
+    )
+
+
+def file_text(path: str, rows: Rows) -> str:
+    """Rows as CSV or JSON lines, as the name of the file says. None is NULL in both."""
+    listed = [dict(row) for row in rows]
+    ending = PurePosixPath(path).suffix
+    if ending == ".csv" and listed:
+        return _csv(path, listed)
+    if ending == ".jsonl":
+        return "".join(json.dumps(row, default=str) + "\n" for row in listed)
+    given = f"no rows for {path}" if ending == ".csv" else f"rows for {path}"
+    raise WrongArgument(
+        method="lake.write",
+        given=given,
+        call='lake.write("exports/orders.csv", [{"id": 1}]), or .jsonl; any other as text',
+    )
+
+
+def _csv(path: str, rows: list[dict[str, Any]]) -> str:
+    """Every row has the columns of the first: a file of CSV cannot say that one has not."""
+    header = list(rows[0])
+    for number, row in enumerate(rows, 1):
+        if set(row) != set(header):
+            raise WrongArgument(
+                method="lake.write",
+                given=f"row {number} for {path} with {', '.join(row)}",
+                call=f"give every row the columns {', '.join(header)}; None where one is empty",
+            )
+    lines = [header, *([row[name] for name in header] for row in rows)]
+    return "".join(",".join(map(_field, line)) + "\n" for line in lines)
+
+
+def _field(value: Any) -> str:
+    """Nothing is NULL, and an empty text has quotes."""
+    if value is None:
+        return ""
+    text = str(value).lower() if isinstance(value, bool) else _plain(value)
+    if text and not set(text) & set(',"\r\n') and text == text.strip():
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _plain(value: Any) -> str:
+    """Times as ISO 8601 has them."""
+    told = getattr(value, "isoformat", None)
+    return str(told()) if told is not None else str(value)
+
 
 ENV = "test"
 SETTINGS = f'default_env = "{ENV}"\n\n[env.{ENV}]\n'
@@ -44,7 +168,7 @@ class Lake:
 
     @cached_property
     def _bench(self) -> Bench:
-        return local_bench(self.client, self._spark_options)
+        return _local_bench(self.client, self._spark_options)
 
     @property
     def spark(self) -> Any:
@@ -80,7 +204,7 @@ class Lake:
         self.take({path: part.encode() for path, part in definition_files(text).items()})
         registry = self.client.registry
         try:
-            return registry.apply(registry.plan(read_folder(self.folder)))
+            return registry.apply(registry.plan(_read_folder(self.folder)))
         except InvalidDefinitions as invalid:
             for error in invalid.errors:
                 invalid.add_note(f"{error.place}: {error}")

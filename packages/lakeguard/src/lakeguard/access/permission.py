@@ -6,14 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from lakeguard_sdk.adoption import AdoptionPlan
-from lakeguard_sdk.compaction import Compacted, CompactionPlan
-from lakeguard_sdk.decision import Decision
 from lakeguard_sdk.errors import NotPermitted
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.ports import Runs
-from lakeguard_sdk.profile import Profile, ProfilePlan
-from lakeguard_sdk.run import (
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.profile import Profile, ProfilePlan
+from lakeguard_sdk.model.row_sample import RowSample
+from lakeguard_sdk.model.run import (
     Failure,
     Intent,
     RunPlan,
@@ -22,8 +20,9 @@ from lakeguard_sdk.run import (
     SchemaVerdict,
     WorkerIdentity,
 )
-from lakeguard_sdk.sample import RowSample
-from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.model.table_operations import AdoptionPlan, Compacted, CompactionPlan
+from lakeguard_sdk.ports import Runs
+from lakeguard_sdk.types.schema import TableSchema
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakeguard.cli.catalogue import Catalogue
+from lakeguard.cli.command_registry import Catalogue
 from lakeguard.cli.options import Call, env_option, json_option, project_option
 
 if TYPE_CHECKING:
@@ -80,23 +80,25 @@ def close(client: Client) -> None:
     except KeyboardInterrupt:
         click.echo("interrupted; the next command delivers the rest", err=True)
     except Exception as error:  # noqa: BLE001 - whatever it is, it does not undo the command
-        from lakeguard.cli import failures, output
+        from lakeguard.cli import errors
+        from lakeguard.cli.terminal import output
 
-        output.write_lines(failures.failure_lines(error), err=True)
+        output.write_lines(errors.failure_lines(error), err=True)
 
 
 def told(error: Exception, arguments: Sequence[str]) -> int:
     """Says the error on standard error, or as JSON on standard output where that was asked."""
-    from lakeguard.cli import failures, output
+    from lakeguard.cli import errors
+    from lakeguard.cli.terminal import output
 
     env = named_env(arguments)
     if "--debug" in arguments:
         click.echo("".join(traceback.format_exception(error)), err=True)
     if "--json" in arguments:
-        output.write_json({"error": failures.failure_data(error, env)})
+        output.write_json({"error": errors.failure_data(error, env)})
     else:
-        output.write_lines(failures.failure_lines(error, env), err=True)
-    return failures.exit_code_of(error)
+        output.write_lines(errors.failure_lines(error, env), err=True)
+    return errors.exit_code_of(error)
 
 
 def named_env(arguments: Sequence[str]) -> str | None:

@@ -9,11 +9,11 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from lakeguard.dispatch.tasks import Task
-from lakeguard.state import facts
-from lakeguard.state.tables import task_results
-from lakeguard_sdk.dispatch import TaskAnswer
-from lakeguard_sdk.run import Failure
-from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
+from lakeguard.state import outbox
+from lakeguard.state.schema import task_results
+from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
+from lakeguard_sdk.model.run import Failure
+from lakeguard_sdk.scheduling.tasks import TaskAnswer
 
 REPORTED_KINDS = (TaskKind.PYTHON, TaskKind.HTTP)
 """Attempts of these end by a report, or by whoever gives them up; all others by ``run_history``."""
@@ -49,7 +49,7 @@ def record_ends(
 ) -> None:
     """Beside the change of the tasks' states, in the caller's transaction; a second end of an
     attempt is refused by the database."""
-    facts.record(connection, task_results, [_row(org_id, end) for end in ends], at)
+    outbox.record(connection, task_results, [_row(org_id, end) for end in ends], at)
 
 
 def _row(org_id: str, end: AttemptEnd) -> dict[str, object]:

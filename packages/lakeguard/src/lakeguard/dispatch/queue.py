@@ -27,7 +27,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from lakeguard.state.tables import (
+from lakeguard.state.schema import (
     dataset_registry_revisions,
     job_switches,
     md_jobs,
@@ -35,8 +35,8 @@ from lakeguard.state.tables import (
     task_transitions,
     tasks,
 )
-from lakeguard.state.views import dataset_registry
-from lakeguard_sdk.words import QUEUED_KINDS, TaskState
+from lakeguard.state.views.views import dataset_registry
+from lakeguard_sdk.core.enums import QUEUED_KINDS, TaskState
 
 _KINDS = [kind.value for kind in QUEUED_KINDS]
 _OTHERS = 8

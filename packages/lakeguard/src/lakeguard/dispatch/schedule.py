@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.core.dataset_name import DatasetName
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,17 @@ from types import MappingProxyType
 
 from sqlalchemy import Connection, select, update
 
-from lakeguard.dispatch.changes import Change, Holding, change
-from lakeguard.dispatch.retrying import ended_as
-from lakeguard.dispatch.submitting import NewTask, submit_all
-from lakeguard.dispatch.task import Task, find_task, task_from
-from lakeguard.settings.dispatch import DispatchSettings
-from lakeguard.state import facts
-from lakeguard.state.tables import task_attempts, tasks
+from lakeguard.dispatch.retry import ended_as
+from lakeguard.dispatch.submit import NewTask, submit_all
+from lakeguard.dispatch.task_changes import Change, Holding, change
+from lakeguard.dispatch.task_row import Task, find_task, task_from
+from lakeguard.settings.settings import DispatchSettings
+from lakeguard.state import outbox
+from lakeguard.state.schema import task_attempts, tasks
+from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
+from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import Fenced, UnknownRun
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.run import Failure, RunTicket, WorkerIdentity
-from lakeguard_sdk.words import RunStatus, TaskKind, TaskState
+from lakeguard_sdk.model.run import Failure, RunTicket, WorkerIdentity
 
 __all__ = [
     "Task",
@@ -127,7 +127,7 @@ def begin_attempts(
         }
         for task in begun
     ]
-    facts.record(connection, task_attempts, rows, at)
+    outbox.record(connection, task_attempts, rows, at)
     return begun
 
 

@@ -12,10 +12,10 @@ from pydantic import Field
 from sqlalchemy import Connection, bindparam, select
 
 from lakeguard.ledger.documents import put_document
-from lakeguard.state.remembered import Remembered
-from lakeguard.state.tables import documents
-from lakeguard_sdk.job import JobControls
-from lakeguard_sdk.noun import Noun
+from lakeguard.state.caches import Remembered
+from lakeguard.state.schema import documents
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.scheduling.jobs import JobControls
 
 
 class JobTerms(Noun):

@@ -6,28 +6,28 @@ ERROR blocks like a FAIL. All checks are made and listed, whatever the first one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from lakeguard.gate.case import CaseFacts, History
-from lakeguard.gate.consistency import contradictions
-from lakeguard.gate.evaluate import Grounds, Unmeasured, evaluate
-from lakeguard.gate.extremes import tagged_columns, without_extremes
-from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.evaluation.case import CaseFacts, History
+from lakeguard.gate.evaluation.evaluate import Grounds, Unmeasured, evaluate
+from lakeguard.gate.evaluation.messages import counted, moment_words
+from lakeguard.gate.grammar.grammar_error import GrammarError
 from lakeguard.gate.policies import difference_text, discards, governs, judge_policy
-from lakeguard.gate.policy_form import Look
-from lakeguard.gate.rules import CompiledRule, compiler_for
-from lakeguard.gate.scalars import NotAValue
-from lakeguard.gate.schema_wording import REACTION_WORDS
-from lakeguard.gate.waiving import waivable, waived
-from lakeguard.gate.wording import counted
-from lakeguard_sdk.decision import CheckResult, Ruling
-from lakeguard_sdk.definition import PolicyDefinition, RuleDefinition
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.run import SchemaReaction
-from lakeguard_sdk.schema_words import Reaction
-from lakeguard_sdk.words import CheckKind, Outcome, Verdict
+from lakeguard.gate.policy_types.policy_form import Look
+from lakeguard.gate.rules.compile import CompiledRule, compiler_for
+from lakeguard.gate.rules.worst_values import tagged_columns, without_extremes
+from lakeguard.gate.schema.messages import REACTION_WORDS
+from lakeguard.gate.typecheck.scalars import NotAValue
+from lakeguard_sdk.core.enums import CheckKind, Enforcement, Outcome, Scope, Verdict
+from lakeguard_sdk.expressions.measures import RowCount, measure_key
+from lakeguard_sdk.model.decision import CheckResult, Ruling, Waiver
+from lakeguard_sdk.model.definitions import PolicyDefinition, RuleDefinition
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.run import SchemaReaction
+from lakeguard_sdk.model.schema_changes import Reaction
+from lakeguard_sdk.types.schema import TableSchema
 
 __all__ = ["SEMANTICS", "CaseFacts", "History", "decide"]
 
@@ -95,7 +95,7 @@ def _schema_checks(facts: CaseFacts, evidence: Evidence | None) -> list[CheckRes
     if evidence is None:
         return checks
     try:
-        problems = contradictions(facts, evidence)
+        problems = _contradictions(facts, evidence)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong here, the gate stays closed
         problems = [f"the evidence cannot be checked: {_named(error)}"]
     outcome = Outcome.ERROR if problems else Outcome.PASS
@@ -125,9 +125,9 @@ def _schema_check(check_id: str, expression: str, outcome: Outcome, message: str
 def _with_waiver(
     check: CheckResult, facts: CaseFacts, policies: list[PolicyDefinition], clock: datetime
 ) -> CheckResult:
-    if not facts.waivers or not waivable(check, policies):
+    if not facts.waivers or not _waivable(check, policies):
         return check
-    return waived(check, facts.waivers, clock)
+    return _waived(check, facts.waivers, clock)
 
 
 def _must_go(policies: list[PolicyDefinition], checks: list[CheckResult]) -> bool:
@@ -221,3 +221,133 @@ def _rule_result(rule: RuleDefinition, outcome: Outcome, message: str) -> CheckR
 
 def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
+
+
+# Waivers on checks: what failed and is answered for becomes a warning that says by whom.
+
+
+def _waived(check: CheckResult, waivers: Iterable[Waiver], clock: datetime) -> CheckResult:
+    """The check of a rule, or of an ALERT policy, as it stands with the waivers in force.
+
+    A waiver was given for what the check said then: one that says something else now stands.
+    An ERROR stays: nobody can answer for what could not be judged.
+    """
+    if check.outcome not in (Outcome.FAIL, Outcome.WARN):
+        return check
+    held = [
+        waiver
+        for waiver in waivers
+        if waiver.check_id == check.check_id
+        and waiver.check_kind == check.kind.value
+        and waiver.expression == check.expression
+        and waiver.in_force(clock)
+    ]
+    if not held:
+        return check
+    last = max(held, key=lambda waiver: (waiver.until, waiver.waiver_id))
+    words = f"{last.approver} until {moment_words(last.until)}: {last.reason}"
+    return check.model_copy(update={"outcome": Outcome.WARN, "waived_by": words})
+
+
+def _waivable(check: CheckResult, policies: Iterable[PolicyDefinition]) -> bool:
+    """Rules, and policies that only alert; a BLOCK policy is absolute."""
+    if check.kind is CheckKind.RULE:
+        return True
+    return any(
+        policy.policy == check.check_id and policy.enforcement is Enforcement.ALERT
+        for policy in policies
+    )
+
+
+# Evidence against itself and against the definition: it must describe one thing.
+
+_BATCH_ROWS = measure_key(RowCount())
+_TABLE_ROWS = measure_key(RowCount(scope=Scope.TABLE))
+
+
+def _contradictions(facts: CaseFacts, evidence: Evidence) -> list[str]:
+    """What the evidence says of itself that cannot all be true; empty if it is whole."""
+    found = []
+    if evidence.dataset != facts.dataset:
+        found.append(f"the evidence is about {evidence.dataset}")
+    found += _schema(evidence.table_schema, facts.declared)
+    found += _rows(evidence)
+    found += _measures(evidence)
+    found += _aside(facts, evidence)
+    return found
+
+
+def _schema(staged: TableSchema, declared: TableSchema) -> list[str]:
+    found = []
+    if len(set(staged.names)) != len(staged.names):
+        found.append("a staged column stands twice")
+    for column in declared.columns:
+        staged_type = staged.type_of(column.name)
+        if staged_type != column.type:
+            is_what = "missing" if staged_type is None else f"staged as {staged_type}"
+            found.append(f"column {column.name}, declared {column.type}, is {is_what}")
+    extra = sorted(set(staged.names) - set(declared.names))
+    return found + [f"column {name} is staged but not declared" for name in extra]
+
+
+def _rows(evidence: Evidence) -> list[str]:
+    found = []
+    in_files = sum(file.rows for file in evidence.files)
+    if min((evidence.rows, evidence.table_rows, *(file.rows for file in evidence.files))) < 0:
+        found.append("a number of rows is negative")
+    changes = evidence.changes
+    if changes is None:
+        if evidence.rows != in_files:
+            found.append(f"{evidence.rows:,} rows, but the files hold {in_files:,}")
+    elif evidence.rows != changes.inserted + changes.updated or in_files < evidence.rows:
+        found.append(
+            f"{evidence.rows:,} rows, but {changes.inserted:,} were inserted and"
+            f" {changes.updated:,} updated, and the files hold {in_files:,}"
+        )
+    if evidence.table_rows < in_files:
+        found.append(f"{in_files:,} rows in a table of {evidence.table_rows:,}")
+    paths = [file.path for file in evidence.files]
+    if len(set(paths)) != len(paths):
+        found.append("a file is listed twice")
+    return found
+
+
+def _measures(evidence: Evidence) -> list[str]:
+    found = []
+    if _BATCH_ROWS in evidence.unmeasured or _BATCH_ROWS not in evidence.measures:
+        found.append("the new rows were not counted")
+    for key, rows in ((_BATCH_ROWS, evidence.rows), (_TABLE_ROWS, evidence.table_rows)):
+        told = evidence.measures.get(key, rows)
+        if told != rows or isinstance(told, bool):
+            found.append(f"{rows:,} rows, but {told!r:.60} were counted")
+    reasons = sorted(set(evidence.unmeasured.values()))
+    if reasons:
+        measures = counted(len(evidence.unmeasured), "measure")
+        found.append(f"{measures} could not be taken: {'; '.join(reasons[:3])}")
+    both = sorted(set(evidence.measures) & set(evidence.unmeasured))
+    if both:
+        found.append(f"both measured and not: {', '.join(both[:5])}")
+    return found
+
+
+def _aside(facts: CaseFacts, evidence: Evidence) -> list[str]:
+    aside = evidence.aside
+    if aside is None:
+        return []
+    found = []
+    filed = sum(file.rows for file in aside.files)
+    if aside.rows != filed:
+        found.append(f"{aside.rows:,} rows were set aside, but their files hold {filed:,}")
+    if any(file.rows < 1 for file in aside.files):
+        found.append("a file of rows that were set aside holds none")
+    for rule_id in sorted({file.rule_id for file in aside.files} - set(facts.aside)):
+        found.append(f"rows are filed under {rule_id[:200]}, which sets none aside")
+    paths = [file.path for file in aside.files]
+    if len(set(paths)) != len(paths):
+        found.append("a file of rows that were set aside is listed twice")
+    batch = aside.before.get(_BATCH_ROWS)
+    if evidence.changes is None and batch not in (None, evidence.rows + aside.rows):
+        found.append(
+            f"{evidence.rows:,} rows and {aside.rows:,} set aside, but {batch!r:.60} were counted"
+        )
+    return found

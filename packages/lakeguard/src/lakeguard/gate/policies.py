@@ -9,20 +9,34 @@ from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
 
-from lakeguard.gate.case import CaseFacts
-from lakeguard.gate.cursor import Cursor
-from lakeguard.gate.grammar_error import GrammarError, Span
-from lakeguard.gate.policy_form import Judged, Look, Needs, PolicyForm, Unjudged
-from lakeguard.gate.policy_tokens import POLICY_TOKENS
-from lakeguard.gate.policy_types.catalogue import POLICY_KINDS
+from lakeguard.gate.evaluation.case import CaseFacts
+from lakeguard.gate.grammar.cursor import Cursor
+from lakeguard.gate.grammar.grammar_error import GrammarError, Span
+from lakeguard.gate.policy_types.catalog import POLICY_KINDS
 from lakeguard.gate.policy_types.pii import ForbidPattern
+from lakeguard.gate.policy_types.policy_form import (
+    Judged,
+    Look,
+    Needs,
+    PolicyForm,
+    Unjudged,
+)
+from lakeguard.gate.policy_types.policy_tokens import POLICY_TOKENS
 from lakeguard.gate.policy_types.schema_mode import SchemaMode
-from lakeguard.gate.schema_wording import change_text as difference_text
-from lakeguard_sdk.decision import CheckResult
-from lakeguard_sdk.definition import PolicyDefinition
-from lakeguard_sdk.measure import Measure, measure_key
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import CheckKind, Enforcement, Layer, Outcome, PolicyType
+from lakeguard.gate.policy_types.sla import Arrival, Freshness
+from lakeguard.gate.schema.messages import change_text as difference_text
+from lakeguard_sdk.core.enums import (
+    CheckKind,
+    Enforcement,
+    Layer,
+    Outcome,
+    PolicyType,
+)
+from lakeguard_sdk.expressions.measures import Measure, measure_key
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.definitions import PolicyDefinition
+from lakeguard_sdk.model.read_models import Breach
+from lakeguard_sdk.types.schema import TableSchema
 
 __all__ = [
     "applies",
@@ -171,3 +185,38 @@ def _check(policy: PolicyDefinition, outcome: Outcome, message: str) -> CheckRes
         outcome=outcome,
         message=message,
     )
+
+
+# Whether what is promised of time is kept, also where no run comes.
+
+
+def breaches(
+    policies: Iterable[PolicyDefinition], promoted_at: datetime | None, clock: datetime
+) -> tuple[Breach, ...]:
+    """What of the policies over a dataset is broken at this time, by when a version of it was
+    promoted last. A policy that cannot be read is broken."""
+    found = []
+    for policy in policies:
+        if policy.type is not PolicyType.SLA or not policy.active:
+            continue
+        message = _broken(policy, promoted_at, clock)
+        if message is not None:
+            found.append(
+                Breach(
+                    policy=policy.policy,
+                    expression=policy.expression,
+                    enforcement=policy.enforcement,
+                    message=message,
+                )
+            )
+    return tuple(sorted(found, key=lambda breach: breach.policy))
+
+
+def _broken(policy: PolicyDefinition, promoted_at: datetime | None, clock: datetime) -> str | None:
+    try:
+        parsed = parse_policy(policy.type, policy.expression)
+    except GrammarError as error:
+        return f"the policy cannot be read: {error}"
+    if isinstance(parsed, Freshness | Arrival):
+        return parsed.breach(promoted_at, clock)
+    return None

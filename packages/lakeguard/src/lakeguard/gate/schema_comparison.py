@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.grammar.grammar_error import GrammarError
 from lakeguard.gate.policies import schema_mode
-from lakeguard.gate.schema_changes import Approved, Difference, find_changes
-from lakeguard.gate.schema_guarantees import guaranteed
-from lakeguard.gate.schema_profiles import BUILT_IN, Answers
-from lakeguard.gate.schema_types import grown_type
-from lakeguard_sdk.definition import PolicyDefinition
-from lakeguard_sdk.run import SchemaReaction
-from lakeguard_sdk.schema import Column, TableSchema
-from lakeguard_sdk.schema_words import Reaction, SchemaChange
-from lakeguard_sdk.words import Layer
+from lakeguard.gate.schema.changes import Approved, Difference, find_changes
+from lakeguard.gate.schema.profiles import BUILT_IN, Answers, guaranteed
+from lakeguard.gate.schema.types import grown_type
+from lakeguard_sdk.core.enums import Layer
+from lakeguard_sdk.model.definitions import PolicyDefinition
+from lakeguard_sdk.model.run import SchemaReaction
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
+from lakeguard_sdk.types.schema import Column, TableSchema
 
 _ADDED = (SchemaChange.ADD_NULLABLE, SchemaChange.ADD_REQUIRED)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.noun import Instant, Noun
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.frozen_model import Instant, Noun
 
 
 class Travelled(Noun):

@@ -7,19 +7,216 @@ delta-rs does not write. The table is only read.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from lakeguard.lake.features import COPY, Obstacle, obstacles
-from lakeguard.lake.raw_log import LogGap, RawTable, read_log
-from lakeguard_sdk.adoption import AdoptableTable
-from lakeguard_sdk.commits import STAGING, CommittedFile
 from lakeguard_sdk.errors import NotAdoptable
-from lakeguard_sdk.partitions import partition_difference, partition_problem
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.storage import join, storage_for
+from lakeguard_sdk.model.delta_log import PUBLISH_APP, STAGING, CommittedFile, log_file
+from lakeguard_sdk.model.partitions import partition_difference, partition_problem
+from lakeguard_sdk.model.table_operations import AdoptableTable
+from lakeguard_sdk.storage.storage import join, local_path, storage_for
+from lakeguard_sdk.types.schema import TableSchema
+
+# A Delta log read as it stands: checkpoint and commits, whoever wrote them.
+
+_COMMIT = re.compile(r"([0-9]{20})\.json")
+_CHECKPOINT = re.compile(r"([0-9]{20})\.checkpoint(?:\.([0-9]{10})\.([0-9]{10}))?\.parquet")
+_OTHER_CHECKPOINT = re.compile(r"[0-9]{20}\.checkpoint\..+\.(?:parquet|json)")
+_ACTIONS = ("add", "metaData", "protocol", "txn")
+
+
+class LogGap(ValueError):
+    """The log does not hold all that its last version needs."""
+
+
+@dataclass
+class RawTable:
+    """What the actions of a log add up to; ``adds`` by path, as they stand in the log."""
+
+    version: int = -1
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    adds: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    seq: int | None = None
+    other_checkpoints: bool = False
+    """Whether there are checkpoints in a form that is not read here."""
+
+    @property
+    def files(self) -> tuple[CommittedFile, ...]:
+        return tuple(_file(self.adds[path]) for path in sorted(self.adds))
+
+    def take(self, kind: str, body: Mapping[str, Any]) -> None:
+        match kind:
+            case "add":
+                self.adds[unquote(str(body["path"]))] = body
+            case "remove":
+                self.adds.pop(unquote(str(body["path"])), None)
+            case "protocol":
+                self.protocol = body
+            case "metaData":
+                self.metadata = body
+            case "txn" if body.get("appId") == PUBLISH_APP:
+                self.seq = int(body["version"])
+
+
+def _read_log(location: str, version: int | None = None) -> RawTable:
+    """The table at a version, else at its last; ``LogGap`` where that cannot be told."""
+    folder = join(location, "_delta_log")
+    names = [facts.path.rpartition("/")[2] for facts in storage_for(location).files_under(folder)]
+    commits = sorted(int(found[1]) for name in names if (found := _COMMIT.fullmatch(name)))
+    if not commits:
+        raise LogGap("it has no commit")
+    last = commits[-1] if version is None else version
+    table = RawTable(
+        other_checkpoints=any(
+            _OTHER_CHECKPOINT.fullmatch(name) and not _CHECKPOINT.fullmatch(name) for name in names
+        )
+    )
+    start, parts = _checkpoint(names, last)
+    for part in parts:
+        for kind, body in _checkpointed(local_path(join(folder, part))):
+            table.take(kind, body)
+    for number in range(start + 1, last + 1):
+        if number not in commits:
+            raise LogGap(f"commit {number} is not there")
+        for kind, body in _committed(storage_for(location).read_bytes(log_file(location, number))):
+            table.take(kind, body)
+    table.version = last
+    return table
+
+
+def _checkpoint(names: list[str], last: int) -> tuple[int, list[str]]:
+    """The newest whole checkpoint up to ``last``, in all its parts; -1 where there is none."""
+    parts: dict[tuple[int, int], list[str]] = {}
+    for name in sorted(names):
+        if found := _CHECKPOINT.fullmatch(name):
+            parts.setdefault((int(found[1]), int(found[3] or 1)), []).append(name)
+    whole = [(key[0], held) for key, held in parts.items() if len(held) == key[1]]
+    return max((item for item in whole if item[0] <= last), default=(-1, []))
+
+
+def _checkpointed(file: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    with pq.ParquetFile(file) as content:
+        held = [name for name in _ACTIONS if name in content.schema_arrow.names]
+        for batch in content.iter_batches(columns=held):
+            for row in pa.Table.from_batches([batch]).to_pylist(maps_as_pydicts="strict"):
+                yield from ((kind, body) for kind, body in row.items() if body is not None)
+
+
+def _committed(data: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for line in data.split(b"\n"):
+        if line.strip():
+            yield from json.loads(line).items()
+
+
+def _file(add: Mapping[str, Any]) -> CommittedFile:
+    return CommittedFile(
+        path=unquote(str(add["path"])),
+        size=int(add["size"]),
+        stats=str(add.get("stats") or ""),
+        partition=dict(add.get("partitionValues") or {}),
+    )
+
+
+# Features of Delta tables that keep us from governing one, each with the way out of it.
+
+COPY = "copy its rows: CREATE TABLE delta.`…` AS SELECT * FROM …, then adopt the copy"
+
+_KNOWN = frozenset({"appendOnly", "invariants", "timestampNtz"})
+"""What may stand in the protocol of a governed table: nothing that changes what a file says."""
+
+_WAYS_OUT = {
+    "changeDataFeed": "ALTER TABLE … SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'false'),"
+    " then ALTER TABLE … DROP FEATURE changeDataFeed",
+    "checkConstraints": "ALTER TABLE … DROP CONSTRAINT …, then ALTER TABLE … DROP FEATURE"
+    " checkConstraints; rules say the same here",
+    "checkpointProtection": "ALTER TABLE … DROP FEATURE checkpointProtection TRUNCATE HISTORY",
+    "columnMapping": "ALTER TABLE … SET TBLPROPERTIES ('delta.columnMapping.mode' = 'none'), then"
+    " ALTER TABLE … DROP FEATURE columnMapping",
+    "deletionVectors": "ALTER TABLE … SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'false'),"
+    " REORG TABLE … APPLY (PURGE), then ALTER TABLE … DROP FEATURE deletionVectors",
+}
+_PROPERTIES = {
+    "delta.appendOnly": "appendOnly",
+    "delta.enableChangeDataFeed": "changeDataFeed",
+    "delta.enableDeletionVectors": "deletionVectors",
+    "delta.enableRowTracking": "rowTracking",
+    "delta.enableTypeWidening": "typeWidening",
+    "delta.enableInCommitTimestamps": "inCommitTimestamp",
+}
+_OFF = "ALTER TABLE … SET TBLPROPERTIES ('{property}' = 'false')"
+_IN_COLUMNS = {
+    "delta.generationExpression": ("generated", COPY),
+    "delta.invariants": ("bound by an invariant", COPY),
+    "delta.identity.start": ("an identity", COPY),
+    "CURRENT_DEFAULT": ("given a default", "ALTER TABLE … ALTER COLUMN {column} DROP DEFAULT"),
+    "__CHAR_VARCHAR_TYPE_STRING": (
+        "bound to a length",
+        "ALTER TABLE … ALTER COLUMN {column} TYPE STRING",
+    ),
+}
+
+
+class Obstacle(NamedTuple):
+    """What keeps a table from being governed, and what its owner can do."""
+
+    reason: str
+    way_out: str
+
+
+def _obstacles(table: RawTable) -> Iterator[Obstacle]:
+    """Every feature in the way, the most telling first."""
+    properties: Mapping[str, str] = table.metadata.get("configuration") or {}
+    yield from _in_properties(properties)
+    yield from _in_schema(str(table.metadata.get("schemaString") or "{}"))
+    yield from _in_protocol(table.protocol)
+    if table.other_checkpoints:
+        yield Obstacle("it uses v2Checkpoint", COPY)
+    for add in table.adds.values():
+        if add.get("deletionVector"):
+            yield Obstacle("it uses deletionVectors", _WAYS_OUT["deletionVectors"])
+
+
+def _in_properties(properties: Mapping[str, str]) -> Iterator[Obstacle]:
+    for key, value in sorted(properties.items()):
+        if key.startswith("delta.constraints."):
+            yield Obstacle(
+                f"it uses checkConstraints: {key.removeprefix('delta.constraints.')}",
+                _WAYS_OUT["checkConstraints"],
+            )
+        feature = _PROPERTIES.get(key)
+        if feature is not None and value.lower() == "true":
+            usual = _OFF.format(property=key)
+            yield Obstacle(f"it uses {feature}", _WAYS_OUT.get(feature, usual))
+    if properties.get("delta.columnMapping.mode", "none") != "none":
+        yield Obstacle("it uses columnMapping", _WAYS_OUT["columnMapping"])
+
+
+def _in_schema(schema: str) -> Iterator[Obstacle]:
+    for column in json.loads(schema).get("fields") or ():
+        name, told = str(column["name"]), column.get("metadata") or {}
+        for key, (what, way_out) in _IN_COLUMNS.items():
+            if key in told:
+                yield Obstacle(f"its column {name} is {what}", way_out.format(column=name))
+        if not column.get("nullable", True):
+            way_out = f"ALTER TABLE … ALTER COLUMN {name} DROP NOT NULL; not_null is a rule here"
+            yield Obstacle(f"its column {name} is NOT NULL, which no rule could relax", way_out)
+
+
+def _in_protocol(protocol: Mapping[str, Any]) -> Iterator[Obstacle]:
+    features = {*(protocol.get("readerFeatures") or ()), *(protocol.get("writerFeatures") or ())}
+    for feature in sorted(features - _KNOWN):
+        yield Obstacle(f"it uses {feature}", _WAYS_OUT.get(feature, COPY))
+    reader, writer = protocol.get("minReaderVersion"), protocol.get("minWriterVersion")
+    if reader not in (1, 3) or writer not in (1, 2, 7):
+        yield Obstacle(f"it needs reader {reader} and writer {writer}", COPY)
+
 
 _REWRITE = "rewrite its files: OPTIMIZE …, or INSERT OVERWRITE TABLE … SELECT * FROM …"
 
@@ -36,12 +233,12 @@ def examine(location: str, version: int | None = None) -> AdoptableTable:
     if not storage_for(location).exists(join(location, "_delta_log")):
         raise _refused(location, Obstacle("it is no Delta table", "lakeguard source add NAME PATH"))
     try:
-        raw = read_log(location, version)
+        raw = _read_log(location, version)
     except (LogGap, ValueError, KeyError, OSError, pa.ArrowException) as error:
         raise _refused(
             location, Obstacle(f"its log is not readable: {_line(error)}", COPY)
         ) from None
-    for obstacle in obstacles(raw):
+    for obstacle in _obstacles(raw):
         raise _refused(location, obstacle)
     metadata = _metadata(location, raw)
     for obstacle in _in_files(location, raw.files, metadata):

@@ -13,8 +13,9 @@ from deltalake.transaction import create_table_with_add_actions
 
 from lakeguard.lake.adoptable import examine
 from lakeguard.lake.port import LiveFile, Origin
-from lakeguard_sdk.adoption import AdoptableTable
-from lakeguard_sdk.commits import (
+from lakeguard_sdk.core.enums import CommitKind, MoveKind
+from lakeguard_sdk.errors import BaseMoved, ForeignTable, TableUnreadable
+from lakeguard_sdk.model.delta_log import (
     PUBLISH_APP,
     TABLE_PROPERTIES,
     Commit,
@@ -24,12 +25,11 @@ from lakeguard_sdk.commits import (
     log_file,
     read_commit,
 )
-from lakeguard_sdk.errors import BaseMoved, ForeignTable, TableUnreadable
-from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.run import Intent
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.storage import join, local_path, storage_for
-from lakeguard_sdk.words import CommitKind, MoveKind
+from lakeguard_sdk.model.run import Intent
+from lakeguard_sdk.model.table_operations import AdoptableTable
+from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.storage.storage import join, local_path, storage_for
+from lakeguard_sdk.types.schema import TableSchema
 
 _FENCE_TRIES = 20
 _FILE = ("path", "size_bytes", "num_records", "partition")

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from lakeguard_sdk.adoption import AdoptableTable
-from lakeguard_sdk.commits import Commit
-from lakeguard_sdk.run import Intent
-from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.model.delta_log import Commit
+from lakeguard_sdk.model.run import Intent
+from lakeguard_sdk.model.table_operations import AdoptableTable
+from lakeguard_sdk.types.schema import TableSchema
 
 
 class LiveFile(NamedTuple):

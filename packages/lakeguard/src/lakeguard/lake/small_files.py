@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from lakeguard.lake.port import LiveFile
-from lakeguard_sdk.commits import written_whole
+from lakeguard_sdk.model.delta_log import written_whole
 
 MEGABYTE = 1024 * 1024
 

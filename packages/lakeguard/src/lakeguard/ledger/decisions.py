@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from lakeguard.state import facts
-from lakeguard.state.tables import decisions
-from lakeguard_sdk.decision import CaseHashes, Decision, Ruling
-from lakeguard_sdk.names import DatasetName
+from lakeguard.state import outbox
+from lakeguard.state.schema import decisions, rule_samples
+from lakeguard_sdk.core.canonical_json import canonical_json
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.decision import CaseHashes, Decision, Ruling
+from lakeguard_sdk.model.row_sample import RowSample
 
 
 def record_decision(connection: Connection, org_id: str, decision: Decision) -> None:
@@ -30,7 +35,7 @@ def record_decision(connection: Connection, org_id: str, decision: Decision) -> 
         "decided_at": ruling.decided_at,
         "ruling": ruling.to_json(),
     }
-    facts.record(connection, decisions, [row], ruling.decided_at)
+    outbox.record(connection, decisions, [row], ruling.decided_at)
 
 
 def decision_of_run(
@@ -78,4 +83,45 @@ def _decision(row: Row[Any], dataset: DatasetName) -> Decision:
             policies=row.policies_hash,
             history=row.history_hash,
         ),
+    )
+
+
+# Samples of failing rows: kept once for a run, and read again.
+
+
+def record_samples(
+    connection: Connection, org_id: str, run_id: str, samples: Iterable[RowSample], at: datetime
+) -> None:
+    rows = [
+        {
+            "run_id": run_id,
+            "rule_id": sample.rule_id,
+            "org_id": org_id,
+            "sample_columns": canonical_json(sample.columns),
+            "sample_rows": canonical_json(sample.rows),
+            "masked_columns": canonical_json(sample.masked),
+            "taken_at": at,
+        }
+        for sample in samples
+    ]
+    outbox.record(connection, rule_samples, rows, at)
+
+
+def samples_of_run(connection: Connection, org_id: str, run_id: str) -> tuple[RowSample, ...]:
+    """By rule."""
+    kept = rule_samples.c
+    rows = connection.execute(
+        select(rule_samples)
+        .where(kept.org_id == org_id, kept.run_id == run_id)
+        .order_by(kept.rule_id)
+    )
+    return tuple(sorted(map(_sample, rows), key=lambda sample: sample.rule_id))
+
+
+def _sample(row: Row[Any]) -> RowSample:
+    return RowSample(
+        rule_id=row.rule_id,
+        columns=json.loads(row.sample_columns),
+        rows=json.loads(row.sample_rows),
+        masked=json.loads(row.masked_columns),
     )

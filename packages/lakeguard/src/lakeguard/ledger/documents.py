@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from lakeguard.state import facts
-from lakeguard.state.tables import documents
-from lakeguard_sdk.canonical import canonical_json, hash_bytes
+from lakeguard.state import outbox
+from lakeguard.state.schema import documents
+from lakeguard_sdk.core.canonical_json import canonical_json, hash_bytes
 
 
 def put_document(connection: Connection, org_id: str, data: Any, at: datetime) -> str:
@@ -17,7 +17,7 @@ def put_document(connection: Connection, org_id: str, data: Any, at: datetime) -
     body = canonical_json(data)
     content_hash = hash_bytes(body.encode())
     row = {"org_id": org_id, "content_hash": content_hash, "body": body}
-    facts.record_once(connection, documents, row, at)
+    outbox.record_once(connection, documents, row, at)
     return content_hash
 
 

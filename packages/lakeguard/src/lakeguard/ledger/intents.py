@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, func, select
 
-from lakeguard.state import facts
-from lakeguard.state.tables import governed_tables, intent_outcomes, intents
-from lakeguard_sdk.evidence import StagedFile
-from lakeguard_sdk.noun import Noun
-from lakeguard_sdk.run import Intent
-from lakeguard_sdk.words import MoveKind
+from lakeguard.state import outbox
+from lakeguard.state.schema import governed_tables, intent_outcomes, intents
+from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.model.evidence import StagedFile
+from lakeguard_sdk.model.run import Intent
 
 
 class IntentOutcome(StrEnum):
@@ -50,7 +50,7 @@ def record_intent(connection: Connection, org_id: str, intent: Intent, at: datet
         "body": intent.to_json(),
         "opened_at": at,
     }
-    facts.record(connection, intents, [row], at)
+    outbox.record(connection, intents, [row], at)
 
 
 def close_intent(connection: Connection, org_id: str, closed: ClosedIntent, at: datetime) -> None:
@@ -63,7 +63,7 @@ def close_intent(connection: Connection, org_id: str, closed: ClosedIntent, at: 
         "commit_sha256": closed.sha256,
         "closed_at": at,
     }
-    facts.record(connection, intent_outcomes, [row], at)
+    outbox.record(connection, intent_outcomes, [row], at)
 
 
 def next_seq(connection: Connection, dataset_id: str) -> int:
@@ -146,7 +146,7 @@ def record_table(
         "table_id": table_id,
         "created_at": at,
     }
-    facts.record(connection, governed_tables, [row], at)
+    outbox.record(connection, governed_tables, [row], at)
 
 
 def table_id_of(connection: Connection, dataset_id: str) -> str | None:

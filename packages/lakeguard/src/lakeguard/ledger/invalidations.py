@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, select
 
-from lakeguard.ledger.happenings import tell_invalidation, tell_invalidation_end
-from lakeguard.state import facts
-from lakeguard.state.tables import (
+from lakeguard.ledger.notifications.event_writers import tell_invalidation, tell_invalidation_end
+from lakeguard.state import outbox
+from lakeguard.state.schema import (
     invalidation_ends,
     invalidation_progress,
     invalidations,
     version_inputs,
 )
+from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import UnknownInvalidation
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.invalidation import End, Reason, Standing
-from lakeguard_sdk.noun import Instant, Noun
-from lakeguard_sdk.reach import Reach
+from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.scheduling.invalidations import End, Reason, Standing
 
 
 class Invalidation(Noun):
@@ -74,7 +74,7 @@ def record_invalidation(
         "created_by": actor,
         "why": why,
     }
-    facts.record(connection, invalidations, [row], at)
+    outbox.record(connection, invalidations, [row], at)
     tell_invalidation(connection, row)
     return Invalidation(
         invalidation_id=row["invalidation_id"], dataset_id=dataset_id, reach=reach, reason=reason,
@@ -101,7 +101,7 @@ def record_progress(
         }
         for item in made
     ]
-    facts.record(connection, invalidation_progress, rows, at)
+    outbox.record(connection, invalidation_progress, rows, at)
 
 
 def record_end(
@@ -122,7 +122,7 @@ def record_end(
         "actor": actor,
         "reason": reason,
     }
-    facts.record(connection, invalidation_ends, [row], at)
+    outbox.record(connection, invalidation_ends, [row], at)
     tell_invalidation_end(connection, row)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 
-from lakeguard.state.column_types import Id
-from lakeguard.state.tables import dag_activations
+from lakeguard.state.schema import dag_activations
+from lakeguard.state.tables.metadata import Id
 
 
 def graph_lock(org_id: str) -> str:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection, select
 
 from lakeguard.ledger.versions import StoredVersion
-from lakeguard.state import facts
-from lakeguard.state.tables import column_lineage
+from lakeguard.state import outbox
+from lakeguard.state.schema import column_lineage
 
 UNKNOWN = "*"
 """In the place of a column: some of the input's, and which ones is not known."""
@@ -38,7 +38,7 @@ def record_lineage(
         }
         for arrow in sorted(set(arrows))
     ]
-    facts.record(connection, column_lineage, rows, version.promoted_at)
+    outbox.record(connection, column_lineage, rows, version.promoted_at)
 
 
 def lineage_of(connection: Connection, dataset_id: str, version: int) -> list[Arrow]:

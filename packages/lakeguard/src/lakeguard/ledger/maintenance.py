@@ -6,10 +6,10 @@ from datetime import datetime
 
 from sqlalchemy import Connection, select
 
-from lakeguard.state import facts
-from lakeguard.state.tables import maintenance_log
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.maintenance import Removal
+from lakeguard.state import outbox
+from lakeguard.state.schema import maintenance_log
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.model.table_operations import Removal
 
 
 def record_removal(
@@ -26,7 +26,7 @@ def record_removal(
         "actor": actor,
         "details": removal.to_json(),
     }
-    facts.record(connection, maintenance_log, [row], at)
+    outbox.record(connection, maintenance_log, [row], at)
 
 
 def removals_of(connection: Connection, dataset_id: str) -> list[Removal]:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from sqlalchemy import Connection, select
 
 from lakeguard.ledger.documents import get_document, put_document
-from lakeguard.state import facts
-from lakeguard.state.tables import run_openings, run_schemas
+from lakeguard.state import outbox
+from lakeguard.state.schema import run_openings, run_schemas
 from lakeguard_sdk.errors import UnknownRun
-from lakeguard_sdk.run import RunPlan, SchemaVerdict
-from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.model.run import RunPlan, SchemaVerdict
+from lakeguard_sdk.types.schema import TableSchema
 
 
 class Opening(NamedTuple):
@@ -46,7 +46,7 @@ def record_opening(
         "opened_at": at,
         "bundle_hash": bundle_hash,
     }
-    facts.record(connection, run_openings, [row], at)
+    outbox.record(connection, run_openings, [row], at)
 
 
 def opening_of(connection: Connection, org_id: str, run_id: str) -> Opening:
@@ -90,7 +90,7 @@ def record_schema(
         "verdict_hash": put_document(connection, org_id, verdict.to_data(), at),
         "submitted_at": at,
     }
-    facts.record(connection, run_schemas, [row], at)
+    outbox.record(connection, run_schemas, [row], at)
 
 
 def schema_verdict(connection: Connection, org_id: str, run_id: str) -> SchemaVerdict | None:

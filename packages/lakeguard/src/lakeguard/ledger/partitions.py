@@ -12,9 +12,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from lakeguard.ledger.versions import StoredVersion
-from lakeguard.state import facts
-from lakeguard.state.tables import data_versions, partition_versions, run_openings
-from lakeguard_sdk.noun import Instant, Noun
+from lakeguard.state import outbox
+from lakeguard.state.schema import data_versions, partition_versions, run_openings
+from lakeguard_sdk.core.frozen_model import Instant, Noun
 
 
 class PartitionState(Noun):
@@ -60,7 +60,7 @@ def record_partitions(
         }
         for state in states
     ]
-    facts.record(connection, partition_versions, rows, version.promoted_at)
+    outbox.record(connection, partition_versions, rows, version.promoted_at)
 
 
 def config_of_run(connection: Connection, org_id: str, run_id: str) -> str | None:

@@ -11,12 +11,12 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from lakeguard.ledger.versions import StoredVersion
-from lakeguard.state import facts
-from lakeguard.state.tables import data_profiling_results
-from lakeguard_sdk.canonical import canonical_json
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.profile import ColumnProfile, Profile
+from lakeguard.state import outbox
+from lakeguard.state.schema import data_profiling_results
+from lakeguard_sdk.core.canonical_json import canonical_json
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.model.profile import ColumnProfile, Profile
 
 _METRICS = {
     "BASIC_STATS": ("type", "nulls", "nans", "mean", "deviation", "lengths", "masked"),
@@ -50,7 +50,7 @@ def record_profile(
         for ordinal, column in enumerate(profile.columns)
         for metric in _metrics(column, {"engine": profile.engine, "ordinal": ordinal})
     ]
-    facts.record(connection, data_profiling_results, rows, profile.taken_at)
+    outbox.record(connection, data_profiling_results, rows, profile.taken_at)
 
 
 def profiles_of(

@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, select
 
-from lakeguard.state import facts
-from lakeguard.state.tables import promotion_current, promotion_status
-from lakeguard_sdk.decision import Decision
+from lakeguard.state import outbox
+from lakeguard.state.schema import promotion_current, promotion_status
+from lakeguard_sdk.core.enums import PromotionState, Verdict
 from lakeguard_sdk.errors import PromotionRefused
-from lakeguard_sdk.promotion_states import Step, may_follow
-from lakeguard_sdk.words import PromotionState, Verdict
+from lakeguard_sdk.model.decision import Decision, Step, may_follow
 
 
 class Way(NamedTuple):
@@ -49,7 +48,7 @@ def record_registrations(
         for way in asked
         if may_follow(Step.REGISTRATION, known.get(way), first)
     ]
-    facts.record(connection, promotion_status, rows, at)
+    outbox.record(connection, promotion_status, rows, at)
 
 
 def record_evaluation(
@@ -91,7 +90,7 @@ def _append(
         "run_id": decision.run_id,
         "decision_id": decision.decision_id,
     }
-    facts.record(connection, promotion_status, [row], decision.ruling.decided_at)
+    outbox.record(connection, promotion_status, [row], decision.ruling.decided_at)
 
 
 def _said_by(connection: Connection, decision: Decision) -> Row[Any] | None:

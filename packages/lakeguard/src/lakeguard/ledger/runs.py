@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from lakeguard.ledger.decisions import decision_by_id
-from lakeguard.ledger.happenings import tell_run
-from lakeguard.state import facts
-from lakeguard.state.tables import dataset_registry, run_history, tasks
-from lakeguard_sdk.reading import RunRow
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import MoveKind, RunStatus
+from lakeguard.ledger.notifications.event_writers import tell_run
+from lakeguard.state import outbox
+from lakeguard.state.schema import dataset_registry, run_history, tasks
+from lakeguard_sdk.core.enums import MoveKind, RunStatus
+from lakeguard_sdk.model.read_models import RunRow
+from lakeguard_sdk.model.run import RunResult
 
 _TOLD_APART = ("dataset", "window", "replay", "move")
 """What of a run is in other tables."""
@@ -57,7 +57,7 @@ def record_run(
         "version": result.version,
         "result": result.model_copy(update={"decision": None}).to_json(),
     }
-    facts.record(connection, run_history, [row], result.ended_at)
+    outbox.record(connection, run_history, [row], result.ended_at)
     tell_run(connection, row, result.dataset)
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
-from lakeguard.state import facts
-from lakeguard.state.locking import hold
-from lakeguard.state.tables import job_switches
+from lakeguard.state import outbox
+from lakeguard.state.locks import hold
+from lakeguard.state.schema import job_switches
 from lakeguard_sdk.errors import SecretReason
-from lakeguard_sdk.job import Switch
-from lakeguard_sdk.secret_values import holds_secret
+from lakeguard_sdk.scheduling.jobs import Switch
+from lakeguard_sdk.security.secret_values import holds_secret
 
 
 def switch_job(
@@ -47,7 +47,7 @@ def switch_job(
         "actor": actor,
         "reason": reason,
     }
-    facts.record(connection, job_switches, [row], at)
+    outbox.record(connection, job_switches, [row], at)
 
 
 def switched_off(

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, func, select
 
-from lakeguard.ledger.happenings import tell_pointer
-from lakeguard.state import facts
-from lakeguard.state.tables import (
+from lakeguard.ledger.notifications.event_writers import tell_pointer
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard.state import outbox
+from lakeguard.state.schema import (
     data_versions,
     dataset_pointers,
     dataset_registry_revisions,
@@ -19,13 +20,15 @@ from lakeguard.state.tables import (
     materializations,
     version_inputs,
 )
-from lakeguard_sdk.canonical import canonical_json
+from lakeguard_sdk.core.canonical_json import canonical_json
+from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import UnknownVersion
-from lakeguard_sdk.evidence import InputVersion
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.noun import Instant, Noun
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import MoveKind
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.read_models import ResolvedDataset
+from lakeguard_sdk.storage.storage import located
+from lakeguard_sdk.types.schema import TableSchema
 
 
 class Pointer(Noun):
@@ -89,7 +92,7 @@ def record_version(
         "org_id": org_id,
         "table_schema": version.table_schema.to_json(),
     }
-    facts.record(connection, data_versions, [row], version.promoted_at)
+    outbox.record(connection, data_versions, [row], version.promoted_at)
     lineage = [
         {
             "dataset_id": version.dataset_id,
@@ -101,7 +104,7 @@ def record_version(
         }
         for item in inputs
     ]
-    facts.record(connection, version_inputs, lineage, version.promoted_at)
+    outbox.record(connection, version_inputs, lineage, version.promoted_at)
 
 
 def record_materialization(
@@ -128,7 +131,7 @@ def record_materialization(
         "created_at": version.promoted_at,
         "notes": canonical_json(notes) if notes else None,
     }
-    facts.record(connection, materializations, [row], version.promoted_at)
+    outbox.record(connection, materializations, [row], version.promoted_at)
 
 
 def notes_of(connection: Connection, dataset_id: str) -> dict[int, dict[str, Any]]:
@@ -169,7 +172,7 @@ def move_pointer(
         "decision_id": decision_id,
         "org_id": org_id,
     }
-    facts.record(connection, dataset_pointers, [row], at)
+    outbox.record(connection, dataset_pointers, [row], at)
     tell_pointer(connection, row)
 
 
@@ -319,3 +322,20 @@ def _stored(row: Row[Any]) -> StoredVersion:
     fields = dict(row._mapping)
     fields["table_schema"] = TableSchema.from_json(fields["table_schema"])
     return StoredVersion(**{key: fields[key] for key in StoredVersion.model_fields})
+
+
+# An address made exact: which commit of which table shows a version.
+
+
+def resolved_version(
+    connection: Connection, dataset: RegisteredDataset, stored: StoredVersion, lake: str
+) -> ResolvedDataset:
+    return ResolvedDataset(
+        dataset=dataset.name,
+        dataset_id=dataset.dataset_id,
+        version=stored.version,
+        location=located(lake, dataset.location),
+        table_id=stored.table_id,
+        commit=shown_at(connection, dataset.dataset_id, stored.version),
+        table_schema=stored.table_schema,
+    )

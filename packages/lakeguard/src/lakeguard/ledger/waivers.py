@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, select
 
-from lakeguard.state import facts
-from lakeguard.state.tables import dataset_registry, waiver_revocations, waivers
-from lakeguard_sdk.waiver import Waiver, WaiverRow
+from lakeguard.state import outbox
+from lakeguard.state.schema import dataset_registry, waiver_revocations, waivers
+from lakeguard_sdk.model.decision import Waiver, WaiverRow
 
 
 def record_waiver(
@@ -29,7 +29,7 @@ def record_waiver(
         "granted_by": actor,
         "until": waiver.until,
     }
-    facts.record(connection, waivers, [row], waiver.granted_at)
+    outbox.record(connection, waivers, [row], waiver.granted_at)
 
 
 def record_revocation(
@@ -42,7 +42,7 @@ def record_revocation(
         "revoked_by": actor,
         "reason": reason,
     }
-    facts.record(connection, waiver_revocations, [row], at)
+    outbox.record(connection, waiver_revocations, [row], at)
 
 
 def waivers_in_force(connection: Connection, dataset_id: str, at: datetime) -> tuple[Waiver, ...]:

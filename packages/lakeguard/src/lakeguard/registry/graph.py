@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 from typing import TypeVar
 
-from lakeguard_sdk.names import DatasetName
+from lakeguard_sdk.core.dataset_name import DatasetName
 
 Parents = Mapping[DatasetName, Collection[DatasetName]]
 Name = TypeVar("Name", bound=str)

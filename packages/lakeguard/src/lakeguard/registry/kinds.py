@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from lakeguard_sdk.definition import (
+from lakeguard_sdk.core.enums import Layer
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.model.definitions import (
     CatalogueRule,
     DatasetDefinition,
     Definition,
@@ -17,8 +19,6 @@ from lakeguard_sdk.definition import (
     TargetDefinition,
     definition_hash,
 )
-from lakeguard_sdk.noun import Noun
-from lakeguard_sdk.words import Layer
 
 
 class Kind(NamedTuple):

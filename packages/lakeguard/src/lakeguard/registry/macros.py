@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
-from lakeguard.gate.grammar_error import GrammarError, Span, nearest
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
-from lakeguard.gate.where_tree import column_text
-from lakeguard_sdk.definition import CatalogueRule
-from lakeguard_sdk.words import Severity
+from lakeguard.gate.grammar.grammar_error import GrammarError, Span, nearest
+from lakeguard.gate.grammar.unparse import column_text
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
+from lakeguard_sdk.core.enums import Severity
+from lakeguard_sdk.model.definitions import CatalogueRule
 
 _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*(\()?")
 _NAMED = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.*)\Z", re.DOTALL)

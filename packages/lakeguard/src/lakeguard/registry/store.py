@@ -11,20 +11,24 @@ from datetime import datetime
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from lakeguard.registry import statements
-from lakeguard.registry.current import RegisteredDataset, RegisteredSource, RegistryState
+from lakeguard.registry import queries
 from lakeguard.registry.kinds import gathered
-from lakeguard.registry.library import (
+from lakeguard.registry.lazy_definitions import (
     catalogue_rule_from,
     policy_from,
     profile_from,
     read_state,
 )
-from lakeguard.registry.planning import make_plan
-from lakeguard.registry.revisions import Revisions
-from lakeguard.state import facts, locking
-from lakeguard.state.tables import registry_applies
-from lakeguard_sdk.definition import (
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.planning.revisions import Revisions
+from lakeguard.registry.snapshot import RegisteredDataset, RegisteredSource, RegistryState
+from lakeguard.state import locks, outbox
+from lakeguard.state.schema import registry_applies
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.errors import NotRegistered, PlanChanged, RegistryMoved
+from lakeguard_sdk.model.definitions import (
     CatalogueRule,
     DatasetDefinition,
     JobDefinition,
@@ -33,11 +37,12 @@ from lakeguard_sdk.definition import (
     SourceDefinition,
     TargetDefinition,
 )
-from lakeguard_sdk.errors import NotRegistered, PlanChanged, RegistryMoved
-from lakeguard_sdk.ids import new_id
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.planning import Applied, Plan, Register, Revise
-from lakeguard_sdk.spelling import did_you_mean
+from lakeguard_sdk.model.plan import (
+    Applied,
+    Plan,
+    Register,
+    Revise,
+)
 
 __all__ = [
     "RegisteredDataset",
@@ -64,7 +69,7 @@ __all__ = [
 def current_definition(
     connection: Connection, org_id: str, name: DatasetName
 ) -> RegisteredDataset | None:
-    row = connection.execute(statements.current_dataset(org_id, name)).first()
+    row = connection.execute(queries.current_dataset(org_id, name)).first()
     return None if row is None else _dataset(row)
 
 
@@ -72,13 +77,13 @@ def require_dataset(connection: Connection, org_id: str, name: DatasetName) -> R
     """The dataset's latest revision; NotRegistered, with the nearest name, if there is none."""
     found = current_definition(connection, org_id, name)
     if found is None:
-        names = connection.execute(statements.dataset_names(org_id)).scalars().all()
+        names = connection.execute(queries.dataset_names(org_id)).scalars().all()
         raise NotRegistered(dataset=name, hint=did_you_mean(name, names))
     return found
 
 
 def dataset_by_id(connection: Connection, org_id: str, dataset_id: str) -> RegisteredDataset:
-    row = connection.execute(statements.dataset_with_id(org_id, dataset_id)).first()
+    row = connection.execute(queries.dataset_with_id(org_id, dataset_id)).first()
     if row is None:
         raise NotRegistered(dataset=dataset_id)
     return _dataset(row)
@@ -86,7 +91,7 @@ def dataset_by_id(connection: Connection, org_id: str, dataset_id: str) -> Regis
 
 def definition_at(connection: Connection, dataset_id: str, revision: int) -> DatasetDefinition:
     """What a revision of a dataset said."""
-    text = connection.scalar(statements.dataset_revision(dataset_id, revision))
+    text = connection.scalar(queries.dataset_revision(dataset_id, revision))
     if text is None:
         raise NotRegistered(dataset=f"{dataset_id}, revision {revision}")
     return DatasetDefinition.from_json(text)
@@ -96,7 +101,7 @@ def definitions_since(
     connection: Connection, dataset_id: str, revision: int
 ) -> tuple[DatasetDefinition, ...]:
     """What a revision of a dataset and all after it said, the oldest first."""
-    texts = connection.scalars(statements.revisions_since(dataset_id, revision))
+    texts = connection.scalars(queries.revisions_since(dataset_id, revision))
     return tuple(map(DatasetDefinition.from_json, texts))
 
 
@@ -104,56 +109,56 @@ def definition_in_force(
     connection: Connection, dataset_id: str, at: datetime
 ) -> DatasetDefinition | None:
     """What the latest revision of a moment said; None before the first."""
-    text = connection.scalar(statements.revision_in_force(dataset_id, at))
+    text = connection.scalar(queries.revision_in_force(dataset_id, at))
     return None if text is None else DatasetDefinition.from_json(text)
 
 
 def current_source(connection: Connection, org_id: str, name: str) -> RegisteredSource | None:
-    row = connection.execute(statements.current_source(org_id, name)).first()
+    row = connection.execute(queries.current_source(org_id, name)).first()
     return None if row is None else _source(row)
 
 
 def current_target(connection: Connection, org_id: str, name: str) -> TargetDefinition | None:
-    text = connection.scalar(statements.current_target(org_id, name))
+    text = connection.scalar(queries.current_target(org_id, name))
     return None if text is None else TargetDefinition.from_json(text)
 
 
 def current_targets(connection: Connection, org_id: str) -> dict[str, TargetDefinition]:
     """All of them, by name."""
-    found = map(TargetDefinition.from_json, connection.scalars(statements.current_targets(org_id)))
+    found = map(TargetDefinition.from_json, connection.scalars(queries.current_targets(org_id)))
     return {target.target: target for target in found}
 
 
 def job_of_dataset(
     connection: Connection, org_id: str, dataset: DatasetName
 ) -> JobDefinition | None:
-    row = connection.execute(statements.job_of_dataset(org_id, dataset)).first()
+    row = connection.execute(queries.job_of_dataset(org_id, dataset)).first()
     return None if row is None else JobDefinition.from_json(row.definition)
 
 
 def job_id_of_dataset(connection: Connection, org_id: str, dataset: DatasetName) -> str | None:
-    row = connection.execute(statements.job_of_dataset(org_id, dataset)).first()
+    row = connection.execute(queries.job_of_dataset(org_id, dataset)).first()
     return None if row is None else str(row.job_id)
 
 
 def current_policies(connection: Connection, org_id: str) -> tuple[PolicyDefinition, ...]:
-    rows = connection.execute(statements.current_policies(org_id))
+    rows = connection.execute(queries.current_policies(org_id))
     return tuple(policy_from(row) for row in rows)
 
 
 def current_profiles(connection: Connection, org_id: str) -> tuple[ProfileDefinition, ...]:
-    rows = connection.execute(statements.current_profiles(org_id))
+    rows = connection.execute(queries.current_profiles(org_id))
     return tuple(profile_from(row) for row in rows)
 
 
 def current_catalogue(connection: Connection, org_id: str) -> tuple[CatalogueRule, ...]:
-    rows = connection.execute(statements.current_catalogue(org_id))
+    rows = connection.execute(queries.current_catalogue(org_id))
     return tuple(catalogue_rule_from(row) for row in rows)
 
 
 def hold_registry(connection: Connection, org_id: str) -> None:
     """Nobody else revises a definition until the transaction ends."""
-    locking.hold(connection, f"registry:{org_id}")
+    locks.hold(connection, f"registry:{org_id}")
 
 
 def apply_plan(
@@ -221,7 +226,7 @@ def _record_apply(
     connection: Connection, plan: Plan, revisions: Revisions, reason: str | None
 ) -> None:
     """One row per apply, numbered; of two at the same time, one gets the number."""
-    last: int = connection.execute(statements.last_ordinal(revisions.org_id)).scalar_one()
+    last: int = connection.execute(queries.last_ordinal(revisions.org_id)).scalar_one()
     row = {
         "apply_id": revisions.apply_id,
         "org_id": revisions.org_id,
@@ -234,12 +239,12 @@ def _record_apply(
         "reason": reason,
     }
     try:
-        facts.record(connection, registry_applies, [row], revisions.at)
+        outbox.record(connection, registry_applies, [row], revisions.at)
     except IntegrityError:
         raise RegistryMoved(planned=plan.registry_head, now="another apply") from None
 
 
-def _dataset(row: statements.AnyRow) -> RegisteredDataset:
+def _dataset(row: queries.AnyRow) -> RegisteredDataset:
     return RegisteredDataset(
         dataset_id=row.dataset_id,
         revision=row.revision,
@@ -251,7 +256,7 @@ def _dataset(row: statements.AnyRow) -> RegisteredDataset:
     )
 
 
-def _source(row: statements.AnyRow) -> RegisteredSource:
+def _source(row: queries.AnyRow) -> RegisteredSource:
     return RegisteredSource(
         source_id=row.source_system_id,
         revision=row.revision,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from lakeguard_sdk.canonical import hash_bytes
+from lakeguard_sdk.core.canonical_json import hash_bytes
 
 GENESIS = hash_bytes(b"lakeguard audit chain")
 """What stands before the first batch."""

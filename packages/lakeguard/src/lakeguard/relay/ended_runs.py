@@ -13,11 +13,11 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from lakeguard.relay.catalogue import BY_RUN, EXECUTIONS
-from lakeguard.relay.stamping import Told
-from lakeguard.state.pieces import in_pieces
-from lakeguard.state.tables import run_history, task_results, task_transitions
-from lakeguard_sdk.words import TaskState
+from lakeguard.relay.stamp import Told
+from lakeguard.relay.tables import BY_RUN, EXECUTIONS
+from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.schema import run_history, task_results, task_transitions
+from lakeguard_sdk.core.enums import TaskState
 
 ENDING_TOPICS = (run_history.name, task_results.name, task_transitions.name)
 _ENDED_WAITING = (TaskState.BLOCKED.value, TaskState.CANCELED.value)

@@ -26,11 +26,11 @@ from deltalake import (
 from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
-from lakeguard_sdk.canonical import canonical_json
-from lakeguard_sdk.commits import log_file
+from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.errors import LedgerUnreadable
-from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.storage import join, local_path, storage_for
+from lakeguard_sdk.model.delta_log import log_file
+from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.storage.storage import join, local_path, storage_for
 
 LEDGER_APP = "lakeguard.ledger"
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from lakeguard.relay.catalogue import CHAIN
-from lakeguard.state.locking import sole_by_file
-from lakeguard_sdk.commits import log_file
+from lakeguard.relay.tables import CHAIN
+from lakeguard.state.locks import sole_by_file
+from lakeguard_sdk.core.frozen_model import Instant, Noun
 from lakeguard_sdk.errors import LedgerUnreadable
-from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.noun import Instant, Noun
-from lakeguard_sdk.storage import join, local_path, storage_for
+from lakeguard_sdk.model.delta_log import log_file
+from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.storage.storage import join, local_path, storage_for
 
 LEDGER_FOLDER = "_lakeguard"
 OWNER_FILE = "plane.json"

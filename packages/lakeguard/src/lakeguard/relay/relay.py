@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lakeguard.relay import owner
-from lakeguard.relay.attaching import owned
+from lakeguard.relay.attach import owned
 from lakeguard.relay.chain import GENESIS
 from lakeguard.relay.owner import Ownership, ledger_root
-from lakeguard.relay.stamping import (
+from lakeguard.relay.stamp import (
     Stamped,
     delivered,
     has_waiting,
@@ -25,11 +25,11 @@ from lakeguard.relay.stamping import (
 )
 from lakeguard.state.database import Database
 from lakeguard_sdk.errors import LedgerUnreadable, StateUnavailable
-from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.proof import Synced
+from lakeguard_sdk.model.verification import Synced
+from lakeguard_sdk.storage.fault_points import reached
 
 if TYPE_CHECKING:
-    from lakeguard.relay.delivering import Ledger
+    from lakeguard.relay.deliver import Ledger
 
 _PATIENCE_SECONDS = 60.0
 _THREADS = 4
@@ -62,7 +62,7 @@ class Relay:
 
         It takes the time that it takes, ``until`` or not: the ledger is what a State is rebuilt of.
         """
-        from lakeguard.relay.delivering import Ledger  # Arrow takes its time to load
+        from lakeguard.relay.deliver import Ledger  # Arrow takes its time to load
 
         batches = rows = 0
         with self._turn, _writable(self.root), self._alone():
@@ -117,7 +117,7 @@ class Relay:
         return stamped
 
     def _deliver(self, ledger: Ledger, stamped: Stamped) -> None:
-        from lakeguard.relay.delivering import collect
+        from lakeguard.relay.deliver import collect
 
         link, known = stamped.link, self._owner()
         with self.database.read() as connection:

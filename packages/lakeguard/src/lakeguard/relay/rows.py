@@ -14,8 +14,8 @@ import pyarrow.json as pa_json
 from sqlalchemy import ColumnElement, Connection, select, type_coerce
 from sqlalchemy.types import NullType
 
-from lakeguard.relay.catalogue import BATCH, ORDINAL, LedgerTable
-from lakeguard_sdk.canonical import format_instant
+from lakeguard.relay.tables import BATCH, ORDINAL, LedgerTable
+from lakeguard_sdk.core.canonical_json import format_instant
 
 PlainRow = tuple[Any, ...]
 

@@ -1,19 +1,7 @@
 """Settings of a project: ``lakeguard.toml``, one environment at a time."""
 
-from lakeguard.settings.dispatch import DispatchSettings
-from lakeguard.settings.hiding import hide_secrets
-from lakeguard.settings.nouns import (
-    AlertChannel,
-    ChannelSettings,
-    ChannelType,
-    DatabaseSettings,
-    EventChannel,
-    InboxSettings,
-    MaintenanceSettings,
-    SecretReference,
-    Settings,
-)
-from lakeguard.settings.reading import (
+from lakeguard.settings.hidden_variables import hide_secrets
+from lakeguard.settings.load import (
     ENV_KEYS,
     ENV_VARIABLE,
     LONGEST_SCHEMA,
@@ -23,6 +11,18 @@ from lakeguard.settings.reading import (
     TOP_KEYS,
     find_project,
     load_settings,
+)
+from lakeguard.settings.settings import (
+    AlertChannel,
+    ChannelSettings,
+    ChannelType,
+    DatabaseSettings,
+    DispatchSettings,
+    EventChannel,
+    InboxSettings,
+    MaintenanceSettings,
+    SecretReference,
+    Settings,
 )
 
 __all__ = [

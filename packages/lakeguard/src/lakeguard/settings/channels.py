@@ -8,21 +8,20 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
-from lakeguard.settings.addresses import problem_of_address
-from lakeguard.settings.nouns import (
+from lakeguard.settings.settings import (
     AlertChannel,
     ChannelSettings,
     ChannelType,
     EventChannel,
     SecretReference,
+    problem_of_address,
 )
-from lakeguard.settings.text import SettingsText
-from lakeguard_sdk.alerting import AlertKind
+from lakeguard.settings.settings_text import SettingsText
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.core.enums import Layer, Severity
 from lakeguard_sdk.errors import SettingsError
-from lakeguard_sdk.events import EventKind
-from lakeguard_sdk.secret_values import address_holds_secret
-from lakeguard_sdk.spelling import did_you_mean
-from lakeguard_sdk.words import Layer, Severity
+from lakeguard_sdk.model.notifications import AlertKind, EventKind
+from lakeguard_sdk.security.secret_values import address_holds_secret
 
 OWN_KEYS: dict[ChannelType, tuple[str, ...]] = {
     ChannelType.LOG: (),

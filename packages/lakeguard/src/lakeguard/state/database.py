@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import random
+import re
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, inspect, text
+from sqlalchemy import URL, Connection, Engine, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import (
     DatabaseError,
@@ -21,12 +25,16 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import NullPool
 
-from lakeguard.state.admitting import lets_nobody_in
 from lakeguard.state.clock import ServerClock, machine_clock
-from lakeguard.state.engines import READING, postgresql_engine, sqlite_engine, sqlite_path
-from lakeguard.state.head import SCHEMA_HEAD
-from lakeguard.state.locking import sole_by_file, sole_by_session
-from lakeguard.state.transacting import transact
+from lakeguard.state.connections import (
+    READING,
+    postgresql_engine,
+    sqlite_engine,
+    sqlite_path,
+)
+from lakeguard.state.locks import sole_by_file, sole_by_session
+from lakeguard.state.schema_revision import SCHEMA_HEAD
+from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.errors import (
     StateMismatch,
     StateMissing,
@@ -140,7 +148,7 @@ class Database:
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) == _NO_RIGHT:
                 raise StateRefused(place=self.place, reason=_first_line(error.orig)) from error
-            if lets_nobody_in(error.orig):
+            if _lets_nobody_in(error.orig):
                 raise StateShut(place=self.place, reason=_first_line(error.orig)) from error
             passing = type(error) in (DatabaseError, OperationalError)
             if not passing and not error.connection_invalidated:
@@ -154,7 +162,7 @@ class Database:
         """
         if self.revision() == SCHEMA_HEAD:
             return
-        from lakeguard.state.migrating import upgrade
+        from lakeguard.state.migrate import upgrade
 
         with self._reachable():
             try:
@@ -192,3 +200,78 @@ def sqlite_url(path: Path) -> URL:
 def _first_line(error: Any) -> str:
     """A server adds details and hints on further lines."""
     return str(error).strip().partition("\n")[0]
+
+
+# Whether a server lets nobody in, as it was asked: its own word, told from its being away.
+
+_STATES = ("28", "3D000")
+"""Of PostgreSQL: who asks is not known or proves nothing; there is no such database."""
+_WORDS = re.compile(
+    r"fe_sendauth: no password supplied"
+    r"|FATAL:  (?:(?:password|Peer|certificate) authentication failed for user "
+    r'|role ".*" (?:does not exist|is not permitted to log in)'
+    r'|database ".*" does not exist'
+    r"|permission denied for database "
+    r"|no pg_hba\.conf entry |pg_hba\.conf rejects )"
+)
+
+
+def _lets_nobody_in(error: BaseException | None) -> bool:
+    """Asking again would bring the same answer, until somebody changes what is asked or the server.
+
+    While a connection is made the driver tells no state, only the server's words. Those of a server
+    that speaks another language are not known: it counts as away.
+    """
+    state = getattr(error, "sqlstate", None)
+    if state is not None:
+        return str(state).startswith(_STATES)
+    return _WORDS.search(str(error).strip().partition("\n")[0]) is not None
+
+
+# Doing a transaction again that the database threw away. The one place where this is done.
+
+_THROWN_AWAY = frozenset({"40001", "40P01"})
+"""A serialisation failure, a lost deadlock: nothing of the transaction is left."""
+_TIMES = 8
+_BACKOFF = Backoff(first=0.005, longest=1.0)
+
+
+def transact(
+    engine: Engine, work: Callable[[Connection], T], sleep: Callable[[float], object] = time.sleep
+) -> T:
+    """What ``work`` answers; it is called once for each transaction that was thrown away.
+
+    A session that is lost while its commit is under way may have committed: that is not repeated.
+    """
+    for pause in _pauses():
+        try:
+            return _once(engine, work)
+        except _Again:
+            sleep(pause)
+    with engine.begin() as connection:
+        return work(connection)
+
+
+class _Again(Exception):
+    pass
+
+
+def _once(engine: Engine, work: Callable[[Connection], T]) -> T:
+    committing = False
+    try:
+        with engine.begin() as connection:
+            answer = work(connection)
+            committing = True
+        return answer
+    except DBAPIError as error:
+        thrown_away = getattr(error.orig, "sqlstate", None) in _THROWN_AWAY
+        lost_before = error.connection_invalidated and not committing
+        if thrown_away or lost_before:
+            raise _Again from error
+        raise
+
+
+def _pauses() -> Iterator[float]:
+    """Doubling, and by chance: who met once should not meet again."""
+    for longest in islice(_BACKOFF.delays(), _TIMES - 1):
+        yield longest * random.random()  # noqa: S311 - spreads load

@@ -2,21 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lakeguard_sdk import faultpoints
-from lakeguard_sdk.commits import written_whole
-from lakeguard_sdk.compaction import Compacted, CompactionPlan
-from lakeguard_sdk.partitions import PARTITION_KEY
-from lakeguard_sdk.storage import Storage, join, local_path
-from openlaketx.compact.kinds import Kind, kinds_of
-from openlaketx.compact.merging import bounded_columns, merge, write_pattern
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lakeguard_sdk.model.delta_log import written_whole
+from lakeguard_sdk.model.partitions import PARTITION_KEY
+from lakeguard_sdk.model.table_operations import Compacted, CompactionPlan
+from lakeguard_sdk.storage import fault_points
+from lakeguard_sdk.storage.storage import Storage, join, local_path
+from lakeguard_sdk.types.schema import TableSchema, decimal_size
+from lakeguard_sdk.types.type_parser import parse_type
+from lakeguard_sdk.types.type_tree import (
+    ArrayOf,
+    ColumnType,
+    MapOf,
+    StructOf,
+)
 from openlaketx.compact.row_sums import RowSum, columns_with_nan, row_sum
-from openlaketx.measure.duckdb_reader import DuckdbReader, duckdb_reader
+from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader
+from openlaketx.engine.parquet_writer import AS_SPARK, BATCH_ROWS, ParquetRows
 from openlaketx.stage.candidate import SUCCESS, Candidate, collect
-from openlaketx.stage.seal import seal
+from openlaketx.stage.stage import seal
+
+# Which small files one file can hold: those that have no column in two types.
+
+_OLD_CALENDAR = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
+_ROW_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+
+
+@dataclass
+class Kind:
+    """Files that are alike in every column that two of them have."""
+
+    paths: list[str] = field(default_factory=list)
+    fields: dict[str, pa.Field] = field(default_factory=dict)
+    metadata: dict[bytes, bytes] = field(default_factory=dict)
+
+    def takes(self, schema: pa.Schema) -> bool:
+        return all(self.fields.get(found.name, found).type == found.type for found in schema)
+
+    def add(self, path: str, schema: pa.Schema, declared: TableSchema) -> None:
+        self.paths.append(path)
+        self.fields |= {found.name: found for found in schema}
+        told = dict(schema.metadata or {})
+        if tuple(schema.names) != declared.names:
+            told.pop(_ROW_SCHEMA, None)  # it tells of fewer columns than the merged file has
+        self.metadata = told | self.metadata
+
+    def schema(self, declared: TableSchema) -> pa.Schema:
+        """All declared columns in their order; those that no file has in their declared type."""
+        columns = [
+            self.fields.get(column.name) or pa.field(column.name, _arrow_type(column.type))
+            for column in declared.columns
+        ]
+        return pa.schema(columns, metadata=self.metadata)
+
+
+def _kinds_of(files: Iterable[tuple[str, str]], declared: TableSchema) -> list[Kind]:
+    """Pairs of path and place, sorted into kinds; what has no like is left alone."""
+    kinds: list[Kind] = []
+    for path, place in files:
+        schema = _held(place, declared)
+        if schema is None:
+            continue
+        kind = next((kind for kind in kinds if kind.takes(schema)), None)
+        if kind is None:
+            kinds.append(kind := Kind())
+        kind.add(path, schema, declared)
+    return [kind for kind in kinds if len(kind.paths) > 1]
+
+
+def _held(file: str, declared: TableSchema) -> pa.Schema | None:
+    """The declared columns that a file has; None where it had better be left alone.
+
+    Left alone is what counts its days otherwise or its time in other units, or has a column that
+    is not declared: by what is in the file it cannot stand beside others.
+    """
+    found = pq.read_schema(file)
+    if set(_OLD_CALENDAR) & set(found.metadata or {}) or set(found.names) - set(declared.names):
+        return None
+    if any(unit in str(one.type) for one in found for unit in ("[ns", "[ms", "[s")):
+        return None
+    return pa.schema([one.with_nullable(True) for one in found], metadata=found.metadata)
 
 
 def rewrite(plan: CompactionPlan, storage: Storage, check: Callable[[], None]) -> Compacted | None:
@@ -26,7 +98,7 @@ def rewrite(plan: CompactionPlan, storage: Storage, check: Callable[[], None]) -
     """
     declared = plan.table_schema
     groups = [_placed(plan, _telling(plan, group)) for group in plan.groups]
-    kinds = [kind for group in groups for kind in kinds_of(group, declared)]
+    kinds = [kind for group in groups for kind in _kinds_of(group, declared)]
     if not kinds:
         return None
     with duckdb_reader() as reader:
@@ -37,7 +109,7 @@ def rewrite(plan: CompactionPlan, storage: Storage, check: Callable[[], None]) -
         candidate = _sealed(plan, storage)
         added = [join(plan.location, file.path) for file in candidate.files]
         after = row_sum(reader, added, declared)
-    faultpoints.reached("compact.written")
+    fault_points.reached("compact.written")
     return Compacted(
         base_commit=plan.base.commit,
         adds=candidate.files,
@@ -63,10 +135,10 @@ def _merge_kind(plan: CompactionPlan, reader: DuckdbReader, number: int, kind: K
     files = [place for _, place in _placed(plan, kind.paths)]
     with TemporaryDirectory(prefix="compact-") as folder:
         pattern = Path(folder, "pattern.parquet")
-        write_pattern(pattern, kind.schema(declared))
+        _write_pattern(pattern, kind.schema(declared))
         compared = [*files, str(pattern)]
-        bounded = bounded_columns(pattern, columns_with_nan(reader, compared, declared))
-        merge(files, _place(plan, number), kind.schema(declared), bounded)
+        bounded = _bounded_columns(pattern, columns_with_nan(reader, compared, declared))
+        _merge(files, _place(plan, number), kind.schema(declared), bounded)
         return row_sum(reader, compared, declared)
 
 
@@ -90,3 +162,90 @@ def _sealed(plan: CompactionPlan, storage: Storage) -> Candidate:
         unstated=plan.unstated,
     )
     return seal(candidate, plan, storage).result()
+
+
+# Writing the rows of several Parquet files as one, in the very types that they have.
+
+_INEXACT = ("FLOAT", "DOUBLE")
+
+
+def _write_pattern(place: Path, schema: pa.Schema) -> None:
+    """A file of no rows: what a merged one looks like."""
+    with pq.ParquetWriter(place, schema, **AS_SPARK):
+        pass
+
+
+def _merge(
+    files: Sequence[str],
+    place: Path,
+    schema: pa.Schema,
+    bounded: Sequence[str],
+) -> None:
+    """One file with all rows of ``files``, in their order; a column that one lacks is NULL there.
+
+    Only columns in ``bounded`` get bounds.
+    """
+    with ParquetRows(place, schema, bounded) as rows:
+        for file in files:
+            with pq.ParquetFile(file) as content:
+                for batch in content.iter_batches(batch_size=BATCH_ROWS):
+                    rows.add(_filled(batch, schema))
+
+
+def _bounded_columns(pattern: Path, leave_out: frozenset[str]) -> list[str]:
+    """Columns to write bounds for. Of parts of nested ones nobody looked for what is no number."""
+    columns = pq.read_metadata(pattern).schema
+    found = (columns.column(index) for index in range(len(columns)))
+    return [
+        column.path
+        for column in found
+        if column.path not in leave_out
+        and (column.physical_type not in _INEXACT or column.path == column.name)
+    ]
+
+
+def _filled(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    names = set(batch.schema.names)
+    columns = [
+        batch.column(field.name).cast(field.type)
+        if field.name in names
+        else pa.nulls(batch.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+# Column types as Arrow has them, for columns that none of the merged files has.
+
+_PLAIN = {
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "boolean": pa.bool_(),
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+
+
+def _arrow_type(declared: str) -> pa.DataType:
+    """What a file must hold for a declared type."""
+    return _arrow(parse_type(declared))
+
+
+def _arrow(data_type: ColumnType) -> pa.DataType:
+    match data_type:
+        case StructOf(fields=fields):
+            return pa.struct([pa.field(name, _arrow(part)) for name, part in fields])
+        case ArrayOf(element=element):
+            return pa.list_(pa.field("element", _arrow(element)))
+        case MapOf(key=key, value=value):
+            return pa.map_(_arrow(key), _arrow(value))
+        case str():
+            size = decimal_size(data_type)
+            return pa.decimal128(*size) if size else _PLAIN[data_type]

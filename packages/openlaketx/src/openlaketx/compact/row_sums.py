@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lakeguard_sdk.schema import FLOATS, Column, TableSchema
-from openlaketx.measure.duckdb_reader import ENGINE, DuckdbReader, file_list
+from lakeguard_sdk.types.schema import FLOATS, Column, TableSchema
+from openlaketx.engine.duckdb_reader import ENGINE, DuckdbReader, file_list
 
 _ROWS = "read_parquet($files, hive_partitioning = false, union_by_name = true)"
 """A column that one of the files lacks is NULL there."""

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from dataclasses import replace
+from functools import reduce
+from operator import or_
 
-from lakeguard_sdk.errors import LoadFailed
-from lakeguard_sdk.quarantine import FIRST_SEEN
-from lakeguard_sdk.schema import TableSchema
-from openlaketx.conform.casts import lossless_cast
-from openlaketx.engine.spark_types import quoted_name
-from openlaketx.extract.file_order import ROW_FILE
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.errors import LakeGuardError, LoadFailed
+from lakeguard_sdk.model.quarantine import FIRST_SEEN
+from lakeguard_sdk.types.schema import Column, TableSchema, is_nested
+from openlaketx.conform.casts import MISFIT, is_sound, lossless_cast
+from openlaketx.engine.shown_values import shown_text
+from openlaketx.engine.spark.errors import SPARK_ERRORS
+from openlaketx.engine.spark.types import quoted_name
+from openlaketx.extract import Batch
+from openlaketx.extract.files.file_order import ROW_FILE
 
 
 def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset: str) -> DataFrame:
@@ -20,7 +29,7 @@ def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset:
     """
     if live.columns == declared.columns:
         return frame
-    selected: list[Column | str] = []
+    selected: list[SparkColumn | str] = []
     for column in declared.columns:
         found = live.type_of(column.name)
         if found is None:
@@ -34,3 +43,54 @@ def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset:
     carried = {ROW_FILE, FIRST_SEEN} & set(frame.columns) - set(live.names)
     selected += sorted(carried)
     return frame.select(*selected)
+
+
+# A text that is no value of its column's type, found again: in which file it stands, and where.
+
+
+def telling_misfits(batch: Batch, declared: TableSchema) -> Batch:
+    """The same batch; where a text fails the run, the error names its file, and its line if known.
+
+    A second look, and only then: nothing is read for it while all goes well.
+    """
+    texts = [column for column in declared.columns if _is_read(column, batch.live)]
+    if batch.place_of is None or not texts:
+        return batch
+
+    def explain(error: Exception) -> LakeGuardError:
+        told = batch.explain(error)
+        if MISFIT not in str(told) or "reason" not in told.fields:
+            return told
+        found = _first(batch, texts)
+        return type(told)(**{**told.fields, "reason": found}) if found else told
+
+    return replace(batch, explain=explain)
+
+
+def _is_read(column: Column, live: TableSchema) -> bool:
+    texts = live.type_of(column.name) == "string" and column.type != "string"
+    return texts and not is_nested(column.type)
+
+
+def _first(batch: Batch, texts: list[Column]) -> str:
+    """What fails the run, with its place; empty where it is not found a second time."""
+    misfits = [_misfit(batch.frame, column) for column in texts]
+    chosen = batch.frame.filter(reduce(or_, (misfit.isNotNull() for misfit in misfits)))
+    try:
+        row = chosen.select(F.input_file_name(), *misfits).first()
+    except SPARK_ERRORS:
+        return ""
+    if row is None or batch.place_of is None:
+        return ""
+    column, value = next(
+        (column, value) for column, value in zip(texts, row[1:], strict=True) if value is not None
+    )
+    place = batch.place_of(row[0], column.name, value)
+    said = f"column {column.name}: {shown_text(value, column.name)} {MISFIT} {column.type}"
+    return f"{place}: {said}" if place else ""
+
+
+def _misfit(frame: DataFrame, column: Column) -> SparkColumn:
+    """The text where it is no value of the column; else NULL."""
+    text = frame[quoted_name(column.name)]
+    return F.when((text != "") & ~is_sound(text, column.type), text)

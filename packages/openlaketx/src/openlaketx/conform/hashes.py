@@ -14,13 +14,23 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.load import KEY_HASH, ROW_HASH
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.schema import FLOATS, INTEGERS, Column, decimal_size
-from lakeguard_sdk.type_parser import parse_type
-from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf
-from lakeguard_sdk.words import HashStrategy, LoadType
-from openlaketx.engine.spark_types import quoted_name
+from lakeguard_sdk.core.enums import HashStrategy, LoadType
+from lakeguard_sdk.model.load import KEY_HASH, ROW_HASH
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.types.schema import (
+    FLOATS,
+    INTEGERS,
+    Column,
+    decimal_size,
+)
+from lakeguard_sdk.types.type_parser import parse_type
+from lakeguard_sdk.types.type_tree import (
+    ArrayOf,
+    ColumnType,
+    MapOf,
+    StructOf,
+)
+from openlaketx.engine.spark.types import quoted_name
 
 
 def content_hash(columns: Sequence[Column]) -> SparkColumn:

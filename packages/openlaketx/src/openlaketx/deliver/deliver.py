@@ -6,15 +6,13 @@ is alone, so that a slow delivery never puts an older version in the place of a 
 
 from __future__ import annotations
 
-from lakeguard_sdk.delivered import Delivery
+from lakeguard_sdk.core.enums import TargetFormat
+from lakeguard_sdk.model.delivery import Delivery
+from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.words import TargetFormat
-from openlaketx.deliver.failing import failed
-from openlaketx.deliver.file_set import FileSet
-from openlaketx.deliver.files import deliver_files
+from openlaketx.deliver.file_sets import FileSet, deliver_files
 from openlaketx.deliver.postgresql import Delivered, deliver_to_postgresql
-from openlaketx.deliver.published import published
+from openlaketx.deliver.published_version import failed, published
 
 
 def deliver_published(plan: RunPlan, reader: Reader) -> FileSet | Delivered | None:

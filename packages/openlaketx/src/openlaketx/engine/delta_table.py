@@ -8,9 +8,9 @@ from urllib.parse import unquote
 
 from deltalake import DeltaTable, Schema
 
-from lakeguard_sdk.commits import written_whole
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.storage import local_path
+from lakeguard_sdk.model.delta_log import written_whole
+from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.types.schema import TableSchema
 
 KNOWN_FEATURES = frozenset({"appendOnly", "invariants", "timestampNtz"})
 """What may stand in the protocol of a governed table: nothing that changes what a file says."""

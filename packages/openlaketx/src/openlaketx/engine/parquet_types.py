@@ -9,8 +9,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakeguard_sdk.schema import Column, TableSchema, decimal_size, normal_type
-from lakeguard_sdk.type_tree import ArrayOf, ColumnType, MapOf, StructOf, type_text
+from lakeguard_sdk.types.schema import (
+    Column,
+    TableSchema,
+    decimal_size,
+    normal_type,
+)
+from lakeguard_sdk.types.type_tree import (
+    ArrayOf,
+    ColumnType,
+    MapOf,
+    StructOf,
+    type_text,
+)
 
 _PLAIN = {
     ("BOOLEAN", "NONE"): "boolean",

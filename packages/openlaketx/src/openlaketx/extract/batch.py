@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from lakeguard_sdk.errors import LakeGuardError
-from lakeguard_sdk.evidence import InputVersion, SourcePosition
-from lakeguard_sdk.schema import TableSchema
+from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
+from lakeguard_sdk.types.schema import TableSchema
 
 Order = tuple[tuple[str, ...], ...]
 """Files, the latest last; those that stand together count alike."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.errors import BuildFailed
-from lakeguard_sdk.schema import TableSchema
-from openlaketx.engine.runtime import NotAQuery, runtime_of
-from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
-from openlaketx.engine.spark_types import UnsupportedType, live_schema
+from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.engine.spark.errors import SPARK_ERRORS, reason
+from openlaketx.engine.spark.runtime import NotAQuery, runtime_of
+from openlaketx.engine.spark.types import UnsupportedType, live_schema
 from openlaketx.extract.batch import name_problem
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lakeguard_sdk.errors import BuildFailed, LakeGuardError
-from lakeguard_sdk.quarantine import QuarantineBuild
-from lakeguard_sdk.run import RunPlan
-from openlaketx.engine.spark_errors import condition, reason
+from lakeguard_sdk.model.quarantine import QuarantineBuild
+from lakeguard_sdk.model.run import RunPlan
+from openlaketx.engine.spark.errors import condition, reason
 from openlaketx.extract.batch import Batch
-from openlaketx.extract.file_order import ROW_FILE
+from openlaketx.extract.files.file_order import ROW_FILE
 from openlaketx.extract.query import columns_of, query
 
 BATCH = "batch"

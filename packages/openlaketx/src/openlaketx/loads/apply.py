@@ -6,26 +6,33 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
-from lakeguard_sdk.commits import written_whole
-from lakeguard_sdk.load import KEYED_LOADS
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.storage import Storage
-from lakeguard_sdk.words import LoadType
-from openlaketx.conform.chosen_rows import chosen_rows, in_window, late_rows
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.errors import LoadFailed
+from lakeguard_sdk.model.delta_log import written_whole
+from lakeguard_sdk.model.evidence import Changes
+from lakeguard_sdk.model.load import KEYED_LOADS
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.storage.storage import Storage
 from openlaketx.conform.hashes import with_hashes
-from openlaketx.conform.latest import latest, refuse_null_keys
-from openlaketx.engine.spark_types import quoted_name
+from openlaketx.conform.latest_rows import latest, refuse_null_keys
+from openlaketx.conform.selected_rows import chosen_rows, in_window, late_rows
+from openlaketx.engine.spark.types import quoted_name
 from openlaketx.extract import Batch
-from openlaketx.extract.file_order import with_places
-from openlaketx.loads.existing import Existing, existing_table, read_existing
-from openlaketx.loads.growing import has_grown, with_new_columns
-from openlaketx.loads.incoming import files_in_turn
-from openlaketx.loads.keyed import load_by_key
-from openlaketx.loads.loaded import Loaded
-from openlaketx.loads.plain import load_plain, replaced
-from openlaketx.loads.sifting import Sift, carries_time, nothing_aside, time_last, with_time
-from openlaketx.loads.troubles import explaining
-from openlaketx.loads.windowed import load_window
+from openlaketx.extract.files.file_order import with_places
+from openlaketx.loads.incoming_batch import files_in_turn
+from openlaketx.loads.keyed_load import load_by_key
+from openlaketx.loads.load_result import (
+    Loaded,
+    Sift,
+    carries_time,
+    nothing_aside,
+    time_last,
+    with_time,
+)
+from openlaketx.loads.schema_growth import has_grown, with_new_columns
+from openlaketx.loads.spark_failures import explaining
+from openlaketx.loads.table_state import Existing, existing_table, read_existing
+from openlaketx.loads.window_load import load_window
 from openlaketx.stage import Candidate, stage
 
 
@@ -118,8 +125,47 @@ def _sifted_partitions(
     """What passes beside the partitions that stay. One of which no row passes stays too, so that
     the others are held against its rows as well."""
     while True:
-        gone = replaced(staged, plan, existing)
+        gone = _replaced(staged, plan, existing)
         kept = sift(staged, plan.table_schema, existing.beside(gone)).kept
-        if replaced(kept, plan, existing) == gone:
+        if _replaced(kept, plan, existing) == gone:
             return kept
         staged = kept
+
+
+# Loads that add what was staged and rewrite nothing: FULL, APPEND, PARTITION.
+
+
+def load_plain(staged: Candidate, plan: RunPlan, existing: Existing, late: int) -> Loaded:
+    """The staged files, in the place of all, some or none of the table's."""
+    match plan.load.type:
+        case LoadType.FULL:
+            removes, changes = set(existing.files), None
+        case LoadType.PARTITION:
+            removes = _replaced(staged, plan, existing)
+            gone = sum(existing.files[path].rows or 0 for path in removes)
+            changes = Changes(inserted=staged.rows, deleted=gone, late=late)
+        case _:
+            removes = set()
+            watched = plan.watermark is not None
+            changes = Changes(inserted=staged.rows, late=late) if watched else None
+    return Loaded(
+        candidate=staged,
+        arrived=staged,
+        read=staged,
+        batch=staged.rows + late,
+        removes=tuple(sorted(removes)),
+        stays=existing.without(removes),
+        changes=changes,
+    )
+
+
+def _replaced(staged: Candidate, plan: RunPlan, existing: Existing) -> set[str]:
+    """Files of the partitions that the batch has rows of."""
+    if not plan.partition_by:
+        raise LoadFailed(
+            dataset=plan.dataset, reason="a PARTITION load needs a table that is partitioned"
+        )
+    brought = {frozenset(file.partition.items()) for file in staged.files}
+    return {
+        path for path, values in existing.partitions.items() if frozenset(values.items()) in brought
+    }

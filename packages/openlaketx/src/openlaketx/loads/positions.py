@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import LoadFailed
-from lakeguard_sdk.evidence import SourcePosition
-from lakeguard_sdk.quarantine import QuarantineBuild
-from lakeguard_sdk.run import RunPlan, SourceBuild
-from lakeguard_sdk.watermarks import watermark_subject, watermark_value
-from lakeguard_sdk.words import LoadType
-from openlaketx.loads.pruning import has_values, staged_range
+from lakeguard_sdk.model.evidence import SourcePosition
+from lakeguard_sdk.model.quarantine import QuarantineBuild
+from lakeguard_sdk.model.run import RunPlan, SourceBuild
+from lakeguard_sdk.model.windows import watermark_subject, watermark_value
+from openlaketx.loads.file_pruning import has_values, staged_range
 from openlaketx.stage import Candidate
 from openlaketx.stage.file_stats import PREFIX
 

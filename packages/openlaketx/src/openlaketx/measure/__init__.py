@@ -1,11 +1,10 @@
 """Measuring exactly the files that would be published, cheapest source first."""
 
-from openlaketx.measure.drawing import Asked, draw_samples
-from openlaketx.measure.how import How, how_to_measure
-from openlaketx.measure.measured import Measured
-from openlaketx.measure.references import referenced_rows
-from openlaketx.measure.subject import Referenced, Subject
-from openlaketx.measure.take import take_measures
+from openlaketx.measure.engine_choice import How, how_to_measure
+from openlaketx.measure.result import Measured
+from openlaketx.measure.row_samples import Asked, draw_samples
+from openlaketx.measure.subject import Referenced, Subject, referenced_rows
+from openlaketx.measure.take_measures import take_measures
 
 __all__ = [
     "Asked",

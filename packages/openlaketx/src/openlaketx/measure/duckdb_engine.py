@@ -7,15 +7,44 @@ from typing import Any
 
 import duckdb
 
-from lakeguard_sdk.measure import DuplicateRows, measure_key
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.schema import FLOATS, TableSchema
-from lakeguard_sdk.words import Scope
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.measures import DuplicateRows, measure_key
+from lakeguard_sdk.types.schema import FLOATS, TableSchema
+from openlaketx.engine.duckdb_reader import ENGINE, DuckdbReader
 from openlaketx.engine.shown_values import foreign_words
-from openlaketx.measure.duckdb_forms import DUCKDB_FORMS
-from openlaketx.measure.duckdb_reader import ENGINE, DuckdbReader
-from openlaketx.measure.measuring import MeasuringEngine, Relation
+from openlaketx.measure.runner import MeasuringEngine, Relation
+from openlaketx.measure.sql.aggregate_sql import Forms
+from openlaketx.measure.sql.duckdb_dialect import DUCKDB
 from openlaketx.measure.subject import Subject
+
+# DuckDB's aggregates.
+
+
+class DuckdbForms(Forms):
+    dialect = DUCKDB
+
+    def days(self, value: str) -> str:
+        return f"date_diff('day', DATE '1970-01-01', {value})"
+
+    def micros(self, value: str) -> str:
+        return f"epoch_us({value})"
+
+    def whole_sum(self, value: str) -> str:
+        return f"sum({value})"
+
+    def careful_sum(self, value: str) -> str:
+        return f"fsum({value})"
+
+    def quantile(self, value: str, q: str) -> str:
+        return f"quantile_cont({value}, {q})"
+
+    def is_infinite(self, value: str) -> str:
+        return f"isinf({value})"
+
+
+DUCKDB_FORMS = DuckdbForms()
+
 
 _REASON = 300
 _AT_ONCE = 10_000

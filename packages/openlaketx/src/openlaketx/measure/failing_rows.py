@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakeguard_sdk.measure import (
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.measures import (
     AnyMeasure,
     ComparedRows,
     CountIf,
@@ -17,19 +18,17 @@ from lakeguard_sdk.measure import (
     SequenceGaps,
     UnmatchedRows,
 )
-from lakeguard_sdk.sample import MOST_SAMPLED
-from lakeguard_sdk.words import Scope
-from openlaketx.measure.compared_rows import surplus_rows
-from openlaketx.measure.condition_sql import ConditionSql
-from openlaketx.measure.found_rows import FoundRows
-from openlaketx.measure.group_conditions import is_faulty, terms_query
-from openlaketx.measure.group_values import groups_query, is_failing
-from openlaketx.measure.json_values import faulty_texts, texts_query
-from openlaketx.measure.keys import duplicate_rows, unmatched_rows
-from openlaketx.measure.measuring import MeasuringEngine, Relation
-from openlaketx.measure.questions import Valued, plain_value
-from openlaketx.measure.sequences import sequence_rows
-from openlaketx.measure.watched import Rows, Watched
+from lakeguard_sdk.model.row_sample import MOST_SAMPLED
+from openlaketx.measure.runner import MeasuringEngine, Relation
+from openlaketx.measure.sql.aggregate_sql import FoundRows
+from openlaketx.measure.sql.aggregates import Valued, plain_value
+from openlaketx.measure.sql.compared_rows import surplus_rows
+from openlaketx.measure.sql.condition_sql import ConditionSql
+from openlaketx.measure.sql.group_values import groups_query, is_failing, is_faulty, terms_query
+from openlaketx.measure.sql.json_values import faulty_texts, texts_query
+from openlaketx.measure.sql.keys import duplicate_rows, unmatched_rows
+from openlaketx.measure.sql.sequences import sequence_rows
+from openlaketx.measure.timed_engine import Rows, Watched
 
 
 def failing_rows(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -10,17 +11,116 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.measure import DuplicateRows
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import Scope
-from openlaketx.engine.places import spark_read_path
-from openlaketx.engine.spark_errors import SPARK_ERRORS
-from openlaketx.engine.spark_errors import reason as spark_reason
-from openlaketx.engine.spark_types import spark_schema
-from openlaketx.measure.measuring import MeasuringEngine, Relation
-from openlaketx.measure.spark_forms import SPARK_FORMS
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.conditions import Function, Predicate
+from lakeguard_sdk.expressions.measures import DuplicateRows
+from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.spark.errors import SPARK_ERRORS
+from openlaketx.engine.spark.errors import reason as spark_reason
+from openlaketx.engine.spark.types import spark_schema
+from openlaketx.measure.runner import MeasuringEngine, Relation
+from openlaketx.measure.sql.aggregate_sql import Forms
+from openlaketx.measure.sql.comparison_types import HUGE, WIDEST
+from openlaketx.measure.sql.dialect import WHITE, Dialect
 from openlaketx.measure.subject import Subject
+
+# Spark's spelling: text for ``spark.sql`` in an ANSI session in UTC.
+
+_PLAIN = re.compile(r"[A-Za-z0-9 .:+_-]*")
+_TYPES = {
+    "string": "STRING",
+    "boolean": "BOOLEAN",
+    "byte": "TINYINT",
+    "short": "SMALLINT",
+    "integer": "INT",
+    "long": "BIGINT",
+    HUGE: f"DECIMAL({WIDEST},0)",
+    "float": "DOUBLE",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "timestamp_ntz": "TIMESTAMP_NTZ",
+    "binary": "BINARY",
+}
+
+
+class SparkDialect(Dialect):
+    """Over a session with ``spark.sql.ansi.enabled`` and the time zone UTC."""
+
+    def quoted(self, name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
+
+    def bound(self, text: str, parameters: dict[str, str]) -> str:
+        """Written out, as hexadecimal bytes unless it is plain: no character of it is read as SQL.
+
+        Named parameters are not bound in a session with Delta's extensions.
+        """
+        if _PLAIN.fullmatch(text):
+            return f"'{text}'"
+        return f"CAST(X'{text.encode().hex()}' AS STRING)"
+
+    def type_name(self, data_type: str) -> str:
+        return _TYPES.get(data_type) or data_type.upper()
+
+    def is_nan(self, value: str) -> str:
+        """``isnan`` is FALSE for NULL; a comparison is NULL, and here NaN equals NaN."""
+        return f"({value} = CAST('NaN' AS DOUBLE))"
+
+    def matches(self, text: str, pattern: str) -> str:
+        return f"({text} RLIKE {pattern})"
+
+    def elements(self, array: str, variable: str, condition: str) -> str:
+        return f"filter({array}, {variable} -> {condition})"
+
+    def once(self, value: str, variable: str, condition: str) -> str:
+        return f"exists(array({value}), {variable} -> {condition})"
+
+    def test(self, predicate: Predicate, value: str, argument: str) -> str:
+        if predicate is Predicate.IS_FINITE:
+            return f"(abs({value}) < CAST('Infinity' AS DOUBLE))"
+        return super().test(predicate, value, argument)
+
+    def call(self, function: Function, arguments: Sequence[str]) -> str:
+        match function:
+            case Function.TRIM:
+                return f"trim(BOTH {WHITE} FROM {arguments[0]})"
+            case Function.DAYS_BETWEEN:
+                return f"datediff({arguments[1]}, {arguments[0]})"
+        return super().call(function, arguments)
+
+
+SPARK = SparkDialect()
+
+
+# Spark's aggregates.
+
+
+class SparkForms(Forms):
+    dialect = SPARK
+
+    def days(self, value: str) -> str:
+        return f"datediff({value}, DATE'1970-01-01')"
+
+    def micros(self, value: str) -> str:
+        return f"unix_micros(CAST({value} AS TIMESTAMP))"
+
+    def whole_sum(self, value: str) -> str:
+        return f"sum(CAST({value} AS DECIMAL({WIDEST},0)))"
+
+    def careful_sum(self, value: str) -> str:
+        return f"sum({value})"
+
+    def quantile(self, value: str, q: str) -> str:
+        return f"percentile({value}, {q})"
+
+    def is_infinite(self, value: str) -> str:
+        return f"(abs({value}) = CAST('Infinity' AS DOUBLE))"
+
+
+SPARK_FORMS = SparkForms()
+
 
 _REASON = 300
 _AT_ONCE = 10_000

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakeguard_sdk.names import DatasetName
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.storage import join
-from lakeguard_sdk.words import Scope
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.model.run import InputPin, RunPlan
+from lakeguard_sdk.storage.storage import join
+from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.delta_table import Values
-from openlaketx.measure.condition_sql import quoted, sql_type
-from openlaketx.measure.duckdb_reader import file_list
-from openlaketx.measure.log_columns import rows_with_log_columns
+from openlaketx.engine.duckdb_reader import file_list
+from openlaketx.extract.pinned_inputs import files_to_read, values_left_to_log
+from openlaketx.measure.duckdb_columns import rows_with_log_columns
+from openlaketx.measure.sql.condition_sql import quoted, sql_type
 from openlaketx.stage import Candidate
 
 _FILES = "read_parquet($files, hive_partitioning = false, union_by_name = true)"
@@ -96,3 +98,29 @@ class Subject:
 def empty_rows(schema: TableSchema) -> str:
     columns = [f"CAST(NULL AS {sql_type(c.type)}) AS {quoted(c.name)}" for c in schema.columns]
     return f"(SELECT {', '.join(columns)} WHERE FALSE)"
+
+
+# The rows of other datasets that keys refer to.
+
+
+def referenced_rows(
+    plan: RunPlan, shown: Sequence[str], lacking: Values
+) -> dict[DatasetName, Referenced]:
+    """Each at its pinned version; the dataset itself as its files will be ``shown``.
+
+    With what the log says of columns that a file may lack, as all other readers are told.
+    """
+    own = Referenced(plan.location, tuple(shown), plan.table_schema, lacking)
+    return {plan.dataset: own} | pinned_rows(plan.references, plan.dataset)
+
+
+def pinned_rows(pins: Sequence[InputPin], dataset: DatasetName) -> dict[DatasetName, Referenced]:
+    """Datasets that keys of ``dataset`` refer to, each at its pinned version."""
+    return {pin.input.dataset: _pinned_rows(pin, str(dataset)) for pin in pins}
+
+
+def _pinned_rows(pin: InputPin, dataset: str) -> Referenced:
+    location = pin.snapshot.location
+    root = f"{location.rstrip('/')}/"
+    paths = tuple(file.removeprefix(root) for file in files_to_read(pin, dataset))
+    return Referenced(location, paths, pin.table_schema, values_left_to_log(pin, paths))

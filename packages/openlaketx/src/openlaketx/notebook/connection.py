@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.client import connect as connect_client
-from lakeguard_sdk.definition import Definitions, FromFrame
+from lakeguard_sdk.core.dataset_name import DatasetName, parse_address
 from lakeguard_sdk.errors import (
     BuiltByProgram,
     BuiltByRuns,
@@ -22,17 +22,28 @@ from lakeguard_sdk.errors import (
     NotRegistered,
     UnknownFrame,
 )
-from lakeguard_sdk.evidence import InputVersion
-from lakeguard_sdk.names import DatasetName, parse_address
+from lakeguard_sdk.model.definitions import Definitions, FromFrame
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.run import RunResult
 from lakeguard_sdk.ports import Registry
-from lakeguard_sdk.run import RunResult
-from openlaketx.notebook.arguments import check_frame, check_session
-from openlaketx.notebook.person import person
 from openlaketx.notebook.result import PublishResult
 from openlaketx.run import note, noting
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+import getpass
+
+from pyspark.sql import DataFrame
+
+from lakeguard_sdk.core.enums import Layer, LoadType
+from lakeguard_sdk.errors import DescribeFirst, WrongArgument
+from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
+    DatasetDefinition,
+)
+from lakeguard_sdk.model.load import Load
+from openlaketx.engine.spark.types import UnsupportedType, live_schema
+from openlaketx.extract.batch import name_problem
 
 _BACKOFF = Backoff(first=0.5)
 
@@ -74,7 +85,7 @@ class Connection:
 
         Needs no Delta on the session. ``version_of`` tells which version it is.
         """
-        from openlaketx.notebook.pinned import read_version
+        from openlaketx.notebook.pinned_frame import read_version
 
         check_session("tx.read", address, spark, name_first=False)
         _require_known(spark)
@@ -139,12 +150,11 @@ class Connection:
 
     def _ensure(self, dataset: DatasetName, frame: DataFrame) -> bool:
         """Whether the dataset was registered now; one that runs build takes no frame."""
-        from openlaketx.notebook.first_definition import definitions_of
 
         try:
             build = self._client.reader.definition(dataset).build
         except NotRegistered:
-            _register(self._client.registry, definitions_of(dataset, frame), dataset)
+            _register(self._client.registry, _definitions_of(dataset, frame), dataset)
             return True
         if not isinstance(build, FromFrame):
             origin = {"sql": "SQL", "python": "Python code"}.get(build.build, "a source")
@@ -159,7 +169,7 @@ class Connection:
 
         operations = self._client.operations
         operations.reap()
-        task = operations.submit(dataset, person())
+        task = operations.submit(dataset, _person())
         worker = SparkWorker(self._client.for_worker(), lambda: spark)
         for pause in _BACKOFF.delays():
             result = worker.run_task(task, frame)
@@ -179,6 +189,104 @@ def _register(registry: Registry, found: Definitions, dataset: DatasetName) -> N
 
 
 def _require_known(thing: Any) -> None:
-    from openlaketx.engine.runtime import runtime_of
+    from openlaketx.engine.spark.runtime import runtime_of
 
     runtime_of(thing)
+
+
+# Arguments that were mixed up, or are of another kind: told by the call that was meant.
+
+FRAME, SESSION = "DataFrame", "SparkSession"
+_EXAMPLE = "silver.orders"
+
+
+def check_frame(method: str, name: object, frame: object) -> None:
+    """A name, then a frame of Spark's."""
+    call = f'{method}("{_shown(name, frame)}", {_as_frame(frame)})'
+    _check(method, name, frame, FRAME, call)
+
+
+def check_session(method: str, name: object, spark: object, *, name_first: bool = True) -> None:
+    """The name of a dataset and a session, in the order of the method."""
+    shown = f'"{_shown(name, spark)}"'
+    call = f"{method}({shown}, spark)" if name_first else f"{method}(spark, {shown})"
+    _check(method, name, spark, SESSION, call)
+
+
+def _check(method: str, name: object, thing: object, wanted: str, call: str) -> None:
+    if isinstance(thing, str) and not isinstance(name, str):
+        given = "its arguments in the other order"
+    elif not isinstance(name, str):
+        given = f"{_kind(name)} in the place of a name"
+    elif not _is_sparks(thing, wanted):
+        given = f"{_kind(thing)} in the place of a {wanted} of Spark"
+    else:
+        return
+    raise WrongArgument(method=method, given=given, call=call)
+
+
+def _is_sparks(thing: object, wanted: str) -> bool:
+    """By name, because there is a class for each kind of Spark, and not all can be imported."""
+    return any(
+        kind.__name__ == wanted and kind.__module__.startswith("pyspark.sql.")
+        for kind in type(thing).__mro__
+    )
+
+
+def _shown(name: object, other: object) -> str:
+    return next((each for each in (name, other) if isinstance(each, str)), _EXAMPLE)[:200]
+
+
+def _as_frame(frame: object) -> str:
+    module = type(frame).__module__
+    if module.startswith("pyspark.pandas"):
+        return "frame.to_spark()"
+    own = module.partition(".")[0] in ("pandas", "pyarrow", "numpy")
+    return "spark.createDataFrame(frame)" if own or isinstance(frame, list) else "frame"
+
+
+def _kind(thing: object) -> str:
+    if thing is None:
+        return "None"
+    home = type(thing).__module__.partition(".")[0]
+    name = type(thing).__qualname__
+    return f"a {name}" if home == "builtins" else f"a {name} of {home}"
+
+
+# The first definition of a dataset that a program publishes before anybody described it.
+
+DOMAIN = "unassigned"
+
+
+def _definitions_of(dataset: DatasetName, frame: DataFrame) -> Definitions:
+    """The frame's own columns, replaced whole by each publish; owned by whoever publishes.
+
+    A gold dataset names parents, of which a frame knows nothing.
+    """
+    if dataset.layer is Layer.GOLD:
+        raise DescribeFirst(dataset=dataset)
+    try:
+        live = live_schema(frame.schema)
+    except UnsupportedType as error:
+        raise NotPublishable(dataset=dataset, reason=str(error)) from None
+    if problem := name_problem(live.names):
+        raise NotPublishable(dataset=dataset, reason=problem)
+    definition = DatasetDefinition(
+        dataset=dataset,
+        domain=DOMAIN,
+        owner=_person(),
+        build=FromFrame(),
+        load=Load(type=LoadType.FULL),
+        columns=tuple(ColumnDefinition(name=c.name, type=c.type) for c in live.columns),
+    )
+    return Definitions(datasets=(definition,))
+
+
+# Who is at the keyboard.
+
+
+def _person() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"

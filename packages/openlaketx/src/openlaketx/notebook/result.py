@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Self
 
-from lakeguard_sdk.decision import CheckResult, Decision
+from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import PublishBlocked, PublishFailed
-from lakeguard_sdk.run import RunResult
-from lakeguard_sdk.words import RunStatus
+from lakeguard_sdk.model.decision import CheckResult, Decision
+from lakeguard_sdk.model.run import RunResult
 
 
 @dataclass(frozen=True)

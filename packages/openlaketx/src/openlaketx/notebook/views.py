@@ -16,15 +16,15 @@ from lakeguard_sdk.errors import (
     PathsForbidden,
     SharedCatalogue,
 )
-from lakeguard_sdk.reading import ResolvedDataset
-from lakeguard_sdk.schema import Column
-from lakeguard_sdk.storage import local_path
-from openlaketx.engine.places import spark_read_path
-from openlaketx.engine.runtime import runtime_of
-from openlaketx.engine.spark_errors import SPARK_ERRORS, reason
-from openlaketx.engine.spark_types import quoted_name, spark_type
-from openlaketx.extract.pinned_input import values_left_to_log
-from openlaketx.notebook.pinned import pin_of, version_files
+from lakeguard_sdk.model.read_models import ResolvedDataset
+from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.types.schema import Column
+from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.spark.errors import SPARK_ERRORS, reason
+from openlaketx.engine.spark.runtime import runtime_of
+from openlaketx.engine.spark.types import quoted_name, spark_type
+from openlaketx.extract.pinned_inputs import values_left_to_log
+from openlaketx.notebook.pinned_frame import pin_of, version_files
 
 _CATALOGUE = "spark_catalog"
 _MARK = "lakeguard.dataset_id"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from datasketches import hll_sketch, hll_union, kll_doubles_sketch
 
-from lakeguard_sdk.profile import Sketch
+from lakeguard_sdk.model.profile import Sketch
 
 HLL = "hll"
 KLL = "kll"

@@ -7,21 +7,43 @@ the log is read afterwards: an error does not mean "not committed", nor silence 
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
-from lakeguard_sdk import faultpoints
-from lakeguard_sdk.commits import PUBLISH_APP, CommitAuthor, commit_kind, log_file
-from lakeguard_sdk.errors import ForeignTable
-from lakeguard_sdk.evidence import StagedFile
-from lakeguard_sdk.run import Intent
-from lakeguard_sdk.storage import Storage, storage_for
-from lakeguard_sdk.words import LoadType, MoveKind
-from openlaketx.engine.delta_table import delta_schema, open_table
-from openlaketx.publish.checks import check_before_commit
-from openlaketx.publish.log import confirm
+from lakeguard_sdk.core.enums import LoadType, MoveKind
+from lakeguard_sdk.errors import (
+    BaseMoved,
+    CommitMismatch,
+    ForeignTable,
+    MoveError,
+    StagedFilesChanged,
+    TableUnreadable,
+)
+from lakeguard_sdk.model.delta_log import (
+    PUBLISH_APP,
+    TABLE_PROPERTIES,
+    CommitAuthor,
+    carries_out,
+    commit_kind,
+    commits_since,
+    log_file,
+    read_commit,
+)
+from lakeguard_sdk.model.evidence import StagedFile
+from lakeguard_sdk.model.partitions import partition_difference
+from lakeguard_sdk.model.run import Intent
+from lakeguard_sdk.storage import fault_points
+from lakeguard_sdk.storage.storage import Storage, join, storage_for
+from openlaketx.engine.delta_table import (
+    delta_schema,
+    live_files,
+    open_table,
+    protocol_problem,
+    schema_of,
+)
 
 
 def commit_publish(intent: Intent, storage: Storage | None = None) -> int:
@@ -32,14 +54,14 @@ def commit_publish(intent: Intent, storage: Storage | None = None) -> int:
     """
     storage = storage or storage_for(intent.location)
     table = _open(intent)
-    check_before_commit(intent, table, storage)
+    _check_before_commit(intent, table, storage)
     version = table.version() + 1
-    faultpoints.reached("publish.before_commit")
+    fault_points.reached("publish.before_commit")
     error = _commit(intent, table)
-    faultpoints.reached("publish.committed")
-    confirm(intent, version, storage, error)
+    fault_points.reached("publish.committed")
+    _confirm(intent, version, storage, error)
     storage.make_durable(log_file(intent.location, version))
-    faultpoints.reached("publish.synced")
+    fault_points.reached("publish.synced")
     return version
 
 
@@ -94,3 +116,142 @@ def _add(file: StagedFile, changes: bool) -> AddAction:
         data_change=changes,
         stats=file.stats,
     )
+
+
+# What the log itself says about an intent: the only witness of a commit.
+
+
+def _confirm(intent: Intent, version: int, storage: Storage, error: Exception | None) -> None:
+    """Raises unless ``version`` is this intent's commit with exactly its adds and removes."""
+    commit = read_commit(storage, intent.location, version)
+    if commit is None:
+        told = str(error).splitlines()[0] if error and str(error) else "no reason was told"
+        raise CommitMismatch(
+            dataset=intent.dataset, commit=version, difference=f"it was not written ({told})"
+        )
+    if not carries_out(commit, intent, commit_kind(intent)):
+        raise BaseMoved(
+            dataset=intent.dataset,
+            expected=f"commit {version} to be move {intent.seq}",
+            found=f"{commit.operation or 'a commit'} of somebody else",
+        )
+    for word, found, wanted in (
+        ("adds", commit.adds, tuple(file.path for file in intent.adds)),
+        ("removes", commit.removes, intent.removes),
+    ):
+        if sorted(found) != sorted(wanted):
+            odd = min({*found} ^ {*wanted}, default="the same file twice")
+            raise CommitMismatch(
+                dataset=intent.dataset, commit=version, difference=f"it {word} other files: {odd}"
+            )
+
+
+# Everything that delta-rs does not check before it commits.
+
+
+def _check_before_commit(intent: Intent, table: DeltaTable, storage: Storage) -> None:
+    """Raises unless this handle shows the table on which the decision was made."""
+    _check_identity(intent, table)
+    _check_position(intent, table, storage)
+    _check_schema(intent, table)
+    _check_files(intent, table)
+    _check_staged(intent, storage)
+
+
+def _check_identity(intent: Intent, table: DeltaTable) -> None:
+    metadata = table.metadata()
+    if str(metadata.id) != intent.table_id:
+        raise _foreign(intent, f"it is table {metadata.id} and not {intent.table_id}")
+    if problem := protocol_problem(table):
+        raise _foreign(intent, problem)
+    for key, value in TABLE_PROPERTIES.items():
+        if metadata.configuration.get(key) != value:
+            raise _foreign(intent, f"{key} is {metadata.configuration.get(key)} and not {value}")
+    if tuple(metadata.partition_columns) != intent.partition_by:
+        found, wanted = ", ".join(metadata.partition_columns), ", ".join(intent.partition_by)
+        raise _foreign(intent, f"it is partitioned by ({found}) and not by ({wanted})")
+
+
+def _check_position(intent: Intent, table: DeltaTable, storage: Storage) -> None:
+    """The last move is the one before this, and nobody changed data since the base."""
+    last = table.transaction_version(PUBLISH_APP)
+    if last != intent.seq - 1:
+        raise _moved(intent, f"move {intent.seq - 1} to be the last", f"move {last}")
+    try:
+        since = list(commits_since(storage, intent.location, intent.base_commit))
+    except ValueError as error:
+        raise TableUnreadable(
+            dataset=intent.dataset, location=intent.location, reason=f"its log is torn: {error}"
+        ) from None
+    seen = [commit for commit in since if commit.version <= table.version()]
+    if intent.base_commit + len(seen) != table.version():
+        raise _moved(intent, f"commits after {intent.base_commit}", f"commit {table.version()}")
+    changed = next((commit for commit in seen if commit.data_changing), None)
+    if changed is not None:
+        raise _moved(
+            intent,
+            f"commit {intent.base_commit} to be the last that changed data",
+            f"commit {changed.version} ({changed.operation})",
+        )
+
+
+def _check_schema(intent: Intent, table: DeltaTable) -> None:
+    """Only what replaces the whole table brings a schema of its own."""
+    features = table.protocol().writer_features or []
+    if intent.table_schema.has_local_times and "timestampNtz" not in features:
+        raise _foreign(intent, "it was created without a timestamp_ntz column, and takes none")
+    if intent.load is LoadType.FULL:
+        return
+    try:
+        found = schema_of(table)
+    except ValueError as error:
+        raise _foreign(intent, str(error)) from None
+    if set(found.columns) != set(intent.table_schema.columns):
+        odd = min(column.name for column in {*found.columns} ^ {*intent.table_schema.columns})
+        raise _foreign(intent, f"column {odd} is not as the dataset declares it")
+
+
+def _check_files(intent: Intent, table: DeltaTable) -> None:
+    """Adds are new, removes are live; a full load removes all, an append nothing."""
+    live = set(live_files(table))
+    adds = Counter(file.path for file in intent.adds)
+    again = live.intersection(adds) or {path for path, times in adds.items() if times > 1}
+    if again:
+        raise _moved(intent, f"{min(again)} to be new", "it is in the table already")
+    unknown = set(intent.removes) - live
+    if unknown:
+        raise _moved(intent, f"{min(unknown)} to be live", "it is not in the table")
+    kept = live - set(intent.removes)
+    if intent.load is LoadType.FULL and kept:
+        raise _moved(intent, "the removal of every live file", f"{min(kept)} would stay")
+    if intent.load is LoadType.APPEND and intent.removes:
+        raise _moved(intent, "an append that removes nothing", f"{intent.removes[0]} to be removed")
+
+
+def _check_staged(intent: Intent, storage: Storage) -> None:
+    """Every file is of one partition, and the one that was measured, by size and time."""
+    for file in intent.adds:
+        odd = partition_difference(file.partition, intent.partition_by, intent.table_schema)
+        if odd is not None:
+            raise StagedFilesChanged(dataset=intent.dataset, path=file.path, difference=odd)
+        location = join(intent.location, file.path)
+        if not storage.exists(location):
+            raise StagedFilesChanged(
+                dataset=intent.dataset, path=file.path, difference="it is not there"
+            )
+        facts = storage.facts(location)
+        if (facts.size, facts.modified_ms) != (file.size, file.modified_ms):
+            raise StagedFilesChanged(
+                dataset=intent.dataset,
+                path=file.path,
+                difference=f"{facts.size} bytes at {facts.modified_ms}"
+                f" instead of {file.size} at {file.modified_ms}",
+            )
+
+
+def _foreign(intent: Intent, difference: str) -> MoveError:
+    return ForeignTable(location=intent.location, dataset=intent.dataset, difference=difference)
+
+
+def _moved(intent: Intent, expected: str, found: str) -> MoveError:
+    return BaseMoved(dataset=intent.dataset, expected=expected, found=found)

@@ -1,7 +1,7 @@
 """Building runs of the past again, in a place that nothing shows, and comparing the rows."""
 
-from openlaketx.rebuild.comparing import compare
-from openlaketx.rebuild.inputs import check_inputs
+from openlaketx.rebuild.check_inputs import check_inputs
+from openlaketx.rebuild.compare_rows import compare
 from openlaketx.rebuild.scratch import Scratch, scratch_place
 from openlaketx.rebuild.source_files import gather_source
 

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakeguard_sdk.commits import STAGING
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.scratch_places import scratch_folder
-from lakeguard_sdk.storage import local_path
+from lakeguard_sdk.model.delta_log import STAGING
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.scheduling.scratch_folders import scratch_folder
+from lakeguard_sdk.storage.storage import local_path
 
 _OWN = "rebuild"
 

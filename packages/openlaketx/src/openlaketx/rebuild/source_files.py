@@ -6,15 +6,15 @@ import os
 import shutil
 from pathlib import Path
 
+from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.errors import NotRebuildable
-from lakeguard_sdk.evidence import SourceFile, SourcePosition
-from lakeguard_sdk.load import GAINED_ROWS_ONLY
-from lakeguard_sdk.rebuild import RebuildPlan
-from lakeguard_sdk.run import SourceBuild
-from lakeguard_sdk.storage import Storage, join, local_path
-from lakeguard_sdk.words import LoadType, SourceFormat
-from openlaketx.extract.file_order import by_name
-from openlaketx.extract.landing import run_folder
+from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
+from lakeguard_sdk.model.history import RebuildPlan
+from lakeguard_sdk.model.load import GAINED_ROWS_ONLY
+from lakeguard_sdk.model.run import SourceBuild
+from lakeguard_sdk.storage.storage import Storage, join, local_path
+from openlaketx.extract.files.file_order import by_name
+from openlaketx.extract.files.landed_files import run_folder
 
 _GATHERED = "gathered"
 _UNKEPT = {

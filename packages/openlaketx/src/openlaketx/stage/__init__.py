@@ -1,7 +1,6 @@
 """The candidate: files written once, under the table's root, that nothing shows yet."""
 
 from openlaketx.stage.candidate import Candidate
-from openlaketx.stage.seal import seal
-from openlaketx.stage.stage import stage, write_files, write_kinds
+from openlaketx.stage.stage import seal, stage, write_files, write_kinds
 
 __all__ = ["Candidate", "seal", "stage", "write_files", "write_kinds"]

@@ -2,20 +2,76 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lakeguard_sdk.errors import StagingFailed
-from lakeguard_sdk.evidence import StagedFile
-from lakeguard_sdk.partitions import PARTITION_KEY
-from lakeguard_sdk.schema import TableSchema, leaf_types
-from lakeguard_sdk.storage import FileFacts, Storage, join, local_path
+from lakeguard_sdk.model.delta_log import CommittedFile
+from lakeguard_sdk.model.evidence import StagedFile
+from lakeguard_sdk.model.partitions import PARTITION_KEY
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.storage.storage import (
+    FileFacts,
+    Storage,
+    join,
+    local_path,
+)
+from lakeguard_sdk.types.schema import TableSchema, leaf_types
 from openlaketx.engine.parquet_types import UnsupportedColumn, physical_type, table_schema
 from openlaketx.stage.file_stats import delta_stats
-from openlaketx.stage.partition_values import NoPartition, partition_values
+from openlaketx.stage.footer_ranges import column_range, leaf_indexes
+
+# The partition of a staged file, proved by its own footer.
+
+
+class NoPartition(ValueError):
+    """The rows of a file are not of one partition, or of one that Delta cannot name."""
+
+
+def _partition_values(
+    footer: pq.FileMetaData, declared: TableSchema, partition_by: tuple[str, ...]
+) -> dict[str, str | None]:
+    """The one value of each partition column, as Delta's log spells it; None is NULL."""
+    return {name: _value(footer, declared, name) for name in partition_by}
+
+
+def _value(footer: pq.FileMetaData, declared: TableSchema, name: str) -> str | None:
+    data_type = str(declared.type_of(name))
+    place = leaf_indexes(declared)[name]
+    found = column_range([footer], place, raw=data_type != "boolean")
+    if found.nulls is None or not found.bounded:
+        raise NoPartition(f"partition column {name} has a value that is too long")
+    if found.nulls == found.values:
+        return None
+    if found.nulls or found.lowest != found.highest:
+        raise NoPartition(f"rows of several values of {name} are in one file")
+    text = _text(found.lowest, data_type, name)
+    if not text:
+        raise NoPartition(
+            f"partition column {name} has an empty text, which Delta would read as NULL:"
+            " give those rows a value, or NULL"
+        )
+    return text
+
+
+def _text(value: Any, data_type: str, name: str) -> str:
+    if data_type == "boolean":
+        return "true" if value else "false"
+    if data_type in ("integer", "long"):
+        return str(int(value))
+    try:
+        if data_type == "date":
+            return (date(1970, 1, 1) + timedelta(days=value)).isoformat()
+        return str(value, "utf-8")
+    except (OverflowError, UnicodeDecodeError):
+        raise NoPartition(f"partition column {name} has a value that cannot be written") from None
+
 
 SUCCESS = "_SUCCESS"
 
@@ -101,7 +157,7 @@ def collect_folder(
         _check_schema(footer, declared, name, dataset)
         if footer.num_rows:
             try:
-                partition = partition_values(footer, declared, partition_by)
+                partition = _partition_values(footer, declared, partition_by)
             except NoPartition as error:
                 raise StagingFailed(dataset=dataset, reason=str(error)) from None
             stats = delta_stats(footer, declared, leave_out=partition, unstated=unstated)
@@ -160,3 +216,43 @@ def _staged(
         stats=stats,
         partition=partition,
     )
+
+
+# A file that a table shows already, as its log and its own footer describe it.
+
+_OLD_CALENDAR = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
+
+
+def shown_file(file: CommittedFile, plan: RunPlan, storage: Storage) -> StagedFile:
+    """The file without its hash; ``StagingFailed`` where it is not what its table says."""
+    place = join(plan.location, file.path)
+    try:
+        footer = pq.read_metadata(local_path(place))
+        problem = _problem(footer, file, plan.table_schema)
+    except (pa.ArrowException, OSError, UnsupportedColumn) as error:
+        problem = next(iter(str(error).splitlines()), type(error).__name__)
+    if problem is not None:
+        raise StagingFailed(dataset=plan.dataset, reason=f"{file.path}: {problem}")
+    facts = storage.facts(place)
+    return StagedFile(
+        path=file.path,
+        size=facts.size,
+        rows=footer.num_rows,
+        modified_ms=facts.modified_ms,
+        stats=file.stats,
+        partition=file.partition,
+    )
+
+
+def _problem(footer: Any, file: CommittedFile, schema: TableSchema) -> str | None:
+    """Columns that it has are of the table's types; others are NULL, or in the log."""
+    if set(_OLD_CALENDAR) & set(footer.metadata or {}):
+        return "it counts its days by the calendar that ended in 1582; rewrite it"
+    told = json.loads(file.stats)["numRecords"]
+    if told != footer.num_rows:
+        return f"it has {footer.num_rows} rows, and {told} by the table's log"
+    for column in table_schema(footer).columns:
+        wanted = schema.type_of(column.name)
+        if wanted not in (None, column.type) and column.name not in file.partition:
+            return f"column {column.name} is {column.type}, and {wanted} by the table's log"
+    return None

@@ -15,7 +15,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from lakeguard_sdk.schema import FLOATS, INTEGERS, TableSchema, decimal_size
+from lakeguard_sdk.types.schema import (
+    FLOATS,
+    INTEGERS,
+    TableSchema,
+    decimal_size,
+)
 from openlaketx.stage.footer_ranges import column_range, leaf_indexes
 
 PREFIX = 32

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from lakeguard_sdk.schema import TableSchema, is_nested, leaf_types
+from lakeguard_sdk.types.schema import TableSchema, is_nested, leaf_types
 
 
 @dataclass(frozen=True)

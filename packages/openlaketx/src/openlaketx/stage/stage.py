@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakeguard_sdk import faultpoints
 from lakeguard_sdk.errors import LakeGuardError, StagingFailed
-from lakeguard_sdk.partitions import PARTITION_KEY
-from lakeguard_sdk.run import RunPlan
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.storage import Storage, join, local_path
-from openlaketx.engine.runtime import runtime_of
-from openlaketx.engine.spark_errors import SPARK_ERRORS, causes, reason
-from openlaketx.engine.spark_types import quoted_name
+from lakeguard_sdk.model.partitions import PARTITION_KEY
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.model.table_operations import CompactionPlan
+from lakeguard_sdk.storage import fault_points
+from lakeguard_sdk.storage.storage import Storage, join, local_path
+from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.engine.machine import cores
+from openlaketx.engine.spark.errors import SPARK_ERRORS, causes, reason
+from openlaketx.engine.spark.runtime import runtime_of
+from openlaketx.engine.spark.types import quoted_name
 from openlaketx.extract import Batch
 from openlaketx.stage.candidate import Candidate, check_finished, collect_folder
 
@@ -43,7 +46,7 @@ def stage(
     schema = schema or plan.table_schema
     candidate = write_files(frame, plan, schema, batch.explain, storage, folder=folder)
     batch.confirm()
-    faultpoints.reached("stage.written")
+    fault_points.reached("stage.written")
     return candidate
 
 
@@ -134,3 +137,41 @@ def _explained(error: Exception, folder: str, explain: Explain, plan: RunPlan) -
     if local_path(folder) in causes(error)[-1]:
         return StagingFailed(dataset=plan.dataset, reason=reason(error))
     return explain(error)
+
+
+# Sealing the candidate: every file on disk and named by its content, before anyone decides.
+
+
+def seal(
+    candidate: Candidate, plan: RunPlan | CompactionPlan, storage: Storage
+) -> Future[Candidate]:
+    """The candidate with its hashes, once all of it is on disk; works in the background."""
+    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seal")
+    try:
+        return pool.submit(_seal, candidate, plan, storage)
+    finally:
+        pool.shutdown(wait=False)
+
+
+def _seal(candidate: Candidate, plan: RunPlan | CompactionPlan, storage: Storage) -> Candidate:
+    """Hashing takes cores and syncing waits for the disk, so neither waits for the other."""
+    places = [join(plan.location, file.path) for file in candidate.files]
+    with ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="hash") as hashing:
+        hashes = hashing.map(storage.sha256, places)
+        _sync(places, plan, storage)
+        return candidate.with_hashes(list(hashes))
+
+
+def _sync(places: list[str], plan: RunPlan | CompactionPlan, storage: Storage) -> None:
+    """Every file, and every folder from the table's root down that names one."""
+    folders = {plan.staging.strip("/")}
+    for place in places:
+        storage.make_durable(place)
+        folders.add(place.removeprefix(plan.location.rstrip("/") + "/").rpartition("/")[0])
+    above = {
+        "/".join(parts[:depth])
+        for parts in (folder.split("/") for folder in folders)
+        for depth in range(len(parts) + 1)
+    }
+    for folder in sorted(above, reverse=True):
+        storage.make_durable(join(plan.location, folder) if folder else plan.location)

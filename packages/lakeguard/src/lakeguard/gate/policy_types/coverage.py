@@ -5,12 +5,23 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Literal
 
-from lakeguard.gate.cursor import Cursor
-from lakeguard.gate.literals import EXACT
-from lakeguard.gate.policy_form import FormReference, Judged, Look, PolicyForm, PolicyKind
-from lakeguard.gate.policy_tokens import expect_count, expect_one_of, expect_percent, percent_text
-from lakeguard.gate.wording import counted
-from lakeguard_sdk.words import PolicyType
+from lakeguard.gate.evaluation.messages import counted
+from lakeguard.gate.grammar.cursor import Cursor
+from lakeguard.gate.grammar.literals import EXACT
+from lakeguard.gate.policy_types.policy_form import (
+    FormReference,
+    Judged,
+    Look,
+    PolicyForm,
+    PolicyKind,
+)
+from lakeguard.gate.policy_types.policy_tokens import (
+    expect_count,
+    expect_one_of,
+    expect_percent,
+    percent_text,
+)
+from lakeguard_sdk.core.enums import PolicyType
 
 
 class RulesAtLeast(PolicyForm):

@@ -6,12 +6,18 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
-from lakeguard.gate.cursor import Cursor
-from lakeguard.gate.policy_form import FormReference, Judged, Look, PolicyForm, PolicyKind
-from lakeguard.gate.policy_tokens import expect_one_of
-from lakeguard.gate.tokens import Token
-from lakeguard.gate.wording import moment_words
-from lakeguard_sdk.words import PolicyType
+from lakeguard.gate.evaluation.messages import moment_words
+from lakeguard.gate.grammar.cursor import Cursor
+from lakeguard.gate.grammar.tokens import Token
+from lakeguard.gate.policy_types.policy_form import (
+    FormReference,
+    Judged,
+    Look,
+    PolicyForm,
+    PolicyKind,
+)
+from lakeguard.gate.policy_types.policy_tokens import expect_one_of
+from lakeguard_sdk.core.enums import PolicyType
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-from lakeguard.gate.cursor import Cursor
-from lakeguard.gate.grammar_error import nearest
-from lakeguard.gate.policy_form import FormReference, Judged, Look, PolicyForm, PolicyKind
-from lakeguard.gate.policy_tokens import expect_list, expect_one_of
-from lakeguard_sdk.words import Layer, PolicyType
+from lakeguard.gate.grammar.cursor import Cursor
+from lakeguard.gate.grammar.grammar_error import nearest
+from lakeguard.gate.policy_types.policy_form import (
+    FormReference,
+    Judged,
+    Look,
+    PolicyForm,
+    PolicyKind,
+)
+from lakeguard.gate.policy_types.policy_tokens import expect_list, expect_one_of
+from lakeguard_sdk.core.enums import Layer, PolicyType
 
 
 class Parents(PolicyForm):

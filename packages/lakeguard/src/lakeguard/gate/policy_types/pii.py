@@ -7,21 +7,33 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import ClassVar, Literal
 
-from lakeguard.gate.cursor import Cursor
-from lakeguard.gate.grammar_error import nearest
-from lakeguard.gate.policy_form import FormReference, Judged, Look, Needs, PolicyForm, PolicyKind
-from lakeguard.gate.policy_tokens import (
+from lakeguard.gate.grammar.cursor import Cursor
+from lakeguard.gate.grammar.grammar_error import nearest
+from lakeguard.gate.policy_types.policy_form import (
+    FormReference,
+    Judged,
+    Look,
+    Needs,
+    PolicyForm,
+    PolicyKind,
+)
+from lakeguard.gate.policy_types.policy_tokens import (
     expect_list,
     expect_one_of,
     expect_pattern,
     list_text,
     quoted,
 )
-from lakeguard_sdk.expression import ColumnRef, Matches
-from lakeguard_sdk.load import KEY_HASH, ROW_HASH
-from lakeguard_sdk.measure import CountIf, Measure, SampleMatches, measure_key
-from lakeguard_sdk.schema import TableSchema, field_names, leaf_types
-from lakeguard_sdk.words import PolicyType
+from lakeguard_sdk.core.enums import PolicyType
+from lakeguard_sdk.expressions.conditions import ColumnRef, Matches
+from lakeguard_sdk.expressions.measures import (
+    CountIf,
+    Measure,
+    SampleMatches,
+    measure_key,
+)
+from lakeguard_sdk.model.load import KEY_HASH, ROW_HASH
+from lakeguard_sdk.types.schema import TableSchema, field_names, leaf_types
 
 _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import ClassVar, Literal
 
-from lakeguard.gate.case import Quarantined
-from lakeguard.gate.cursor import Cursor
-from lakeguard.gate.durations import duration_words
-from lakeguard.gate.literals import EXACT
-from lakeguard.gate.policy_form import (
+from lakeguard.gate.evaluation.case import Quarantined
+from lakeguard.gate.evaluation.messages import counted
+from lakeguard.gate.grammar.cursor import Cursor
+from lakeguard.gate.grammar.literals import EXACT, duration_words
+from lakeguard.gate.policy_types.policy_form import (
     FormReference,
     Judged,
     Look,
@@ -18,7 +18,7 @@ from lakeguard.gate.policy_form import (
     PolicyKind,
     Unjudged,
 )
-from lakeguard.gate.policy_tokens import (
+from lakeguard.gate.policy_types.policy_tokens import (
     Span,
     expect_any_span,
     expect_count,
@@ -26,9 +26,8 @@ from lakeguard.gate.policy_tokens import (
     expect_percent,
     percent_text,
 )
-from lakeguard.gate.wording import counted
-from lakeguard_sdk.evidence import Evidence
-from lakeguard_sdk.words import PolicyType
+from lakeguard_sdk.core.enums import PolicyType
+from lakeguard_sdk.model.evidence import Evidence
 
 _NO_NEW_ROWS = Judged(None, "the run brings no new rows")
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from lakeguard.gate.cursor import Cursor
-from lakeguard.gate.grammar_error import nearest
-from lakeguard.gate.policy_form import FormReference, Judged, Look, Needs, PolicyForm, PolicyKind
-from lakeguard.gate.policy_tokens import expect_one_of
-from lakeguard.gate.schema_guarantees import breaches
-from lakeguard.gate.schema_wording import change_text
-from lakeguard_sdk.words import PolicyType
+from lakeguard.gate.grammar.cursor import Cursor
+from lakeguard.gate.grammar.grammar_error import nearest
+from lakeguard.gate.policy_types.policy_form import (
+    FormReference,
+    Judged,
+    Look,
+    Needs,
+    PolicyForm,
+    PolicyKind,
+)
+from lakeguard.gate.policy_types.policy_tokens import expect_one_of
+from lakeguard.gate.schema.messages import change_text
+from lakeguard.gate.schema.profiles import breaches
+from lakeguard_sdk.core.enums import PolicyType
 
 SCHEMA_MODES = ("STRICT", "ADDITIVE", "BACKWARD", "FORWARD", "FULL")
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 from datetime import UTC, datetime, time, timedelta
 from typing import ClassVar, Literal
 
-from lakeguard.gate.cursor import Cursor
-from lakeguard.gate.durations import duration_words
-from lakeguard.gate.policy_form import FormReference, Judged, Look, Needs, PolicyForm, PolicyKind
-from lakeguard.gate.policy_tokens import Span, expect_one_of, expect_span
-from lakeguard.gate.wording import moment_words
-from lakeguard_sdk.words import PolicyType
+from lakeguard.gate.evaluation.messages import moment_words
+from lakeguard.gate.grammar.cursor import Cursor
+from lakeguard.gate.grammar.literals import duration_words
+from lakeguard.gate.policy_types.policy_form import (
+    FormReference,
+    Judged,
+    Look,
+    Needs,
+    PolicyForm,
+    PolicyKind,
+)
+from lakeguard.gate.policy_types.policy_tokens import Span, expect_one_of, expect_span
+from lakeguard_sdk.core.enums import PolicyType
 
 
 class Freshness(PolicyForm):

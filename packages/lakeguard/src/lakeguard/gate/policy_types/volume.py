@@ -5,10 +5,18 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import ClassVar, Literal
 
-from lakeguard.gate.cursor import Cursor
-from lakeguard.gate.literals import EXACT
-from lakeguard.gate.policy_form import FormReference, Judged, Look, Needs, PolicyForm, PolicyKind
-from lakeguard.gate.policy_tokens import (
+from lakeguard.gate.evaluation.messages import counted
+from lakeguard.gate.grammar.cursor import Cursor
+from lakeguard.gate.grammar.literals import EXACT
+from lakeguard.gate.policy_types.policy_form import (
+    FormReference,
+    Judged,
+    Look,
+    Needs,
+    PolicyForm,
+    PolicyKind,
+)
+from lakeguard.gate.policy_types.policy_tokens import (
     Size,
     expect_count,
     expect_one_of,
@@ -16,8 +24,7 @@ from lakeguard.gate.policy_tokens import (
     expect_size,
     percent_text,
 )
-from lakeguard.gate.wording import counted
-from lakeguard_sdk.words import PolicyType
+from lakeguard_sdk.core.enums import PolicyType
 
 
 class RowsAtMost(PolicyForm):

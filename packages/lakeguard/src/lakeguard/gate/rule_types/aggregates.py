@@ -5,11 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import ClassVar
 
-from lakeguard.gate.judgement import Bounds, GroupsJudged, Scalar, ValueJudged, ask
-from lakeguard.gate.literals import Number
-from lakeguard.gate.reading import ReadRule
-from lakeguard.gate.resolution import Resolver
-from lakeguard.gate.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.grammar.literals import Number
+from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.value_limits import (
     NUMBERS,
     PAST,
@@ -19,9 +17,23 @@ from lakeguard.gate.rule_types.value_limits import (
     past_of,
     refuse_past,
 )
-from lakeguard_sdk.measure import Aggregate, AggregateFunction, RowCount
-from lakeguard_sdk.schema import FLOATS, INTEGERS, TIMES, decimal_size, is_numeric
-from lakeguard_sdk.words import Scope
+from lakeguard.gate.typecheck.checks import (
+    Bounds,
+    GroupsJudged,
+    Scalar,
+    ValueJudged,
+    ask,
+)
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.measures import Aggregate, AggregateFunction, RowCount
+from lakeguard_sdk.types.schema import (
+    FLOATS,
+    INTEGERS,
+    TIMES,
+    decimal_size,
+    is_numeric,
+)
 
 _NO_VALUES = "NULLs are left out; with no value at all the rule fails. A NaN makes the value NaN, "
 

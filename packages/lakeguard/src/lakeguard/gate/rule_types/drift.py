@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from lakeguard.gate.judgement import REACH, GrowthJudged, SpreadJudged, ask
-from lakeguard.gate.literals import Number
-from lakeguard.gate.reading import ReadRule
-from lakeguard.gate.resolution import Resolver
-from lakeguard.gate.rule import Percent
-from lakeguard.gate.rule_type import ParameterSpec, RuleType
-from lakeguard_sdk.expression import IsNull
-from lakeguard_sdk.measure import CountIf, Distribution, RowCount
-from lakeguard_sdk.words import Scope
+from decimal import Decimal
+
+from lakeguard.gate.grammar.literals import Number, number_text
+from lakeguard.gate.grammar.rule import Percent, ReadRule
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.rule_types.value_limits import NUMBERS, by_groups, check_limits, past_of
+from lakeguard.gate.typecheck.checks import (
+    REACH,
+    Bounds,
+    DriftJudged,
+    GroupsJudged,
+    GrowthJudged,
+    SpreadJudged,
+    ValueJudged,
+    ask,
+)
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.conditions import IsNull
+from lakeguard_sdk.expressions.measures import (
+    CountIf,
+    DistinctValues,
+    Distribution,
+    Quantile,
+    RowCount,
+)
+from lakeguard_sdk.types.schema import is_numeric
 
 
 class Stability(RuleType):
@@ -88,3 +106,97 @@ def _refuse_thresholds(read: ReadRule) -> None:
     for clause in ("warn_if", "fail_if"):
         if getattr(read.rule, clause) is not None:
             raise read.error(clause, f"{read.rule.rule_type} is held against max=")
+
+
+# ``set_drift(column, new=0, gone=0)``
+
+_MOST = 1000
+
+
+class SetDrift(RuleType):
+    name = "set_drift"
+    summary = (
+        "Against the last published version the column has at most so many values that are new,"
+        " and lost at most so many. Values are compared by their digests: none of them is"
+        " recorded, but the digests are, and have no salt: who can guess a value can find it, so do"
+        " not ask this of a column that carries a tag. The first version passes; with more"
+        " different values than `most` the rule cannot be judged, and blocks."
+    )
+    example = "set_drift(carrier, new=2, gone=0)"
+    nulls = "NULL is no value. NaN equals NaN."
+    takes = "any but binary and nested"
+    parameters = (
+        ParameterSpec("new", "whole", "how many values may be new"),
+        ParameterSpec("gone", "whole", "how many values may be gone"),
+        ParameterSpec("most", "whole", f"how many values there may be; {_MOST} if not given"),
+    )
+    judges = "value"
+    scopes = (Scope.TABLE, Scope.BATCH)
+
+    def check(self, read: ReadRule) -> None:
+        rule = read.rule
+        if rule.parameter("new") is None and rule.parameter("gone") is None:
+            raise read.error("type", "set_drift needs new, gone or both")
+        for clause in ("warn_if", "fail_if"):
+            if getattr(rule, clause) is not None:
+                raise read.error(clause, "set_drift is held against new= and gone=")
+        if not 1 <= (_whole(read, "most") or 1) <= _MOST:
+            raise read.error("parameter most", f"at most {_MOST:,} values are compared")
+
+    def compile(self, read: ReadRule, columns: Resolver) -> DriftJudged:
+        column = columns.column()
+        columns.column_of("a column with values to list", column.type != "binary")
+        measure = DistinctValues(
+            column=column,
+            most=_whole(read, "most") or _MOST,
+            scope=read.rule.scope or Scope.TABLE,
+            where=columns.where,
+        )
+        return DriftJudged(column.name, ask(measure), _whole(read, "new"), _whole(read, "gone"))
+
+
+def _whole(read: ReadRule, name: str) -> int | None:
+    number = read.rule.parameter(name)
+    return int(number.value) if isinstance(number, Number) else None
+
+
+# ``quantile(column, q=0.95)``
+
+
+class QuantileValue(RuleType):
+    name = "quantile"
+    summary = (
+        "The value below which a share `q` of the values lies is between the bounds. Between two"
+        " values it lies where the share does; numbers are taken as doubles."
+    )
+    example = "quantile(dep_delay, q=0.95, max=120)"
+    nulls = (
+        "NULLs are left out; with no value at all the rule fails. NaN and infinities make the"
+        " value NaN, which fails."
+    )
+    takes = "numbers"
+    parameters = (
+        ParameterSpec("q", "share", "the share below it; 0.5 is the median", required=True),
+        *NUMBERS,
+    )
+    judges = "value"
+    groups = True
+
+    def check(self, read: ReadRule) -> None:
+        check_limits(read)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> ValueJudged | GroupsJudged:
+        column = columns.column()
+        columns.column_of("numbers", is_numeric(column.type))
+        q = _number(read, "q") or Decimal(0)
+        bounds = Bounds("double", _number(read, "min"), _number(read, "max"), summed=True)
+        measure = Quantile(q=format(q.normalize(), "f"), column=column, where=columns.where)
+        subject = f"{number_text(q)} quantile of {column.name}"
+        if read.rule.by:
+            return by_groups(subject, measure, bounds, columns)
+        return ValueJudged(subject, ask(measure), bounds, past_of(read.rule))
+
+
+def _number(read: ReadRule, name: str) -> Decimal | None:
+    bound = read.rule.parameter(name)
+    return bound.value if isinstance(bound, Number) else None

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from lakeguard.gate.durations import duration
-from lakeguard.gate.judgement import AgeJudged, ask
-from lakeguard.gate.literals import Text
-from lakeguard.gate.reading import ReadRule
-from lakeguard.gate.resolution import Resolver
-from lakeguard.gate.rule_type import ParameterSpec, RuleType
-from lakeguard_sdk.measure import Aggregate, AggregateFunction
-from lakeguard_sdk.schema import TIMES
+from lakeguard.gate.grammar.literals import Text, duration
+from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.typecheck.checks import AgeJudged, ask
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard_sdk.expressions.measures import Aggregate, AggregateFunction
+from lakeguard_sdk.types.schema import TIMES
 
 
 class AgeRule(RuleType):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from lakeguard.gate.judgement import RowsJudged
-from lakeguard.gate.literals import Text
-from lakeguard.gate.pattern import check_pattern
-from lakeguard.gate.pattern_error import PatternError
-from lakeguard.gate.reading import ReadRule
-from lakeguard.gate.resolution import Resolver
-from lakeguard.gate.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.rule_types.failing_rows import failing_rows
-from lakeguard_sdk.expression import Condition, InSet, Matches, Not
+from lakeguard.gate.grammar.literals import Text
+from lakeguard.gate.grammar.pattern import check_pattern
+from lakeguard.gate.grammar.pattern_shape import PatternError
+from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.rule_types.nulls import failing_rows
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.typecheck.checks import RowsJudged
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard_sdk.expressions.conditions import (
+    Condition,
+    InSet,
+    Matches,
+    Not,
+)
 
 
 class MemberOfSet(RuleType):

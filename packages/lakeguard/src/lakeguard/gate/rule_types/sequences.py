@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import ClassVar
 
-from lakeguard.gate.comparability import comparable
-from lakeguard.gate.durations import duration
-from lakeguard.gate.judgement import RowsJudged, ask
-from lakeguard.gate.literals import Flag, Number, Text
-from lakeguard.gate.reading import ReadRule
-from lakeguard.gate.resolution import Resolver
-from lakeguard.gate.rule_type import ParameterSpec, RuleType
-from lakeguard_sdk.measure import (
+from lakeguard.gate.grammar.literals import Flag, Number, Text, duration
+from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.typecheck.checks import RowsJudged, ask
+from lakeguard.gate.typecheck.comparability import comparable
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.measures import (
     AnyMeasure,
     IntervalFault,
     IntervalFaults,
@@ -20,8 +20,7 @@ from lakeguard_sdk.measure import (
     RowCount,
     SequenceGaps,
 )
-from lakeguard_sdk.schema import INTEGERS, TIMES
-from lakeguard_sdk.words import Scope
+from lakeguard_sdk.types.schema import INTEGERS, TIMES
 
 _DAY = timedelta(days=1)
 

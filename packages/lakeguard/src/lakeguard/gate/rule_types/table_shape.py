@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from lakeguard.gate.judgement import Bounds, FilesJudged, Settled
-from lakeguard.gate.literals import Number, Text
-from lakeguard.gate.reading import ReadRule
-from lakeguard.gate.resolution import Resolver
-from lakeguard.gate.rule import Listed
-from lakeguard.gate.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.grammar.literals import Number, Text
+from lakeguard.gate.grammar.rule import Listed, ReadRule
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.value_range import check_bounds
-from lakeguard_sdk.schema import normal_type
+from lakeguard.gate.typecheck.checks import Bounds, FilesJudged, Settled
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard_sdk.types.schema import normal_type
 
 
 class ShapeRule(RuleType):

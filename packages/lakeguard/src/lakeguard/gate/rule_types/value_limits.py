@@ -6,16 +6,28 @@ from datetime import datetime
 from decimal import Decimal
 from typing import get_args
 
-from lakeguard.gate.judgement import BandKind, Bounds, GroupsJudged, Past, Scalar, ask
-from lakeguard.gate.literals import Number, Text, number_text
-from lakeguard.gate.reading import ReadRule
-from lakeguard.gate.resolution import Resolver
-from lakeguard.gate.rule import Percent, Rule
-from lakeguard.gate.rule_type import ParameterSpec
-from lakeguard.gate.scalars import at_evidence_precision
-from lakeguard_sdk.canonical import format_instant
-from lakeguard_sdk.measure import Aggregate, GroupBreach, GroupPart, Quantile, RowCount
-from lakeguard_sdk.schema import FLOATS
+from lakeguard.gate.grammar.literals import Number, Text, number_text
+from lakeguard.gate.grammar.rule import Percent, ReadRule, Rule
+from lakeguard.gate.rule_types.rule_type import ParameterSpec
+from lakeguard.gate.typecheck.checks import (
+    BandKind,
+    Bounds,
+    GroupsJudged,
+    Past,
+    Scalar,
+    ask,
+)
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard.gate.typecheck.scalars import at_evidence_precision
+from lakeguard_sdk.core.canonical_json import format_instant
+from lakeguard_sdk.expressions.measures import (
+    Aggregate,
+    GroupBreach,
+    GroupPart,
+    Quantile,
+    RowCount,
+)
+from lakeguard_sdk.types.schema import FLOATS
 
 PAST = (
     ParameterSpec(

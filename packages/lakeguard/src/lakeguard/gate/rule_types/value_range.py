@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from lakeguard.gate.judgement import RowsJudged, ask
-from lakeguard.gate.literals import Number
-from lakeguard.gate.reading import ReadRule
-from lakeguard.gate.resolution import Resolver
-from lakeguard.gate.rule_type import ParameterSpec, RuleType
-from lakeguard_sdk.expression import (
+from lakeguard.gate.grammar.literals import Number
+from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.rule_types.nulls import failing_rows
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.typecheck.checks import RowsJudged, ask
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard_sdk.expressions.conditions import (
+    And,
     Compare,
     Comparison,
     Condition,
@@ -19,8 +21,13 @@ from lakeguard_sdk.expression import (
     Scalar,
     Value,
 )
-from lakeguard_sdk.measure import Aggregate, AggregateFunction, CountIf, RowCount
-from lakeguard_sdk.schema import FLOATS, TIMES, is_numeric
+from lakeguard_sdk.expressions.measures import (
+    Aggregate,
+    AggregateFunction,
+    CountIf,
+    RowCount,
+)
+from lakeguard_sdk.types.schema import FLOATS, TIMES, is_numeric
 
 
 def check_bounds(read: ReadRule) -> None:
@@ -109,3 +116,33 @@ class TextLength(RuleType):
             failed=ask(CountIf(condition=failing, where=columns.where)),
             scope=ask(RowCount(where=columns.where)),
         )
+
+
+# ``not_range(column, min=, max=)``
+
+
+class OutsideRange(RuleType):
+    name = "not_range"
+    summary = "No value lies between the bounds; both bounds belong to what fails."
+    example = "not_range(seat, min=13, max=13)"
+    nulls = "NULL passes. NaN passes: it lies between no bounds."
+    takes = "numbers, dates, timestamps"
+    parameters = (
+        ParameterSpec("min", "bound", "the least value that fails", required=True),
+        ParameterSpec("max", "bound", "the greatest value that fails", required=True),
+    )
+
+    def check(self, read: ReadRule) -> None:
+        check_bounds(read)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        column = columns.column()
+        accepted = is_numeric(column.type) or column.type in TIMES
+        columns.column_of("numbers, dates or timestamps", accepted)
+        low, high, _ = columns.bounds(column.type)
+        inside: list[Condition] = []
+        if low is not None:
+            inside.append(Compare(op=Comparison.GE, left=column, right=low))
+        if high is not None:
+            inside.append(Compare(op=Comparison.LE, left=column, right=high))
+        return failing_rows(And(items=tuple(inside)), columns.where)

@@ -11,10 +11,11 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from lakeguard.registry.findings import Findings
-from lakeguard.registry.rows.naming import clean_word, is_word
 from lakeguard.registry.rows.row import Cite, Now, Row
-from lakeguard.registry.rows.wording import shown
+from lakeguard.registry.rows.texts import clean_word, is_word, shown
+from lakeguard.registry.text.characters import flag_of
+from lakeguard.registry.text.problems import Findings
+from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import (
     BadWord,
     DefinitionError,
@@ -23,25 +24,14 @@ from lakeguard_sdk.errors import (
     SecretValue,
     WrongValue,
 )
-from lakeguard_sdk.secret_values import (
+from lakeguard_sdk.security.secret_values import (
     address_holds_secret,
     is_reference,
     is_sensitive_key,
     looks_secret,
 )
-from lakeguard_sdk.spelling import did_you_mean
 
 Choice = TypeVar("Choice", bound=StrEnum)
-
-_FLAGS = {
-    **dict.fromkeys(("true", "t", "1", "y", "yes", "enabled", "active"), True),
-    **dict.fromkeys(("false", "f", "0", "n", "no", "disabled", "inactive"), False),
-}
-
-
-def flag_of(text: str) -> bool | None:
-    """What a word for on or off means, in any case."""
-    return _FLAGS.get(text.strip().lower())
 
 
 class Cells:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from lakeguard.registry.rows.cells import Cells, flag_of
+from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.row import Row
-from lakeguard.registry.rows.wording import shown
+from lakeguard.registry.rows.texts import shown
 from lakeguard.registry.rows.worksheet import Worksheet
+from lakeguard.registry.text.characters import flag_of
+from lakeguard_sdk.core.enums import TargetFormat
 from lakeguard_sdk.errors import DuplicateDefinition
-from lakeguard_sdk.words import TargetFormat
 
 ACTIVE_CONFIG = "status#ActiveConfig"
 """The setting that switches a job on and off."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from lakeguard.registry.rows.cells import Cells
-from lakeguard.registry.rows.naming import clean_word
-from lakeguard.registry.rows.wording import shown
+from lakeguard.registry.rows.texts import clean_word, shown
 from lakeguard.registry.rows.worksheet import Worksheet
+from lakeguard_sdk.core.enums import Layer
 from lakeguard_sdk.errors import BadWord
-from lakeguard_sdk.words import Layer
 
 _LAYERS = tuple(layer.value for layer in Layer)
 

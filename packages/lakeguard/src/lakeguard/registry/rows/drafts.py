@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from lakeguard.registry.findings import Findings
 from lakeguard.registry.kinds import KINDS, Key
-from lakeguard.registry.nodes import Path
 from lakeguard.registry.rows.row import Cite, Row
-from lakeguard.registry.rows.wording import shown
-from lakeguard_sdk.definition import Definition, TargetDefinition
+from lakeguard.registry.rows.texts import shown
+from lakeguard.registry.text.problems import Findings
+from lakeguard.registry.text.yaml_nodes import Path
 from lakeguard_sdk.errors import MissingKey, Place, WrongValue
+from lakeguard_sdk.model.definitions import Definition, TargetDefinition
 
 _NOUNS = {kind.word: kind.noun for kind in KINDS}
 _WRITTEN: dict[Path, Path] = {

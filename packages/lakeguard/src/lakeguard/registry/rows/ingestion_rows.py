@@ -4,32 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lakeguard.gate.grammar import read_rule
-from lakeguard.gate.grammar_error import GrammarError
-from lakeguard.gate.rules import define_rule
-from lakeguard.registry.profiles import FLAGS, reaction_problem
+from lakeguard.gate.grammar.grammar_error import GrammarError
+from lakeguard.gate.rules.compile import define_rule
+from lakeguard.gate.rules.parse import read_rule
+from lakeguard.registry.files.policies import FLAGS, reaction_problem
+from lakeguard.registry.files.rules import rule_error
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.dataset_names import dataset_of, object_dataset
 from lakeguard.registry.rows.drafts import Draft
-from lakeguard.registry.rows.naming import is_own_id
 from lakeguard.registry.rows.row import Cite
 from lakeguard.registry.rows.rule_forms import entry_text
+from lakeguard.registry.rows.texts import is_own_id, shown
 from lakeguard.registry.rows.vendor_types import SYNONYMS, column_type
-from lakeguard.registry.rows.wording import shown
 from lakeguard.registry.rows.worksheet import Worksheet
-from lakeguard.registry.rules import rule_error
-from lakeguard_sdk.clean_names import clean_column
-from lakeguard_sdk.definition import CatalogueRule, RuleDefinition
-from lakeguard_sdk.errors import DuplicateDefinition, UnknownReference, UnknownType
-from lakeguard_sdk.schema import TYPE_WORDS
-from lakeguard_sdk.schema_words import ColumnOrigin
-from lakeguard_sdk.spelling import did_you_mean
-from lakeguard_sdk.words import (
+from lakeguard_sdk.core.dataset_name import clean_column
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.core.enums import (
     HashStrategy,
     LoadType,
     Severity,
     SourceFormat,
 )
+from lakeguard_sdk.errors import DuplicateDefinition, UnknownReference, UnknownType
+from lakeguard_sdk.model.definitions import CatalogueRule, RuleDefinition
+from lakeguard_sdk.model.schema_changes import ColumnOrigin
+from lakeguard_sdk.types.schema import TYPE_WORDS
 
 SYSTEM_DETAILS = (
     "secret_name", "secret_reference", "default_database", "business_owner", "technical_owner",

@@ -11,10 +11,9 @@ import json
 import re
 from decimal import Decimal
 
-from lakeguard.registry.characters import forbidden_character
-from lakeguard.registry.rows.numbers import exact_number
 from lakeguard.registry.rows.source_text import SourceText, Span
-from lakeguard.registry.rows.wording import shown
+from lakeguard.registry.rows.texts import exact_number, shown
+from lakeguard.registry.text.characters import forbidden_character
 from lakeguard_sdk.errors import DefinitionError, DuplicateKey, TooLarge, UnreadableRows
 
 MAX_DEPTH = 16

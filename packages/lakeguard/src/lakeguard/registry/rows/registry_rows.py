@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lakeguard.gate.grammar import read_rule
-from lakeguard.gate.grammar_error import GrammarError
+from lakeguard.gate.grammar.grammar_error import GrammarError
+from lakeguard.gate.grammar.unparse import column_text
 from lakeguard.gate.policies import parse_policy, policy_text
-from lakeguard.gate.rules import default_rule_id, define_rule
-from lakeguard.gate.where_tree import column_text
-from lakeguard.registry.datasets import EVERY
+from lakeguard.gate.rules.compile import default_rule_id, define_rule
+from lakeguard.gate.rules.parse import read_rule
+from lakeguard.registry.files.datasets import EVERY
+from lakeguard.registry.files.rules import RULE_ID, grammar_hint, rule_error
 from lakeguard.registry.rows.cells import Cells
-from lakeguard.registry.rows.code_columns import say_build
 from lakeguard.registry.rows.dataset_names import dataset_of, written_dataset
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.ingestion_rows import (
@@ -21,14 +21,18 @@ from lakeguard.registry.rows.ingestion_rows import (
     say_profile,
     say_target,
 )
-from lakeguard.registry.rows.load_settings import say_load_settings
-from lakeguard.registry.rows.naming import is_word
+from lakeguard.registry.rows.load_settings import say_build, say_load_settings
 from lakeguard.registry.rows.rule_forms import expression_text, type_name
+from lakeguard.registry.rows.texts import is_word, shown
 from lakeguard.registry.rows.vendor_types import column_type
-from lakeguard.registry.rows.wording import shown
 from lakeguard.registry.rows.worksheet import Worksheet
-from lakeguard.registry.rules import RULE_ID, grammar_hint, rule_error
-from lakeguard_sdk.definition import PROFILE_EVERY, RuleDefinition
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.core.enums import (
+    Enforcement,
+    Layer,
+    PolicyType,
+    Severity,
+)
 from lakeguard_sdk.errors import (
     DuplicateDefinition,
     PolicySyntax,
@@ -36,9 +40,8 @@ from lakeguard_sdk.errors import (
     UnknownType,
     WrongValue,
 )
-from lakeguard_sdk.schema_words import ColumnOrigin
-from lakeguard_sdk.spelling import did_you_mean
-from lakeguard_sdk.words import Enforcement, Layer, PolicyType, Severity
+from lakeguard_sdk.model.definitions import PROFILE_EVERY, RuleDefinition
+from lakeguard_sdk.model.schema_changes import ColumnOrigin
 
 COLUMN_KEYS = ("name", "type", "tags", "description", "nullable", "origin", "widened_from")
 """Of an item of ``dataset_registry.columns``."""

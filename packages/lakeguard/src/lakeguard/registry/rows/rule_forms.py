@@ -12,12 +12,17 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from lakeguard.gate.grammar_error import GrammarError, Span, nearest
-from lakeguard.gate.literals import Flag, Number, Text, literal_text
-from lakeguard.gate.rule_types.catalogue import RULE_TYPES
-from lakeguard.gate.where_tree import column_text
+from lakeguard.gate.grammar.grammar_error import GrammarError, Span, nearest
+from lakeguard.gate.grammar.literals import (
+    Flag,
+    Number,
+    Text,
+    literal_text,
+)
+from lakeguard.gate.grammar.unparse import column_text
+from lakeguard.gate.rule_types.catalog import RULE_TYPES
 from lakeguard.registry.macros import Expanded, Macros
-from lakeguard_sdk.definition import CatalogueRule
+from lakeguard_sdk.model.definitions import CatalogueRule
 
 TYPE_NAMES = {
     "valid_values": "in_set",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
+from lakeguard.registry.files.source_options import OPTIONS
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.control_rows import AS_DETAIL, AS_SECRET, setting_of
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.worksheet import Worksheet
-from lakeguard.registry.source_options import OPTIONS
-from lakeguard_sdk.definition import SourceDefinition
-from lakeguard_sdk.words import Malformed, SourceFormat
+from lakeguard_sdk.core.enums import Malformed, SourceFormat
+from lakeguard_sdk.model.definitions import SourceDefinition
 
 SOURCE_FIELDS = ("format", "path", "url", "header", "malformed", "landing")
 _VALUE = "detail_value"

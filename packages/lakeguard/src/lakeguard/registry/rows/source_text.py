@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
-from lakeguard.registry.characters import forbidden_character
+from lakeguard.registry.text.characters import forbidden_character
 from lakeguard_sdk.errors import Place, TooLarge, UnreadableRows
 
 MAX_BYTES = 64 * 1024 * 1024

@@ -12,7 +12,7 @@ from lakeguard.registry.rows.row import Row, Value
 from lakeguard.registry.rows.source_text import SourceText, Span
 from lakeguard.registry.rows.sql_tokens import Kind, Token, Tokens
 from lakeguard.registry.rows.sql_values import read_value
-from lakeguard.registry.rows.wording import counted
+from lakeguard.registry.rows.texts import counted
 from lakeguard_sdk.errors import (
     BadColumns,
     DefinitionError,

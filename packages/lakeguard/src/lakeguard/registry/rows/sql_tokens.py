@@ -17,7 +17,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from lakeguard.registry.rows.source_text import SourceText, Span
-from lakeguard.registry.rows.wording import shown
+from lakeguard.registry.rows.texts import shown
 from lakeguard_sdk.errors import RefusedStatement
 
 

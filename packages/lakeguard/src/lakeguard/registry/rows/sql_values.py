@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lakeguard.registry.rows.numbers import exact_number
 from lakeguard.registry.rows.row import NOW, Value
 from lakeguard.registry.rows.source_text import Span
 from lakeguard.registry.rows.sql_tokens import Kind, Token, Tokens
+from lakeguard.registry.rows.texts import exact_number
 from lakeguard_sdk.errors import RefusedValue, TooLarge
 
 _CONSTANTS: dict[str, bool | None] = {"TRUE": True, "FALSE": False, "NULL": None}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lakeguard.registry.findings import Findings
 from lakeguard.registry.rows.row import Row
-from lakeguard.registry.rows.wording import shown
-from lakeguard.state.tables import metadata
-from lakeguard.state.view_metadata import view_metadata
+from lakeguard.registry.rows.texts import shown
+from lakeguard.registry.text.problems import Findings
+from lakeguard.state.schema import metadata
+from lakeguard.state.views.view_metadata import view_metadata
+from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import LoadedFact, UnknownKey, UnknownReference
-from lakeguard_sdk.spelling import did_you_mean
 
 TABLES: dict[str, tuple[str, ...]] = {
     "dataset_registry": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lakeguard_sdk.schema import normal_type
+from lakeguard_sdk.types.schema import normal_type
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "string": (

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.database import DatabaseTable
-from lakeguard_sdk.delivered import Delivery
-from lakeguard_sdk.faultpoints import reached
-from lakeguard_sdk.load import KEY_HASH, VALID_FROM, Load
+from psycopg import sql
+
+from lakeguard_sdk.core.enums import HashStrategy, LoadType
+from lakeguard_sdk.model.delivery import ASK, MAY_ASK, DatabaseTable, Delivery, role_mark
+from lakeguard_sdk.model.load import KEY_HASH, VALID_FROM, Load
+from lakeguard_sdk.model.read_models import ResolvedDataset, RunRow, VersionRow
 from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.reading import ResolvedDataset, RunRow, VersionRow
-from lakeguard_sdk.schema import TableSchema
-from lakeguard_sdk.words import HashStrategy, LoadType
-from openlaketx.deliver.postgresql.apart import require_apart
-from openlaketx.deliver.postgresql.connecting import Connection, connected, hold, wait_shortly
+from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.deliver.postgresql.connection import (
+    Connection,
+    connected,
+    hold,
+    wait_shortly,
+)
 from openlaketx.deliver.postgresql.marker import (
     Delivered,
     create_markers,
     read_marker,
     write_marker,
 )
-from openlaketx.deliver.postgresql.merging import show_staged
-from openlaketx.deliver.postgresql.staging import stage_rows
-from openlaketx.deliver.postgresql.table import columns_of, fitting_columns, give_columns
-from openlaketx.deliver.published import published, version_of
+from openlaketx.deliver.postgresql.stage import STAGING, stage_rows
+from openlaketx.deliver.postgresql.table import (
+    columns_of,
+    fitting_columns,
+    give_columns,
+    identifier,
+)
+from openlaketx.deliver.published_version import failed, published, version_of
 
 
 def deliver_to_postgresql(delivery: Delivery, reader: Reader) -> Delivered | None:
@@ -35,7 +44,7 @@ def deliver_to_postgresql(delivery: Delivery, reader: Reader) -> Delivered | Non
         return None
     table = delivery.table
     with connected(table, first) as connection:
-        require_apart(connection, table, first)
+        _require_apart(connection, table, first)
         create_markers(connection, table)
         with connection.transaction():
             made = _deliver(connection, delivery, reader)
@@ -59,7 +68,7 @@ def _deliver(connection: Connection, delivery: Delivery, reader: Reader) -> Deli
     reached("deliver.staged")
     wait_shortly(connection)
     give_columns(connection, table, shown, columns)
-    show_staged(connection, table, tuple(columns), key)
+    _show_staged(connection, table, tuple(columns), key)
     made = _delivered(table, shown, version, run, rows)
     write_marker(connection, table, made)
     reached("deliver.marked")
@@ -94,3 +103,118 @@ def row_key(load: Load, schema: TableSchema) -> tuple[str, ...]:
     if key and load.type is LoadType.SCD2:
         key = (*key, VALID_FROM)
     return key if set(key) <= set(schema.names) else ()
+
+
+# The database is asked whether it is one to deliver to: where a State is, nothing is written.
+
+_OF_A_STATE = ["dataset_pointers", "outbox", "plane_identity"]
+"""Tables that every State has; who they belong to makes no difference."""
+_STATES = (
+    "SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE c.relname = ANY(%s) AND c.relkind IN ('r', 'p')"
+    " GROUP BY n.nspname HAVING count(*) = %s ORDER BY n.nspname LIMIT 1"
+)
+
+
+def _require_apart(connection: Connection, table: DatabaseTable, shown: ResolvedDataset) -> None:
+    """Refused, by whichever address it was reached, where the database holds a State; and where
+    the role is the one that keeps this control plane's State, though in another database."""
+    held = connection.execute(_STATES, [_OF_A_STATE, len(_OF_A_STATE)]).fetchone()
+    if held is not None:
+        raise failed(
+            shown,
+            f"the database holds a State, in schema {held[0]}: give the target a database of its"
+            " own",
+        )
+    if table.apart_from and _writer(connection) == table.apart_from:
+        raise failed(
+            shown, "its role is the one that keeps the State: give the target a role of its own"
+        )
+
+
+def _writer(connection: Connection) -> str:
+    """Empty where the server does not say."""
+    asked = connection.execute(MAY_ASK).fetchone()
+    if asked is None or not asked[0]:
+        return ""
+    found = connection.execute(ASK).fetchone()
+    return "" if found is None else role_mark(found[0], found[1])
+
+
+# From what the table shows to what is staged: only rows that differ are touched.
+
+_KEY = (
+    "SELECT a.attname FROM pg_index i CROSS JOIN unnest(i.indkey) WITH ORDINALITY k(number, place)"
+    " JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number"
+    " WHERE i.indexrelid = to_regclass(%s) AND i.indrelid = to_regclass(%s)"
+    " AND i.indisunique AND i.indisvalid AND i.indpred IS NULL ORDER BY k.place"
+)
+_WRITERS_WAIT = sql.SQL("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE")
+_DELETE = sql.SQL(
+    "DELETE FROM {table} AS t WHERE NOT EXISTS (SELECT FROM {staging} AS s WHERE {same_key})"
+)
+_UPDATE = sql.SQL(
+    "UPDATE {table} AS t SET ({names}) = ROW ({staged}) FROM {staging} AS s"
+    " WHERE {same_key} AND CAST(ROW ({live}) AS record)"
+    " OPERATOR(pg_catalog.*<>) CAST(ROW ({staged}) AS record)"
+)
+_INSERT = sql.SQL(
+    "INSERT INTO {table} ({names}) SELECT {staged} FROM {staging} AS s"
+    " WHERE NOT EXISTS (SELECT FROM {table} AS t WHERE {same_key})"
+)
+_DROP_KEY = sql.SQL("DROP INDEX IF EXISTS {}")
+_DELETE_ALL = sql.SQL("DELETE FROM {table}")
+_INSERT_ALL = sql.SQL("INSERT INTO {table} ({names}) SELECT {staged} FROM {staging} AS s")
+_CREATE_KEY = sql.SQL("CREATE UNIQUE INDEX {} ON {} ({})")
+
+
+def _show_staged(
+    connection: Connection, table: DatabaseTable, columns: tuple[str, ...], key: tuple[str, ...]
+) -> None:
+    """The table shows the staged rows and no other once the transaction is committed.
+
+    By key where the table has it; else all rows are replaced, and the key is made. Readers see
+    the rows before until then: nothing is truncated.
+    """
+    connection.execute(_WRITERS_WAIT.format(identifier(table)))
+    words = _words(table, columns, key)
+    if key and _key_of(connection, table) == key:
+        for statement in (_DELETE, _UPDATE, _INSERT):
+            connection.execute(statement.format(**words))
+        return
+    connection.execute(_DELETE_ALL.format(**words))
+    connection.execute(_DROP_KEY.format(_key_index(table)))
+    connection.execute(_INSERT_ALL.format(**words))
+    if key:
+        name = sql.Identifier(f"key_of_{table.table_name}")
+        names = sql.SQL(", ").join(map(sql.Identifier, key))
+        connection.execute(_CREATE_KEY.format(name, identifier(table), names))
+
+
+def _words(
+    table: DatabaseTable, columns: tuple[str, ...], key: tuple[str, ...]
+) -> dict[str, sql.Composable]:
+    return {
+        "table": identifier(table),
+        "staging": STAGING,
+        "names": sql.SQL(", ").join(map(sql.Identifier, columns)),
+        "live": _of("t", columns),
+        "staged": _of("s", columns),
+        "same_key": sql.SQL(" AND ").join(
+            sql.SQL("{} = {}").format(sql.Identifier("t", name), sql.Identifier("s", name))
+            for name in key
+        ),
+    }
+
+
+def _of(relation: str, columns: tuple[str, ...]) -> sql.Composed:
+    return sql.SQL(", ").join(sql.Identifier(relation, name) for name in columns)
+
+
+def _key_index(table: DatabaseTable) -> sql.Identifier:
+    return sql.Identifier(table.schema_name, f"key_of_{table.table_name}")
+
+
+def _key_of(connection: Connection, table: DatabaseTable) -> tuple[str, ...]:
+    names = [name.as_string(connection) for name in (_key_index(table), identifier(table))]
+    return tuple(str(name) for (name,) in connection.execute(_KEY, names))

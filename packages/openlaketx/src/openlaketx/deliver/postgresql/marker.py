@@ -8,10 +8,10 @@ from __future__ import annotations
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from lakeguard_sdk.database import DatabaseTable
-from lakeguard_sdk.noun import Instant, Noun
-from lakeguard_sdk.reading import ResolvedDataset
-from openlaketx.deliver.postgresql.connecting import Connection, hold
+from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.model.delivery import DatabaseTable
+from lakeguard_sdk.model.read_models import ResolvedDataset
+from openlaketx.deliver.postgresql.connection import Connection, hold
 
 MARKERS = "lakeguard_delivered"
 

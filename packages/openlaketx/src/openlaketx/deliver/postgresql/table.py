@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import psycopg
 from psycopg import sql
 
-from lakeguard_sdk.database import DatabaseTable
-from lakeguard_sdk.reading import ResolvedDataset
-from openlaketx.deliver.failing import failed
-from openlaketx.deliver.postgresql.column_types import column_type, name_problem
-from openlaketx.deliver.postgresql.connecting import Connection
+from lakeguard_sdk.model.delivery import DatabaseTable
+from lakeguard_sdk.model.read_models import ResolvedDataset
+from lakeguard_sdk.types.schema import Column, decimal_size
+from openlaketx.deliver.postgresql.connection import Connection
 from openlaketx.deliver.postgresql.marker import Delivered
-from openlaketx.deliver.postgresql.widening import can_hold
+from openlaketx.deliver.published_version import failed
 
 _COLUMNS = (
     "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute"
@@ -51,7 +51,7 @@ def fitting_columns(
     there = columns_of(connection, table)
     if there:
         _check_owner(table, shown, known)
-    wanted = {column.name: column_type(column) for column in shown.table_schema.columns}
+    wanted = {column.name: _column_type(column) for column in shown.table_schema.columns}
     back = known is not None and shown.version < known.version
     problems = [
         *_types_that_differ(there, wanted),
@@ -63,7 +63,7 @@ def fitting_columns(
             f"{'; '.join(problems)}: drop table {table.full_name}, the next run makes it anew",
         )
     return there | {
-        name: there[name] if name in there and can_hold(there[name], kind) else kind
+        name: there[name] if name in there and _can_hold(there[name], kind) else kind
         for name, kind in wanted.items()
     }
 
@@ -116,7 +116,7 @@ def columns_sql(columns: dict[str, str]) -> sql.Composed:
 
 def _check_names(table: DatabaseTable, shown: ResolvedDataset) -> None:
     for name in (table.schema_name, f"key_of_{table.table_name}", *shown.table_schema.names):
-        problem = name_problem(name)
+        problem = _name_problem(name)
         if problem:
             raise failed(shown, problem)
 
@@ -140,7 +140,7 @@ def _types_that_differ(there: dict[str, str], wanted: dict[str, str]) -> Iterato
     """A type that becomes wider is none of them, nor one that was wider already."""
     for name in [name for name in there if name in wanted]:
         has, asked = there[name], wanted[name]
-        if not can_hold(has, asked) and not can_hold(asked, has):
+        if not _can_hold(has, asked) and not _can_hold(asked, has):
             yield f"column {name} is {has} there and {asked} in the version"
 
 
@@ -153,3 +153,71 @@ def _columns_too_many(
         found = connection.execute(query).fetchone()
         if found is not None and found[0]:
             yield f"column {name} is there and not in the version"
+
+
+# The PostgreSQL type of each column type: every value has its exact like there.
+
+LONGEST_NAME = 63
+"""Bytes: PostgreSQL cuts longer names off without a word."""
+
+_TYPES = {
+    "string": "text",
+    "boolean": "boolean",
+    "byte": "smallint",
+    "short": "smallint",
+    "integer": "integer",
+    "long": "bigint",
+    "float": "real",
+    "double": "double precision",
+    "date": "date",
+    "timestamp": "timestamp with time zone",
+    "timestamp_ntz": "timestamp without time zone",
+    "binary": "bytea",
+}
+
+
+def _column_type(column: Column) -> str:
+    """As PostgreSQL itself spells it; a column made of others is one of JSON."""
+    size = decimal_size(column.type)
+    if size is not None:
+        return f"numeric({size[0]},{size[1]})"
+    return _TYPES.get(column.type, "jsonb")
+
+
+def _name_problem(name: str) -> str | None:
+    if len(name.encode()) > LONGEST_NAME:
+        return f"{name} is longer than the {LONGEST_NAME} bytes that PostgreSQL keeps of a name"
+    return None
+
+
+# Types of PostgreSQL that hold every value of another type as it is.
+
+_WHOLE = {"smallint": 5, "integer": 10, "bigint": 19}
+"""Each with the digits of its largest value, the narrowest first."""
+_WIDER = {
+    "smallint": ("integer", "bigint", "real", "double precision"),
+    "integer": ("bigint", "double precision"),
+    "real": ("double precision",),
+    "date": ("timestamp without time zone", "timestamp with time zone"),
+}
+"""A day becomes its midnight, in UTC where a zone is asked for."""
+_NUMERIC = re.compile(r"numeric\((\d+),(\d+)\)")
+
+
+def _can_hold(wide: str, narrow: str) -> bool:
+    """Whether a column of the one type can take every value of the other; both as PostgreSQL
+    itself spells them."""
+    if wide == narrow or wide in _WIDER.get(narrow, ()):
+        return True
+    room, needed = _digits(wide), _digits(narrow)
+    if room is None or needed is None or wide in _WHOLE:
+        return False
+    return all(has >= asked for has, asked in zip(room, needed, strict=True))
+
+
+def _digits(kind: str) -> tuple[int, int] | None:
+    """Before and after the point; None for what is no exact number."""
+    if kind in _WHOLE:
+        return _WHOLE[kind], 0
+    found = _NUMERIC.fullmatch(kind)
+    return None if found is None else (int(found[1]) - int(found[2]), int(found[2]))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from alembic import op
 
-from lakeguard.state.migrating import create_tables
+from lakeguard.state.migrate import create_tables
 
 revision = "0001"
 down_revision = None

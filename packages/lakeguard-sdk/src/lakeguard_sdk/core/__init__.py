@@ -1,0 +1,1 @@
+"""Names, enums, ids and canonical JSON: what every other module builds on."""

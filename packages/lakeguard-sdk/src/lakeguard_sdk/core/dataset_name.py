@@ -1,0 +1,99 @@
+"""Identity of datasets as types: names are validated once, here, at the border."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, GetCoreSchemaHandler
+from pydantic_core import core_schema
+
+from lakeguard_sdk.core.canonical_json import format_instant
+from lakeguard_sdk.core.enums import Layer
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.errors import BadAddress, BadName
+
+_WORD = re.compile(r"[a-z][a-z0-9_]{0,127}\Z")
+
+
+def check_word(text: str) -> str:
+    """A lower snake case word of at most 128 characters, starting with a letter."""
+    if not _WORD.match(text):
+        raise BadName(name=text)
+    return text
+
+
+Word = Annotated[str, AfterValidator(check_word)]
+
+
+class DatasetName(str):
+    """``layer.name``; the only way to spell a dataset."""
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> DatasetName:
+        layer, dot, name = text.partition(".")
+        if not dot or layer not in Layer.__members__.values():
+            raise BadName(name=text)
+        check_word(name)
+        return super().__new__(cls, text)
+
+    @property
+    def layer(self) -> Layer:
+        return Layer(self.partition(".")[0])
+
+    @property
+    def name(self) -> str:
+        return self.partition(".")[2]
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(cls, core_schema.str_schema())
+
+
+class Address(Noun):
+    """``silver.flights``, ``silver.flights@v7`` or ``silver.flights@2026-01-31T00:00Z``."""
+
+    dataset: DatasetName
+    version: int | None = None
+    at: datetime | None = None
+
+    def __str__(self) -> str:
+        if self.version is not None:
+            return f"{self.dataset}@v{self.version}"
+        return f"{self.dataset}@{format_instant(self.at)}" if self.at else str(self.dataset)
+
+
+def parse_version(text: str) -> int:
+    """``v7`` or ``7`` as 7."""
+    match = re.fullmatch(r"v?([1-9][0-9]{0,17})", text)
+    if not match:
+        raise BadAddress(address=text)
+    return int(match[1])
+
+
+def parse_address(text: str) -> Address:
+    name, at, pin = text.partition("@")
+    dataset = DatasetName(name)
+    if not at:
+        return Address(dataset=dataset)
+    if re.fullmatch(r"v[0-9]+", pin):
+        return Address(dataset=dataset, version=parse_version(pin))
+    try:
+        moment = datetime.fromisoformat(pin)
+    except ValueError:
+        raise BadAddress(address=text) from None
+    if moment.tzinfo is None:
+        raise BadAddress(address=text)
+    return Address(dataset=dataset, at=moment.astimezone(UTC))
+
+
+# The clean name of a column: what a raw name of a source becomes in a dataset.
+
+
+def clean_column(text: str) -> str:
+    """``Cell ID#`` as ``cell_id``: ``#`` is dropped, a blank becomes ``_``, all lower case."""
+    return text.replace("#", "").strip().replace(" ", "_").lower()

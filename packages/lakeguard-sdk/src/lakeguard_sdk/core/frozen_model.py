@@ -1,0 +1,44 @@
+"""The one frozen base of everything that passes between the planes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer
+
+from lakeguard_sdk.core.canonical_json import canonical_data, data_hash, format_instant
+
+
+class Noun(BaseModel):
+    """An immutable value; equal content has equal canonical bytes and one content hash."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True
+    )
+
+    def to_data(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", by_alias=True)
+
+    def to_json(self) -> str:
+        return canonical_data(self.to_data())
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        return cls.model_validate_json(text)
+
+    def content_hash(self) -> str:
+        return data_hash(self.to_data())
+
+
+def _utc(value: datetime) -> datetime:
+    if value.tzinfo is None:
+        raise ValueError("a time needs a zone")
+    return value.astimezone(UTC)
+
+
+Instant = Annotated[
+    datetime,
+    AfterValidator(_utc),
+    PlainSerializer(format_instant, return_type=str, when_used="json"),
+]

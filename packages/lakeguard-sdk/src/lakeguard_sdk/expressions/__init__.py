@@ -1,0 +1,1 @@
+"""Conditions, aggregates and measures as syntax trees."""

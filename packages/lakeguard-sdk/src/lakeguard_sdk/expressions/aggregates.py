@@ -1,0 +1,180 @@
+"""A value that is reckoned out of aggregates, exactly.
+
+It has none where an aggregate has none, or where something is divided by 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from math import inf
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.expressions.conditions import Arithmetic, Comparison
+
+Held = int | float | str | Decimal | None
+"""The value of an aggregate as evidence would hold it."""
+Standing = tuple[int, Fraction | float]
+"""Where a value stands in the order of numbers: equal values stand alike, NaN behind all."""
+_WORDS: dict[str, Standing] = {
+    "NaN": (1, 0.0),
+    "Infinity": (0, inf),
+    "-Infinity": (0, -inf),
+}
+
+
+class Total(Noun):
+    """One of the aggregates, by its place."""
+
+    node: Literal["total"] = "total"
+    term: int
+
+
+class Figure(Noun):
+    """A number as it is written."""
+
+    node: Literal["figure"] = "figure"
+    text: str
+
+
+class Reckoned(Noun):
+    node: Literal["reckoned"] = "reckoned"
+    op: Arithmetic
+    left: TotalValue
+    right: TotalValue
+
+
+TotalValue = Annotated[Total | Figure | Reckoned, Field(discriminator="node")]
+Reckoned.model_rebuild()
+
+
+class NoNumber(Exception):
+    """Something is reckoned with NaN or infinity, and the whole is no number."""
+
+
+def divides(of: TotalValue) -> bool:
+    """Whether the exact value may have no end of digits."""
+    if not isinstance(of, Reckoned):
+        return False
+    return of.op is Arithmetic.DIVIDE or divides(of.left) or divides(of.right)
+
+
+def standing(of: TotalValue, values: Sequence[Held]) -> Standing | None:
+    """None where there is no value; NoNumber where one that is not finite is reckoned with."""
+    match of:
+        case Total(term=term):
+            told = str(values[term])
+            if told in _WORDS:
+                return _WORDS[told]
+            return None if values[term] is None else (0, Fraction(told))
+        case Figure(text=text):
+            return (0, Fraction(text))
+        case Reckoned(op=op, left=left, right=right):
+            sides = standing(left, values), standing(right, values)
+            one, other = (None if side is None else _finite(side) for side in sides)
+            found = None if one is None or other is None else _combined(op, one, other)
+            return None if found is None else (0, found)
+
+
+def _finite(found: Standing) -> Fraction:
+    if isinstance(found[1], float):
+        raise NoNumber
+    return found[1]
+
+
+def _combined(op: Arithmetic, one: Fraction, other: Fraction) -> Fraction | None:
+    match op:
+        case Arithmetic.ADD:
+            return one + other
+        case Arithmetic.SUBTRACT:
+            return one - other
+        case Arithmetic.MULTIPLY:
+            return one * other
+        case Arithmetic.DIVIDE:
+            return one / other if other else None
+        case Arithmetic.REMAINDER:
+            return one - other * int(one / other) if other else None
+
+
+# Conditions over the aggregates of a group: TRUE, FALSE or NULL, reckoned exactly.
+
+
+class TotalCompare(Noun):
+    node: Literal["compare"] = "compare"
+    op: Comparison
+    left: TotalValue
+    right: TotalValue
+
+
+class TotalMissing(Noun):
+    node: Literal["missing"] = "missing"
+    of: TotalValue
+
+
+class TotalNot(Noun):
+    node: Literal["not"] = "not"
+    item: TotalCondition
+
+
+class TotalAnd(Noun):
+    node: Literal["and"] = "and"
+    items: tuple[TotalCondition, ...]
+
+
+class TotalOr(Noun):
+    node: Literal["or"] = "or"
+    items: tuple[TotalCondition, ...]
+
+
+TotalCondition = Annotated[
+    TotalCompare | TotalMissing | TotalNot | TotalAnd | TotalOr, Field(discriminator="node")
+]
+
+for _node in (TotalCompare, TotalMissing, TotalNot, TotalAnd, TotalOr):
+    _node.model_rebuild()
+
+
+def holds(condition: TotalCondition, values: Sequence[Held]) -> bool | None:
+    """What the condition is where the aggregates have these values."""
+    match condition:
+        case TotalMissing(of=of):
+            return _standing(of, values) is None
+        case TotalNot(item=item):
+            found = holds(item, values)
+            return None if found is None else not found
+        case TotalAnd(items=items):
+            told = [holds(item, values) for item in items]
+            return False if False in told else None if None in told else True
+        case TotalOr(items=items):
+            told = [holds(item, values) for item in items]
+            return True if True in told else None if None in told else False
+        case TotalCompare(op=op, left=left, right=right):
+            one, other = _standing(left, values), _standing(right, values)
+            return None if one is None or other is None else _compared(op, one, other)
+
+
+def _compared(op: Comparison, one: Standing, other: Standing) -> bool:
+    match op:
+        case Comparison.EQ:
+            return one == other
+        case Comparison.NE:
+            return one != other
+        case Comparison.LT:
+            return one < other
+        case Comparison.LE:
+            return one <= other
+        case Comparison.GT:
+            return one > other
+        case Comparison.GE:
+            return one >= other
+
+
+def _standing(of: TotalValue, values: Sequence[Held]) -> Standing | None:
+    try:
+        return standing(of, values)
+    except NoNumber:
+        return None

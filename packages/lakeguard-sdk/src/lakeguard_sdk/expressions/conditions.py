@@ -1,0 +1,235 @@
+"""Row conditions as an allow-listed tree: what is not a node here cannot be asked of data.
+
+Trees are typed: a literal carries the type of what it is compared with. A condition is TRUE,
+FALSE or NULL as in SQL; whoever counts, counts TRUE. A scalar is NULL where a part of it is,
+but for ``coalesce`` and ``if``. The shape of a node is final: measures are known by its hash.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.types.schema import DataType
+
+
+class Comparison(StrEnum):
+    EQ = "="
+    NE = "<>"
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+
+
+class Arithmetic(StrEnum):
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    REMAINDER = "%"
+
+
+class Function(StrEnum):
+    """What a value can be turned into; every one means the same in every engine."""
+
+    ABS = "abs"
+    ROUND = "round"
+    """Of a decimal, half away from zero."""
+    DOUBLE = "double"
+    COALESCE = "coalesce"
+    NULLIF = "nullif"
+    TRIM = "trim"
+    """Without the blanks, tabs, line ends and no-break spaces at both ends."""
+    LOWER = "lower"
+    """A to Z alone; other letters stay."""
+    UPPER = "upper"
+    SUBSTR = "substr"
+    CONCAT = "concat"
+    YEAR = "year"
+    MONTH = "month"
+    DAY = "day"
+    HOUR = "hour"
+    WEEKDAY = "weekday"
+    """Monday is 0."""
+    DAYS_BETWEEN = "days_between"
+    SIZE = "size"
+    KEYS = "map_keys"
+    """Of a map, as an array."""
+
+
+class Predicate(StrEnum):
+    """What can be asked of a value with a fixed text beside it."""
+
+    IS_FINITE = "is_finite"
+    STARTS_WITH = "starts_with"
+    ENDS_WITH = "ends_with"
+    CONTAINS = "contains"
+    LIKE = "like"
+    """``%`` and ``_`` as in SQL; ``!`` takes its meaning from the one behind it."""
+    CASTABLE = "castable"
+    """Whether the text is written as a value of a type."""
+    DATE_FORMAT = "date_format"
+    """Whether the text is a day of the calendar, written in a format."""
+    LUHN = "luhn"
+    """Whether the text is 2 to 20 digits of which the last is the check digit of cards."""
+    IBAN = "iban"
+    """Whether the text is written as an IBAN, and leaves 1 when it is divided by 97."""
+
+
+class ColumnRef(Noun):
+    node: Literal["column"] = "column"
+    name: str
+    type: DataType
+
+
+class FieldRef(Noun):
+    """A field of a struct; NULL where a struct on the way to it is."""
+
+    node: Literal["field"] = "field"
+    name: str
+    path: tuple[str, ...]
+    type: DataType
+
+
+class Element(Noun):
+    """The element of an array that an ``ElementCount`` looks at."""
+
+    node: Literal["element"] = "element"
+    type: DataType
+
+
+class Value(Noun):
+    """A literal as text of its type: ``1.5``, ``true``, ``2013-12-31``, ``2013-12-31T00:00Z``."""
+
+    node: Literal["value"] = "value"
+    type: DataType
+    text: str
+
+
+class Length(Noun):
+    """Code points of a string, as an integer."""
+
+    node: Literal["length"] = "length"
+    of: Operand
+
+
+class Calculation(Noun):
+    """As ``reckoning`` has it: exact numbers stay exact, and too many digits raise.
+
+    ``/`` is a double; it and ``%`` are NULL where the divisor is 0.
+    """
+
+    node: Literal["calculation"] = "calculation"
+    op: Arithmetic
+    left: Operand
+    right: Operand
+    type: DataType
+
+
+class Call(Noun):
+    node: Literal["call"] = "call"
+    function: Function
+    arguments: tuple[Operand, ...]
+    type: DataType
+
+
+class Choice(Noun):
+    """``then`` where the condition is TRUE, ``otherwise`` where it is FALSE or NULL."""
+
+    node: Literal["choice"] = "choice"
+    condition: Condition
+    then: Operand
+    otherwise: Operand
+    type: DataType
+
+
+class ElementCount(Noun):
+    """Elements of an array for which the condition is TRUE, as an integer."""
+
+    node: Literal["element_count"] = "element_count"
+    of: Operand
+    condition: Condition
+
+
+Scalar = (
+    ColumnRef | Value | Length | FieldRef | Element | Calculation | Call | Choice | ElementCount
+)
+Operand = Annotated[Scalar, Field(discriminator="node")]
+
+
+class Compare(Noun):
+    node: Literal["compare"] = "compare"
+    op: Comparison
+    left: Operand
+    right: Operand
+
+
+class IsNull(Noun):
+    node: Literal["is_null"] = "is_null"
+    of: Operand
+
+
+class IsNan(Noun):
+    """TRUE for NaN; only over floats and doubles."""
+
+    node: Literal["is_nan"] = "is_nan"
+    of: Operand
+
+
+class InSet(Noun):
+    node: Literal["in_set"] = "in_set"
+    of: Operand
+    values: tuple[Value, ...]
+
+
+class Matches(Noun):
+    """Full match of a pattern from the subset that means the same in every engine."""
+
+    node: Literal["matches"] = "matches"
+    of: Operand
+    pattern: str
+
+
+class Test(Noun):
+    """``argument`` is the text, pattern, type or format that the predicate is about."""
+
+    __test__ = False
+
+    node: Literal["test"] = "test"
+    predicate: Predicate
+    of: Operand
+    argument: str = ""
+
+
+class Not(Noun):
+    node: Literal["not"] = "not"
+    item: Condition
+
+
+class And(Noun):
+    node: Literal["and"] = "and"
+    items: tuple[Condition, ...]
+
+
+class Or(Noun):
+    node: Literal["or"] = "or"
+    items: tuple[Condition, ...]
+
+
+Condition = Annotated[
+    Compare | IsNull | IsNan | InSet | Matches | Test | Not | And | Or,
+    Field(discriminator="node"),
+]
+
+
+for _node in (Length, Calculation, Call, Choice, ElementCount, Not, And, Or):
+    _node.model_rebuild()
+
+
+def type_of(scalar: Scalar) -> str:
+    """The type of a scalar's values."""
+    return "integer" if isinstance(scalar, Length | ElementCount) else scalar.type

@@ -1,0 +1,1 @@
+"""Frozen models that the two planes exchange."""

@@ -1,0 +1,236 @@
+"""Delta commits as both planes understand them: pure reading of the log, and the protocol's words.
+
+The protocol of a move: the commit carries ``txn(PUBLISH_APP, seq)`` and the ids of run and
+decision; it is made from a fresh handle on which the last ``seq`` is exactly one less and no
+data changed since the base; it is never rebased; afterwards the log itself is read, because an
+error does not mean "not committed" nor silence "committed".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Self
+from urllib.parse import unquote
+
+from pydantic import Field, ValidationError
+
+from lakeguard_sdk.core.canonical_json import canonical_json, hash_bytes
+from lakeguard_sdk.core.enums import CommitKind, MoveKind
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.model.run import Intent
+from lakeguard_sdk.storage.storage import Storage, join
+
+PUBLISH_APP = "lakeguard.publish"
+COMPACT = CommitKind.COMPACT
+
+TABLE_PROPERTIES = {
+    "delta.checkpointInterval": "10",
+    "delta.enableExpiredLogCleanup": "false",
+    "delta.deletedFileRetentionDuration": "interval 36500 days",
+    "delta.logRetentionDuration": "interval 36500 days",
+}
+"""Set at creation or adoption: nothing but LakeGuard may forget a version."""
+
+
+_CHANGES = {"add", "remove", "cdc", "metaData", "protocol"}
+_KINDS = {
+    MoveKind.ROLLBACK: CommitKind.RESTORE,
+    MoveKind.COMPACTION: CommitKind.COMPACT,
+    MoveKind.ADOPTION: CommitKind.ADOPT,
+}
+
+
+class CommitAuthor(Noun):
+    """Who stands behind a commit of ours, written into it for every engine to see."""
+
+    dataset_id: str
+    kind: CommitKind
+    run_id: str = ""
+    decision_id: str = ""
+    intent_id: str = ""
+
+    @classmethod
+    def of(cls, intent: Intent, kind: CommitKind) -> Self:
+        return cls(
+            dataset_id=intent.dataset_id,
+            kind=kind,
+            run_id=intent.run_id,
+            decision_id=intent.decision_id,
+            intent_id=intent.intent_id,
+        )
+
+    def custom_metadata(self) -> dict[str, str]:
+        """Keys for delta-rs, and the same JSON where Spark's history shows it."""
+        fields = {f"lakeguard.{key}": value for key, value in self.to_data().items()}
+        return {**fields, "userMetadata": canonical_json(fields)}
+
+
+class CommittedFile(Noun):
+    """A file as a commit adds it."""
+
+    path: str
+    size: int
+    stats: str
+    partition: dict[str, str | None] = Field(default_factory=dict)
+
+
+class Commit(Noun):
+    """The facts of one commit file.
+
+    Any file, schema or protocol action counts as a change of data: a rewrite that claims to be
+    none is believed only once somebody has compared the rows.
+    """
+
+    version: int
+    sha256: str
+    operation: str
+    seq: int | None
+    author: CommitAuthor | None
+    added: tuple[CommittedFile, ...]
+    removes: tuple[str, ...]
+    data_changing: bool
+    table_id: str | None
+    table_schema: str | None
+    """The new schema as Delta writes it, where the commit sets one."""
+    partition_by: tuple[str, ...] | None = None
+    """The partition columns, where the commit sets them."""
+    claims_neutral: bool = False
+    """Every file that it adds or removes says of itself that no data changes."""
+
+    @property
+    def adds(self) -> tuple[str, ...]:
+        return tuple(file.path for file in self.added)
+
+
+STAGING = "runs"
+"""The folder of a table in which every run has its own."""
+GROWN = "grown"
+"""The folder of a run in which files stand under a second name."""
+
+
+def second_name(path: str) -> str:
+    """Below a run's folder, the name that a file gets where its table gains a column."""
+    return f"{GROWN}/{hash_bytes(path.encode()).removeprefix('sha256:')[:40]}.parquet"
+
+
+def written_whole(path: str) -> bool:
+    """Whether the file of a table was written by a run, which leaves no column to the log.
+
+    Another file of a partitioned table may lack the columns that it is partitioned by.
+    """
+    parts = path.split("/")
+    return parts[0] == STAGING and GROWN not in parts
+
+
+def renamed_files(commit: Commit) -> dict[str, str]:
+    """Files that a commit removes and adds again under a second name: old path to new."""
+    added = {"/".join(path.split("/")[-2:]): path for path in commit.adds}
+    found = ((path, added.get(second_name(path))) for path in commit.removes)
+    return {path: name for path, name in found if name is not None}
+
+
+def log_file(location: str, version: int) -> str:
+    return join(location, "_delta_log", f"{version:020d}.json")
+
+
+def read_commit(storage: Storage, location: str, version: int) -> Commit | None:
+    """The commit of that version, or None where the log has none."""
+    file = log_file(location, version)
+    if not storage.exists(file):
+        return None
+    return parse_commit(version, storage.read_bytes(file))
+
+
+def commits_since(storage: Storage, location: str, version: int) -> Iterator[Commit]:
+    """Every commit after ``version``, in order."""
+    while (commit := read_commit(storage, location, version + 1)) is not None:
+        yield commit
+        version += 1
+
+
+def parse_commit(version: int, data: bytes) -> Commit:
+    """Reads any engine's commit; raises ValueError where the file is torn."""
+    actions = [json.loads(line) for line in data.split(b"\n") if line.strip()]
+    if not actions:
+        raise ValueError(f"commit {version} is empty")
+    found: dict[str, list[dict[str, object]]] = {}
+    for action in actions:
+        for kind, body in action.items():
+            found.setdefault(kind, []).append(body)
+    info = found.get("commitInfo", [{}])[0]
+    metadata = found.get("metaData", [{}])[0]
+    return Commit(
+        version=version,
+        sha256=hash_bytes(data),
+        operation=str(info.get("operation", "")),
+        seq=_seq(found.get("txn", [])),
+        author=_author(info),
+        added=tuple(_committed(add) for add in found.get("add", [])),
+        removes=tuple(unquote(str(remove["path"])) for remove in found.get("remove", [])),
+        data_changing=bool(_CHANGES & found.keys()),
+        table_id=_text(metadata.get("id")),
+        table_schema=_text(metadata.get("schemaString")),
+        partition_by=_names(metadata.get("partitionColumns")),
+        claims_neutral=all(
+            file.get("dataChange") is False
+            for file in (*found.get("add", []), *found.get("remove", []))
+        ),
+    )
+
+
+def commit_kind(intent: Intent) -> CommitKind:
+    """The author's kind of the one commit that carries out the intent."""
+    return _KINDS.get(intent.kind, CommitKind.PUBLISH)
+
+
+def carries_out(commit: Commit, intent: Intent, kind: CommitKind) -> bool:
+    """Whether the commit was made as ``kind`` for this intent; a fence has its number too."""
+    author = commit.author
+    return (
+        commit.seq == intent.seq
+        and author is not None
+        and (author.kind, author.intent_id, author.run_id)
+        == (kind, intent.intent_id, intent.run_id)
+    )
+
+
+def _seq(transactions: Sequence[dict[str, object]]) -> int | None:
+    for transaction in transactions:
+        if transaction.get("appId") == PUBLISH_APP:
+            return int(str(transaction["version"]))
+    return None
+
+
+def _author(info: dict[str, object]) -> CommitAuthor | None:
+    """None unless every word is one of ours: what merely looks like it is somebody else's."""
+    fields = {
+        key.removeprefix("lakeguard."): str(value)
+        for key, value in info.items()
+        if key.startswith("lakeguard.")
+    }
+    try:
+        return CommitAuthor.model_validate(fields)
+    except ValidationError:
+        return None
+
+
+def _committed(add: dict[str, object]) -> CommittedFile:
+    return CommittedFile(
+        path=unquote(str(add["path"])),
+        size=int(str(add.get("size", 0))),
+        stats=str(add.get("stats") or ""),
+        partition=_values(add.get("partitionValues")),
+    )
+
+
+def _values(found: object) -> dict[str, str | None]:
+    return {str(k): _text(v) for k, v in found.items()} if isinstance(found, dict) else {}
+
+
+def _names(found: object) -> tuple[str, ...] | None:
+    return tuple(str(name) for name in found) if isinstance(found, list) else None
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

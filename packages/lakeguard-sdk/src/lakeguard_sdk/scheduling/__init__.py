@@ -1,0 +1,1 @@
+"""Jobs, tasks, cron expressions and job processes."""

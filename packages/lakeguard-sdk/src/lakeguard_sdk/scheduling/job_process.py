@@ -1,0 +1,100 @@
+"""The process of a Python job, started by a worker as a module of its own.
+
+Its standard input is the link to that worker. An order comes by it, a report goes back, and when
+it breaks the worker is gone: then nobody would hear of the end, and the process ends itself with
+all that it has started.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import socket
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from lakeguard_sdk.errors import JobAsksAgain, JobFailed, JobUnusable
+from lakeguard_sdk.scheduling.python_job import (
+    Job,
+    JobOrder,
+    Retry,
+    job_of,
+)
+from lakeguard_sdk.scheduling.tasks import TaskReport
+
+
+def main() -> None:
+    link = _taken_link()
+    with link.makefile("rb") as lines:
+        order = JobOrder.from_json(lines.readline())
+    threading.Thread(target=_end_with, args=(link,), daemon=True).start()
+    report = called(order)
+    with suppress(OSError, ValueError):  # the job may have closed it
+        sys.stdout.flush()
+    link.sendall(report.encode() + b"\n")
+
+
+def _taken_link() -> socket.socket:
+    """The link, out of the job's reach; what the job reads from its input is empty."""
+    link = socket.socket(fileno=os.dup(0))
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    return link
+
+
+def _end_with(link: socket.socket) -> None:
+    with suppress(OSError):
+        link.recv(1)
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+def called(order: JobOrder) -> str:
+    """What the call came to; its error is in the log as Python shows it."""
+    job = job_of(order)
+    try:
+        _callable(order)(job)
+        return TaskReport(success=True, outputs=job.outputs).to_json()
+    except JobUnusable as error:
+        return TaskReport.failed(error).to_json()
+    except Retry as error:
+        traceback.print_exc()
+        again = JobAsksAgain(job=order.job, reason=_line(error) or "it does not say why")
+        return TaskReport.failed(again).to_json()
+    except BaseException as error:  # noqa: BLE001 - whatever it was, it is reported
+        traceback.print_exc()
+        said = _line(error)
+        reason = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        return TaskReport.failed(JobFailed(job=order.job, reason=reason)).to_json()
+
+
+def _callable(order: JobOrder) -> Callable[[Job], Any]:
+    """The function that the order names; the project's own modules come first."""
+    sys.path.insert(0, order.project)
+    module, _, name = order.call.partition(":")
+    try:
+        found = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except Exception as error:  # noqa: BLE001 - a module may raise anything while it is loaded
+        traceback.print_exc()
+        reason = f"{order.call}: {type(error).__name__}: {_line(error)}"
+        raise JobUnusable(job=order.job, reason=reason) from None
+    if not callable(found):
+        raise JobUnusable(job=order.job, reason=f"{order.call} is no function")
+    return found
+
+
+def _line(error: BaseException) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Secret references, redaction and signed webhooks."""

@@ -1,0 +1,1 @@
+"""The storage port, folders of a run, and fault points for tests."""

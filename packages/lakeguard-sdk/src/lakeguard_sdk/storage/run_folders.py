@@ -1,0 +1,42 @@
+"""Where a run leaves rows and files beside its table: below the lake, a folder for each run."""
+
+from __future__ import annotations
+
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.storage.storage import join
+from lakeguard_sdk.types.schema import TableSchema
+
+QUARANTINE = "quarantine"
+"""``<lake>/quarantine/<layer>/<name>/execution_id=<run>``: rows that no column could hold, and
+``<lake>/quarantine/<layer>/<name>/<shape>/execution_id=<run>``: rows that rules kept out."""
+LANDING = "landing"
+"""``<lake>/landing/<source>/ingest_date=<day>/execution_id=<run>``: files as they were received."""
+_RUN = "execution_id="
+
+
+def quarantine_place(lake: str, dataset: DatasetName, run_id: str) -> str:
+    return join(lake, QUARANTINE, dataset.layer.value, dataset.name, f"{_RUN}{run_id}")
+
+
+def kept_table(lake: str, dataset: DatasetName, batch: TableSchema) -> str:
+    """The Delta table of rows that rules kept out of a dataset, while its batches have these
+    columns: batches of other columns have another one, so that none ever changes its own."""
+    shape = batch.schema_hash.removeprefix("sha256:")[:8]
+    return join(lake, QUARANTINE, dataset.layer.value, dataset.name, shape)
+
+
+def kept_place(lake: str, dataset: DatasetName, batch: TableSchema, run_id: str) -> str:
+    """Where a run leaves its rows of that table."""
+    return join(kept_table(lake, dataset, batch), f"{_RUN}{run_id}")
+
+
+def landing_place(lake: str, source: str, day: str, run_id: str) -> str:
+    return join(lake, LANDING, source, f"ingest_date={day}", f"{_RUN}{run_id}")
+
+
+def left_by(path: str) -> tuple[str, str] | None:
+    """Which of the two a file is, and of which run, by its path below the lake; None of others."""
+    top, *folders = path.split("/")[:-1]
+    deepest = {QUARANTINE: 4, LANDING: 3}.get(top, 0)
+    run = next((name for name in folders[2:deepest] if name.startswith(_RUN)), None)
+    return None if run is None else (top, run.removeprefix(_RUN))

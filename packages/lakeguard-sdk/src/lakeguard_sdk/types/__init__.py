@@ -1,0 +1,1 @@
+"""Column types and table schemas."""

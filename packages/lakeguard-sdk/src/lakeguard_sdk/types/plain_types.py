@@ -1,0 +1,122 @@
+"""Column types that hold one value: their spelling, and which of them hold another's values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_ALIASES = {
+    "int": "integer",
+    "bigint": "long",
+    "smallint": "short",
+    "tinyint": "byte",
+    "real": "float",
+    "bool": "boolean",
+    "text": "string",
+}
+_PLAIN = frozenset(
+    {
+        "string",
+        "boolean",
+        "byte",
+        "short",
+        "integer",
+        "long",
+        "float",
+        "double",
+        "date",
+        "timestamp",
+        "timestamp_ntz",
+        "binary",
+    }
+)
+_DECIMAL = re.compile(r"decimal\(\s*([0-9]{1,2})\s*,\s*([0-9]{1,2})\s*\)\Z")
+PLAIN_WORDS = tuple(sorted({*_PLAIN, *_ALIASES, "decimal(p,s)"}))
+
+INTEGERS = ("byte", "short", "integer", "long")
+FLOATS = ("float", "double")
+TIMES = ("date", "timestamp", "timestamp_ntz")
+_DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 19}
+
+
+def plain_type(text: str) -> str | None:
+    """The one spelling of a plain type, Delta's own; None for what is not one."""
+    word = text.strip().lower()
+    word = _ALIASES.get(word, word)
+    if word in _PLAIN:
+        return word
+    match = _DECIMAL.match(word)
+    if match and 1 <= int(match[1]) <= 38 and int(match[2]) <= int(match[1]):
+        return f"decimal({int(match[1])},{int(match[2])})"
+    return None
+
+
+def decimal_size(data_type: str) -> tuple[int, int] | None:
+    match = _DECIMAL.match(data_type)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def is_numeric(data_type: str) -> bool:
+    return data_type in INTEGERS or data_type in FLOATS or decimal_size(data_type) is not None
+
+
+def whole_number_fits(number: str, held: str) -> bool:
+    """Whether a decimal has the digits for every value of a whole number."""
+    size = decimal_size(held)
+    return number in _DIGITS and size is not None and size[0] - size[1] >= _DIGITS[number]
+
+
+def plain_widens(found: str, declared: str) -> bool:
+    """Whether every value of ``found`` has the same meaning as a ``declared``."""
+    if found == declared:
+        return True
+    if found in INTEGERS and declared in INTEGERS:
+        return INTEGERS.index(found) <= INTEGERS.index(declared)
+    if declared == "double":
+        return found in ("float", "byte", "short", "integer")
+    small, large = decimal_size(found), decimal_size(declared)
+    if small and large:
+        return large[1] >= small[1] and large[0] - large[1] >= small[0] - small[1]
+    return False
+
+
+# Formats of fixed width in which a text may hold a day, with or without a time of day.
+
+_PARTS = {
+    "yyyy": r"[0-9]{4}",
+    "MM": r"[0-9]{2}",
+    "dd": r"[0-9]{2}",
+    "HH": r"(?:[01][0-9]|2[0-3])",
+    "mm": r"[0-5][0-9]",
+    "ss": r"[0-5][0-9]",
+}
+_PIECE = re.compile(r"yyyy|MM|dd|HH|mm|ss|[ ./:,T_-]")
+
+
+@dataclass(frozen=True)
+class DateFormat:
+    """``pattern`` is matched by texts of the right shape, in which year, month and day start at
+    the given places, counted from 1."""
+
+    pattern: str
+    year: int
+    month: int
+    day: int
+
+
+def date_format(text: str) -> DateFormat:
+    """The format that a text such as ``dd/MM/yyyy`` says; ValueError if it says none."""
+    pieces = _PIECE.findall(text)
+    if "".join(pieces) != text:
+        raise ValueError("a format is made of yyyy MM dd HH mm ss and of blanks and . / : , - _ T")
+    named = [piece for piece in pieces if piece in _PARTS]
+    if len(set(named)) != len(named):
+        raise ValueError("a part of the format stands twice")
+    if not {"yyyy", "MM", "dd"} <= set(named):
+        raise ValueError("a format has yyyy, MM and dd in it")
+    pattern, places, at = "", {}, 1
+    for piece in pieces:
+        places[piece] = at
+        at += len(piece)
+        pattern += _PARTS.get(piece) or f"[{piece}]"
+    return DateFormat(pattern, places["yyyy"], places["MM"], places["dd"])

@@ -1,0 +1,177 @@
+"""Table schemas and their fingerprint, and the types that their columns have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Iterator
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field
+
+from lakeguard_sdk.core.canonical_json import canonical_json, content_hash
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.types.plain_types import (
+    FLOATS,
+    INTEGERS,
+    TIMES,
+    decimal_size,
+    is_numeric,
+    plain_widens,
+)
+from lakeguard_sdk.types.type_parser import TYPE_WORDS, normal_type, parse_type
+from lakeguard_sdk.types.type_tree import (
+    ArrayOf,
+    ColumnType,
+    MapOf,
+    StructOf,
+    delta_field,
+    from_delta,
+    parts_of,
+    type_text,
+)
+
+__all__ = [
+    "FLOATS",
+    "INTEGERS",
+    "TIMES",
+    "TYPE_WORDS",
+    "Column",
+    "DataType",
+    "TableSchema",
+    "decimal_size",
+    "field_names",
+    "field_paths",
+    "is_nested",
+    "is_numeric",
+    "leaf_types",
+    "normal_type",
+    "widens",
+]
+
+DataType = Annotated[str, AfterValidator(normal_type)]
+
+
+class Column(Noun):
+    name: str
+    type: DataType
+    nullable: bool | None = Field(default=None, exclude_if=lambda told: told is None)
+    """Whether the origin of a live schema says that NULL can be there; None where it says none."""
+
+
+class TableSchema(Noun):
+    """Columns in their order. Names are compared exactly, case included."""
+
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def from_delta_json(cls, text: str) -> Self:
+        """The schema that any engine wrote; ValueError where a column has no type of ours."""
+        fields = json.loads(text)["fields"]
+        return cls(columns=tuple(Column(name=f["name"], type=_told(f)) for f in fields))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    def type_of(self, name: str) -> str | None:
+        return next((column.type for column in self.columns if column.name == name), None)
+
+    @property
+    def has_local_times(self) -> bool:
+        """Whether a column, or a part of one, is a time without a zone.
+
+        Delta wants that said when a table is created, and cannot be told later.
+        """
+        return any("timestamp_ntz" in column.type for column in self.columns)
+
+    def only(self, names: Container[str]) -> TableSchema:
+        """Those of the columns that have one of these names."""
+        return TableSchema(columns=tuple(c for c in self.columns if c.name in names))
+
+    def delta_json(self) -> str:
+        """The schema as Delta writes it: every column nullable, because the gate enforces."""
+        fields = [delta_field(column.name, parse_type(column.type)) for column in self.columns]
+        return canonical_json({"type": "struct", "fields": fields})
+
+    @property
+    def schema_hash(self) -> str:
+        """Order of columns is not part of a schema: a reorder keeps the hash."""
+        return content_hash(sorted([column.name, column.type] for column in self.columns))
+
+
+def _told(field: dict[str, object]) -> str:
+    try:
+        return normal_type(type_text(from_delta(field["type"])))
+    except ValueError as error:
+        raise ValueError(f"column {field['name']}: {error}") from None
+
+
+# What can be asked of any column type, nested ones included.
+
+_NESTED = ("array<", "map<", "struct<")
+
+
+def is_nested(data_type: str) -> bool:
+    """Of a type in its normal spelling."""
+    return data_type.startswith(_NESTED)
+
+
+def leaf_types(data_type: str) -> tuple[str, ...]:
+    """The plain types in a type, in order: a Parquet file has one column of each."""
+    return tuple(_leaves(parse_type(data_type))) if is_nested(data_type) else (data_type,)
+
+
+def field_names(data_type: str) -> tuple[str, ...]:
+    """The names of all fields in a type, at every depth."""
+    return tuple(_names(parse_type(data_type))) if is_nested(data_type) else ()
+
+
+def field_paths(name: str, data_type: str) -> tuple[str, ...]:
+    """A column and the fields of its structs as engines name their statistics: ``a.b.c``."""
+    if not is_nested(data_type):
+        return (name,)
+    return tuple(_paths(name, parse_type(data_type)))
+
+
+def widens(found: str, declared: str) -> bool:
+    """Whether every value of ``found`` has the same meaning as a ``declared``.
+
+    Part by part, the fields of a struct by name; a field more or less is no widening.
+    """
+    return found == declared or _widens(parse_type(found), parse_type(declared))
+
+
+def _leaves(found: ColumnType) -> Iterator[str]:
+    if isinstance(found, str):
+        yield found
+    for part in parts_of(found):
+        yield from _leaves(part)
+
+
+def _names(found: ColumnType) -> Iterator[str]:
+    if isinstance(found, StructOf):
+        yield from (name for name, _ in found.fields)
+    for part in parts_of(found):
+        yield from _names(part)
+
+
+def _paths(path: str, found: ColumnType) -> Iterator[str]:
+    yield path
+    if isinstance(found, StructOf):
+        for name, part in found.fields:
+            yield from _paths(f"{path}.{name}", part)
+
+
+def _widens(found: ColumnType, declared: ColumnType) -> bool:
+    match found, declared:
+        case str(), str():
+            return plain_widens(found, declared)
+        case StructOf(), StructOf():
+            wanted = dict(declared.fields)
+            return len(found.fields) == len(wanted) and all(
+                name in wanted and _widens(part, wanted[name]) for name, part in found.fields
+            )
+        case (ArrayOf(), ArrayOf()) | (MapOf(), MapOf()):
+            pairs = zip(parts_of(found), parts_of(declared), strict=True)
+            return all(_widens(one, other) for one, other in pairs)
+    return False

@@ -1,0 +1,50 @@
+"""The people of an organisation: whoever acts is one of its users, from his first act on."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from lakeguard.state.bulk_writes import insert_into
+from lakeguard.state.schema import users
+from lakeguard_sdk.errors import BadUserName
+
+OPERATOR = "operator"
+"""The role of whoever acts and was given no other."""
+LONGEST_NAME = 128
+
+
+def known_user(connection: Connection, org_id: str, name: str, at: datetime) -> str:
+    """The id of the user, who is recorded at first sight; whoever comes second finds him there."""
+    checked = check_user_name(name)
+    user_id = _user_id(org_id, checked)
+    row = {
+        "user_id": user_id,
+        "org_id": org_id,
+        "user_name": checked,
+        "role": OPERATOR,
+        "created_at": at,
+    }
+    connection.execute(insert_into(connection, users).values(**row).on_conflict_do_nothing())
+    return user_id
+
+
+def user_names(connection: Connection, org_id: str) -> list[str]:
+    """Everybody who ever acted in the organisation."""
+    query = select(users.c.user_name).where(users.c.org_id == org_id)
+    return list(connection.scalars(query.order_by(users.c.user_name)))
+
+
+def check_user_name(name: str) -> str:
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise BadUserName(name=name[:40], problem=f"it has 1 to {LONGEST_NAME} characters")
+    if not name.isprintable() or name != name.strip():
+        raise BadUserName(name=name[:40], problem="it has characters that nobody sees")
+    return name
+
+
+def _user_id(org_id: str, name: str) -> str:
+    digest = hashlib.sha256(f"{org_id}\0{name}".encode()).hexdigest()
+    return f"usr_{digest[:32]}"

@@ -1,0 +1,1 @@
+"""Commands that build, publish and repair."""

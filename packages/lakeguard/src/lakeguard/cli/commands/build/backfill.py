@@ -1,0 +1,140 @@
+"""``lakeguard backfill``: a window or partitions of a dataset, built again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from lakeguard.cli.commands.build.run import EXIT_CODES
+from lakeguard.cli.errors import with_env
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.run import run_lines
+from lakeguard.cli.session import person, project_of, writing
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import plural
+from lakeguard.cli.terminal.output import answer
+from lakeguard.cli.terminal.progress import note, working
+from lakeguard.services.choose_datasets import Ran, Run, choose_named, run_downstream
+from lakeguard.services.run_task import published_version, run_to_end
+from lakeguard.services.windows import again_command, chosen_window, partition_windows
+from lakeguard.settings import load_settings
+from lakeguard_sdk.client import Client, local_worker
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import RunResult, Window
+
+
+@click.command("backfill")
+@click.argument("dataset")
+@click.option("--from", "start", metavar="A", help="The first value of the window.")
+@click.option("--to", "end", metavar="B", help="The last value, included.")
+@click.option("--by", metavar="COLUMN", help="The column that the window is about.")
+@click.option(
+    "--partition",
+    "partitions",
+    multiple=True,
+    metavar="KEY",
+    help="A partition, as column=value; may be given more than once.",
+)
+@click.option("--downstream", is_flag=True, help="Then build again what was built from it, too.")
+@shared_options
+def backfill_command(
+    call: Call,
+    dataset: str,
+    start: str | None,
+    end: str | None,
+    by: str | None,
+    partitions: tuple[str, ...],
+    downstream: bool,
+) -> int:
+    """Build again those rows of DATASET that lie from A to B of a column, both included.
+
+    The column is the only partition column that has an order, else the watermark, unless --by
+    names it. With --partition, each partition is built by a run of its own, in order; the first
+    that does not end well is the last. The gate judges each result as it judges any other run,
+    with the same exit codes.
+    """
+    _require_one_way(start, end, by, partitions)
+    asked = DatasetName(dataset)
+    with writing(call) as client:
+        name = client.reader.dataset(asked).dataset_name
+        windows = _windows(client, name, start, end, by, partitions)
+        run = _runner(call, client)
+        ran = _in_order(run, name, windows)
+        left = len(windows) - len(ran)
+        if downstream and ran[-1][0].status is RunStatus.SUCCESS:
+            ran += run_downstream(client, name, run)
+        return _tell(call, client, ran, left)
+
+
+def _require_one_way(
+    start: str | None, end: str | None, by: str | None, partitions: Sequence[str]
+) -> None:
+    if partitions and (start is not None or end is not None or by is not None):
+        raise click.UsageError("say --partition, or a window with --from and --to")
+    if not partitions and (start is None or end is None):
+        raise click.UsageError("say --from and --to, or --partition")
+
+
+def _windows(
+    client: Client,
+    name: DatasetName,
+    start: str | None,
+    end: str | None,
+    by: str | None,
+    partitions: Sequence[str],
+) -> list[Window]:
+    definitions = client.registry.definitions()
+    choose_named([name], definitions.datasets, with_parents=False)
+    definition = client.reader.definition(name)
+    if partitions:
+        return partition_windows(definition, partitions)
+    return [chosen_window(definition, definitions, str(start), str(end), by)]
+
+
+def _runner(call: Call, client: Client) -> Run:
+    spark_options = load_settings(project_of(call), call.env).spark
+
+    def run(name: DatasetName, window: Window | None) -> RunResult:
+        what = f"filling back {name}, {window_text(window)}" if window else f"running {name}"
+        with working(what) as tell:
+            worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
+            return run_to_end(client, worker, name, person(), window=window, note=note)
+
+    return run
+
+
+def _in_order(run: Run, name: DatasetName, windows: Sequence[Window]) -> list[Ran]:
+    ran: list[Ran] = []
+    for window in windows:
+        ran.append((run(name, window), window))
+        if ran[-1][0].status is not RunStatus.SUCCESS:
+            break
+    return ran
+
+
+def _tell(call: Call, client: Client, ran: Sequence[Ran], left: int) -> int:
+    """One run is told as ever; of several, each with the command that builds the same again."""
+    lines: list[str] = []
+    said: list[dict[str, object]] = []
+    for result, window in ran:
+        published = published_version(client, result.dataset)
+        again = inert(with_env(again_command(result.dataset, window), call.env))
+        lines += [f"window: {window_text(window)}"] if window else []
+        lines += run_lines(result, published, again)
+        kept = window.to_data() if window else None
+        said.append({"run": result.to_data(), "published": published, "window": kept})
+    lines += [f"{plural(left, 'partition')} not begun"] if left else []
+    answer(call, said[0] if len(said) == 1 else {"runs": said}, lines)
+    return max((EXIT_CODES[result.status] for result, _ in ran), key=_badness)
+
+
+def _badness(code: int) -> tuple[bool, int]:
+    """One that failed is told before one that was blocked."""
+    return code == EXIT_CODES[RunStatus.FAILED], code
+
+
+def window_text(window: Window) -> str:
+    """``flight_date from 2013-01-01 to 2013-01-31``, harmless to a terminal."""
+    return inert(f"{window.column} from {window.start} to {window.end}")

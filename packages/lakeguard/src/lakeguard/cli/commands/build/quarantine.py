@@ -1,0 +1,159 @@
+"""``lakeguard quarantine``: rows that rules kept out of a table, and what becomes of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+
+from lakeguard.cli.commands.build.run import EXIT_CODES
+from lakeguard.cli.errors import with_env
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.quarantine import (
+    aside_lines,
+    balance_line,
+    discarded_lines,
+    kept_lines,
+    listing_lines,
+    replay_command,
+    unmoved_lines,
+)
+from lakeguard.cli.rendering.run import run_lines
+from lakeguard.cli.session import (
+    client_of,
+    person,
+    project_of,
+    writing,
+)
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.output import answer, this_screen
+from lakeguard.cli.terminal.progress import note, working
+from lakeguard.services.run_task import (
+    kept_by,
+    published_version,
+    rows_waiting,
+    run_to_end,
+)
+from lakeguard.settings import load_settings
+from lakeguard_sdk.client import local_worker
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.quarantine import KeptChoice, KeptState, ReplayOrder
+
+_run = click.option("--run", "runs", multiple=True, metavar="RUN", help="Only rows of this run.")
+_rule = click.option(
+    "--rule", "rules", multiple=True, metavar="RULE", help="Only rows filed under this rule."
+)
+
+
+@click.group("quarantine")
+def quarantine_command() -> None:
+    """List, look at, send again or write off rows that rules kept out of a table."""
+
+
+@quarantine_command.command("list")
+@click.argument("dataset", required=False)
+@click.option("--all", "every", is_flag=True, help="Also rows that do not wait any more.")
+@shared_options
+def listing(call: Call, dataset: str | None, every: bool) -> None:
+    """List what waits, of all datasets or of DATASET, and that every row is accounted for."""
+    reader = client_of(call).reader
+    asked = None if dataset is None else reader.dataset(DatasetName(dataset)).dataset_name
+    found = reader.quarantine(asked)
+    shown = [row for row in found if every or row.state is KeptState.WAITING]
+    names = sorted({row.dataset for row in found} | ({asked} if asked else set()))
+    balances = [reader.quarantine_balance(name) for name in names]
+    data = {
+        "quarantine": [row.to_data() for row in shown],
+        "waiting": sum(row.rows for row in found if row.state is KeptState.WAITING),
+        "balances": [{**item.to_data(), "adds_up": item.adds_up} for item in balances],
+    }
+    lines = kept_lines(shown, datetime.now(UTC))
+    answer(call, data, [*lines, *map(balance_line, balances)])
+
+
+@quarantine_command.command("show")
+@click.argument("dataset")
+@_run
+@_rule
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 1000),
+    default=20,
+    show_default=True,
+    help="How many rows at most.",
+)
+@shared_options
+def show(
+    call: Call, dataset: str, runs: tuple[str, ...], rules: tuple[str, ...], limit: int
+) -> None:
+    """Show rows of DATASET that wait, with the rules that they fail and since when they wait.
+
+    Values of columns that carry a tag, or that a PII policy is about, are masked.
+    """
+    reader = client_of(call).reader
+    name = reader.dataset(DatasetName(dataset)).dataset_name
+    choice = KeptChoice(runs=runs, rules=rules)
+    listed = reader.kept_rows(name, choice, limit)
+    answer(call, listed.to_data(), listing_lines(listed, this_screen(), choice))
+
+
+@quarantine_command.command("replay")
+@click.argument("dataset")
+@_run
+@_rule
+@click.option(
+    "--as-newest",
+    is_flag=True,
+    help="The rows count as newer than what the table has of their keys.",
+)
+@shared_options
+def replay(
+    call: Call, dataset: str, runs: tuple[str, ...], rules: tuple[str, ...], as_newest: bool
+) -> int:
+    """Send rows of DATASET again that wait: they are judged as any other batch.
+
+    What passes is added to the table, what fails waits again. Where nothing passes there is no
+    version. Exit codes are those of a run.
+    """
+    asked = DatasetName(dataset)
+    spark_options = load_settings(project_of(call), call.env).spark
+    order = ReplayOrder(choice=KeptChoice(runs=runs, rules=rules), as_newest=as_newest)
+    with writing(call) as client:
+        name = client.reader.dataset(asked).dataset_name
+        task_id = client.operations.submit_replay(name, person(), order.choice, as_newest=as_newest)
+        with working(f"sending rows of {name} again") as tell:
+            worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
+            result = run_to_end(client, worker, name, person(), task_id=task_id, note=note)
+        published = published_version(client, name)
+        kept, sent = kept_by(client, result), rows_waiting(client, name, order.choice)
+    data = {
+        "run": result.to_data(),
+        "published": published,
+        "set_aside": [row.to_data() for row in kept],
+    }
+    again = inert(with_env(replay_command(name, order), call.env))
+    lines = [*run_lines(result, published, again), *aside_lines(kept)]
+    if result.status is RunStatus.SUCCESS and result.version is None:
+        lines = unmoved_lines(name, sent, published)
+    answer(call, data, lines)
+    return EXIT_CODES[result.status]
+
+
+@quarantine_command.command("discard")
+@click.argument("dataset")
+@_run
+@_rule
+@click.option("--reason", required=True, help="Why they are given up; it stays in the ledger.")
+@shared_options
+def discard(
+    call: Call, dataset: str, runs: tuple[str, ...], rules: tuple[str, ...], reason: str
+) -> None:
+    """Write off rows of DATASET that wait: they are not sent again."""
+    with writing(call) as client:
+        name = client.reader.dataset(DatasetName(dataset)).dataset_name
+        choice = KeptChoice(runs=runs, rules=rules)
+        gone = client.operations.discard(name, choice, reason)
+        balance = client.reader.quarantine_balance(name)
+    data = {"written_off": [row.to_data() for row in gone], "balance": balance.to_data()}
+    answer(call, data, [*discarded_lines(name, gone), balance_line(balance)])

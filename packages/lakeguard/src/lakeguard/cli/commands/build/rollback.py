@@ -1,0 +1,42 @@
+"""``lakeguard rollback``: an earlier version is published again."""
+
+from __future__ import annotations
+
+import click
+
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.session import writing
+from lakeguard.cli.terminal.layout import (
+    GAP,
+    Tone,
+    strong,
+    toned,
+)
+from lakeguard.cli.terminal.output import answer
+from lakeguard.cli.terminal.progress import working
+from lakeguard.services.run_task import published_version
+from lakeguard_sdk.core.dataset_name import DatasetName, parse_version
+
+
+@click.command("rollback")
+@click.argument("dataset")
+@click.option(
+    "--to", "target", required=True, metavar="VERSION", help="The version to go back to, as v1."
+)
+@click.option("--reason", required=True, help="Why; it stays in the ledger.")
+@shared_options
+def rollback_command(call: Call, dataset: str, target: str, reason: str) -> None:
+    """Publish an earlier version of DATASET again.
+
+    A move like any other: the policies of today are judged on that version's evidence, one commit
+    restores its rows, and the next publish takes the next number.
+    """
+    name, version = DatasetName(dataset), parse_version(target)
+    with writing(call) as client:
+        before = published_version(client, name)
+        with working(f"rolling back {name}"):
+            move = client.operations.rollback(name, version, reason)
+    came_from = "" if before is None else f"v{before} → "
+    line = f"{toned('✓ ROLLED BACK', Tone.GOOD)}  {strong(name)}{GAP}{came_from}v{move.version}"
+    data = {"dataset": name, "from": before, "move": move.to_data()}
+    answer(call, data, [line, f"Next: lakeguard show {name}"])

@@ -1,0 +1,105 @@
+"""``lakeguard waive``: somebody answers, for a time, for a check that does not pass."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+
+import click
+
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.waivers import waivers_lines
+from lakeguard.cli.session import client_of, writing
+from lakeguard.cli.terminal.layout import (
+    GAP,
+    Tone,
+    moment,
+    strong,
+    toned,
+)
+from lakeguard.cli.terminal.output import answer
+from lakeguard_sdk.core.dataset_name import DatasetName
+
+
+@click.command("waive")
+@click.argument("dataset")
+@click.argument("check")
+@click.option(
+    "--until",
+    required=True,
+    metavar="DATE",
+    help="The last day, UTC, or a time with its zone; at most 90 days from now.",
+)
+@click.option("--reason", required=True, help="Why; it stays in the ledger.")
+@click.option("--approver", required=True, metavar="NAME", help="Who answers for it.")
+@shared_options
+def waive_command(
+    call: Call, dataset: str, check: str, until: str, reason: str, approver: str
+) -> None:
+    """Let CHECK, a rule of DATASET or an ALERT policy over it, be a warning for a time.
+
+    Every decision that it touches says who answers for it. A BLOCK policy cannot be waived.
+    """
+    end = end_of(until)
+    with writing(call) as client:
+        row = client.operations.waive(
+            DatasetName(dataset), check, approver=approver, reason=reason, until=end
+        )
+    mark = toned("! WAIVED", Tone.WARN)
+    said = f"{row.waiver.check_kind} {row.waiver.check_id}, until {moment(row.waiver.until)}"
+    revoke = f'lakeguard waivers --revoke {row.waiver.waiver_id} --reason "…"'
+    lines = [f"{mark}  {strong(row.dataset)}{GAP}{said}", f"Next: {revoke}"]
+    answer(call, {"waiver": row.to_data()}, lines)
+
+
+def end_of(text: str) -> datetime:
+    """The first moment after a day, or the time itself."""
+    try:
+        if "T" not in text:
+            return datetime.combine(date.fromisoformat(text) + timedelta(days=1), time(), UTC)
+        found = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        raise click.BadParameter(
+            "write a day such as 2027-01-31, or a time such as 2027-01-31T18:00Z",
+            param_hint="--until",
+        ) from None
+    if found.tzinfo is None:
+        raise click.BadParameter(
+            "a time needs its zone, as in 2027-01-31T18:00Z", param_hint="--until"
+        )
+    return found
+
+
+# ``lakeguard waivers``: what is waived, by whom and until when.
+
+
+@click.command("waivers")
+@click.argument("dataset", required=False)
+@click.option("--all", "every", is_flag=True, help="Also those that are over or were taken back.")
+@click.option("--revoke", metavar="WAIVER", help="Take this waiver back, now.")
+@click.option("--reason", help="Why it is taken back; it stays in the ledger.")
+@shared_options
+def waivers_command(
+    call: Call, dataset: str | None, every: bool, revoke: str | None, reason: str | None
+) -> None:
+    """List the waivers in force, of all datasets or of DATASET; or take one back."""
+    if revoke is not None:
+        _revoke(call, revoke, reason)
+        return
+    if reason is not None:
+        raise click.UsageError("--reason goes with --revoke")
+    now = datetime.now(UTC)
+    name = None if dataset is None else DatasetName(dataset)
+    found = client_of(call).reader.waivers(name)
+    shown = [row for row in found if every or (row.revoked_at is None and row.waiver.in_force(now))]
+    data = {"waivers": [row.to_data() for row in shown]}
+    answer(call, data, waivers_lines(shown, now))
+
+
+def _revoke(call: Call, waiver_id: str, reason: str | None) -> None:
+    if reason is None:
+        raise click.UsageError('--revoke needs --reason "…"')
+    with writing(call) as client:
+        row = client.operations.revoke_waiver(waiver_id, reason)
+    said = f"{row.waiver.check_kind} {row.waiver.check_id} counts again"
+    line = f"{toned('✓ TAKEN BACK', Tone.GOOD)}  {strong(row.dataset)}{GAP}{said}"
+    answer(call, {"waiver": row.to_data()}, [line])

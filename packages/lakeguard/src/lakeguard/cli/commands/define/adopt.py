@@ -1,0 +1,104 @@
+"""``lakeguard adopt``: a Delta table that is there already becomes a governed dataset."""
+
+from __future__ import annotations
+
+import getpass
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from lakeguard.cli.commands.build.run import EXIT_CODES
+from lakeguard.cli.commands.define.source import UNASSIGNED
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.source import Adopted, adopted_lines
+from lakeguard.cli.session import person, project_of, writing
+from lakeguard.cli.terminal.output import answer
+from lakeguard.cli.terminal.progress import working
+from lakeguard.cli.use_cases.adopt_table import (
+    definition_of,
+    proposed_definition,
+    register,
+    rules_kept,
+)
+from lakeguard.cli.use_cases.propose_definition import write_new
+from lakeguard.services.draft_rules import look_and_suggest
+from lakeguard.services.run_task import published_version
+from lakeguard.settings import load_settings
+from lakeguard_sdk.client import Client, local_worker
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.errors import AlreadyGoverned, OtherTable
+from lakeguard_sdk.model.definitions import Definitions
+
+
+@click.command("adopt")
+@click.argument("dataset")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--owner", metavar="OWNER", help="Who answers for it; by default you.")
+@click.option("--domain", default=UNASSIGNED, show_default=True, help="What it is about.")
+@shared_options
+def adopt_command(call: Call, dataset: str, path: Path, owner: str | None, domain: str) -> int:
+    """Make the Delta table at PATH the governed DATASET, if the gate allows it as it is.
+
+    Writes a definition with rules that the table keeps now, unless there is one already, registers
+    it, and has every row of the table judged. Allowed, one commit that changes no file makes it
+    version 1. Blocked, exit 3, the table is exactly as it was: edit the definition and adopt again.
+    """
+    name, location = DatasetName(dataset), str(path.resolve())
+    folder = project_of(call)
+    with writing(call) as client:
+        _refuse_governed(client, name)
+        adopted = _defined(call, client, name, location, owner or getpass.getuser(), domain)
+        register(folder, client, name)
+        with working(f"adopting {name}") as tell:
+            options = load_settings(folder, call.env).spark
+            worker = local_worker(client.for_worker(), spark_options=options, progress=tell)
+            task_id = client.operations.submit_adoption(name, person())
+            result = worker.run_adoption(task_id)
+        published = published_version(client, name)
+    data = {**adopted.to_data(), "run": result.to_data(), "published": published}
+    answer(call, data, adopted_lines(adopted, result, published))
+    return EXIT_CODES[result.status]
+
+
+def _refuse_governed(client: Client, name: DatasetName) -> None:
+    version = published_version(client, name)
+    if version is not None:
+        raise AlreadyGoverned(dataset=name, version=version)
+
+
+def _defined(
+    call: Call, client: Client, name: DatasetName, location: str, owner: str, domain: str
+) -> Adopted:
+    """The definition that is there, or one made by a look at every row."""
+    folder = project_of(call)
+    known = definition_of(folder, client, name)
+    if known is not None and known.location != location:
+        there = known.location or "its place in the lake"
+        raise OtherTable(dataset=name, location=there, asked=location)
+    table = client.operations.examine(location, name)
+    if known is not None:
+        return Adopted(dataset=name, location=location, commit=table.commit)
+    with working(f"looking at {location}"):
+        sketch, found = look_and_suggest(
+            location, location, rules_kept, datetime.now(UTC), whole=True
+        )
+    definition = proposed_definition(
+        name, table, sketch, owner=owner, domain=domain, suggested=found
+    )
+    written = write_new(
+        folder,
+        Definitions(datasets=(definition,)),
+        client.registry.plan,
+        instead=f"adopt {name.layer}.ANOTHER-NAME {shlex.quote(location)}",
+        suggested=found,
+    )
+    return Adopted(
+        dataset=name,
+        location=location,
+        commit=table.commit,
+        files=tuple(written),
+        sketch=sketch,
+        suggested=tuple(found),
+    )

@@ -1,0 +1,78 @@
+"""``lakeguard init``: a folder to start from."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import click
+
+from lakeguard.cli.options import Call, json_option
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import (
+    Tone,
+    indented,
+    plural,
+    strong,
+    toned,
+)
+from lakeguard.cli.terminal.output import answer
+from lakeguard_sdk.errors import AlreadyThere
+
+_HIDDEN = {"gitignore": ".gitignore"}
+"""Names that would act on the package itself if the template bore them."""
+
+_BARE = frozenset({".gitignore", "lakeguard.toml"})
+"""What a lake has before there is anything in it."""
+
+NEXT = ("lakeguard plan", "lakeguard apply", "lakeguard run --all", "lakeguard status")
+
+
+@click.command("init")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--example", is_flag=True, help="With a small commented example that runs.")
+@json_option
+@click.pass_obj
+def init_command(call: Call, folder: Path, example: bool, as_json: bool) -> None:
+    """Make FOLDER with the settings of a lake, and room for what you bring.
+
+    A folder that already holds something is refused, and nothing in it is changed.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise AlreadyThere(place=str(folder), command="init ANOTHER-FOLDER")
+    written = [str(path) for path in write_template(folder, example=example)]
+    follow = [*(() if example else ("lakeguard source add NAME PATTERN",)), *NEXT]
+    data = {"folder": str(folder), "files": written, "next": [f"cd {folder}", *follow]}
+    answer(Call(json=as_json or call.json), data, _lines(folder, written, follow))
+
+
+def write_template(folder: Path, *, example: bool) -> list[Path]:
+    """Writes the settings, or all of the example; the paths written, relative to the folder."""
+    written = []
+    for relative, source in sorted(_template_files(files("lakeguard.cli") / "template")):
+        if not example and str(relative) not in _BARE:
+            continue
+        target = folder / relative
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(source.read_bytes())
+        written.append(relative)
+    return written
+
+
+def _template_files(folder: Traversable, under: Path = Path()) -> list[tuple[Path, Traversable]]:
+    found = []
+    for entry in folder.iterdir():
+        relative = under / _HIDDEN.get(entry.name, entry.name)
+        found += _template_files(entry, relative) if entry.is_dir() else [(relative, entry)]
+    return found
+
+
+def _lines(folder: Path, written: list[str], follow: list[str]) -> list[str]:
+    return [
+        f"{toned('✓ made', Tone.GOOD)}  {strong(inert(folder))}   {plural(len(written), 'file')}",
+        *indented(written),
+        "",
+        "Next:",
+        *indented([f"cd {inert(folder)}", *follow]),
+    ]

@@ -1,0 +1,124 @@
+"""``lakeguard plan``: what apply would do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from pydantic import ValidationError
+from sqlalchemy.engine import make_url
+
+from lakeguard.cli.errors import shown_in_place
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.plan import applied_lines, counted, counts_of, plan_lines
+from lakeguard.cli.session import client_of, project_of, writing
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import Tone, toned
+from lakeguard.cli.terminal.output import answer
+from lakeguard.cli.terminal.progress import note
+from lakeguard.plane import open_state
+from lakeguard.registry.load_folder import load_folder
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.snapshot import RegistryState
+from lakeguard.registry.store import read_state
+from lakeguard.registry.validation.database_separation import require_apart
+from lakeguard.settings import Settings, load_settings
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.errors import SecretMissing, StateError
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.plan import KeptPlan, Plan
+
+
+@click.command("plan")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False, writable=True),
+    metavar="FILE",
+    help="Keep the plan, to apply exactly it: lakeguard apply FILE.",
+)
+@shared_options
+def plan_command(call: Call, out: Path | None) -> None:
+    """Show what apply would change, without changing anything."""
+    folder = project_of(call)
+    with shown_in_place(folder):
+        plan = client_of(call).registry.plan(load_folder(folder))
+    if out is not None:
+        out.write_text(KeptPlan.of(plan).to_json() + "\n", encoding="utf-8")
+    answer(call, {"plan": plan.to_data()}, plan_lines(plan, out))
+
+
+# ``lakeguard apply``: definitions become the registry's, all or none.
+
+
+@click.command("apply")
+@click.argument(
+    "file", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False)
+)
+@shared_options
+def apply_command(call: Call, file: Path | None) -> None:
+    """Make the definitions the registry's, in one transaction.
+
+    With FILE exactly the plan kept there is applied; it is refused if the registry has moved since.
+    The same definitions again change nothing.
+    """
+    with shown_in_place(project_of(call)), writing(call) as client:
+        plan = _fresh(client, call) if file is None else _kept(file)
+        applied = client.registry.apply(plan)
+    data = {"applied": applied.to_data(), "plan": plan.to_data()}
+    answer(call, data, applied_lines(plan, applied))
+
+
+def _fresh(client: Client, call: Call) -> Plan:
+    return client.registry.plan(load_folder(project_of(call)))
+
+
+def _kept(file: Path) -> Plan:
+    try:
+        return KeptPlan.from_json(file.read_bytes()).opened()
+    except ValidationError:
+        raise click.UsageError(
+            f"{inert(file)} is not a plan; make one: lakeguard plan --out {inert(file)}"
+        ) from None
+
+
+# ``lakeguard validate``: what apply would refuse, quick enough for a hook before each commit.
+
+
+@click.command("validate")
+@shared_options
+def validate_command(call: Call) -> None:
+    """Check every definition; each mistake is shown where it stands. Exit 2 if there is one.
+
+    What definitions name has to be defined or registered. A registry that cannot be asked is told
+    of, and the files are checked alone.
+    """
+    folder = project_of(call)
+    with shown_in_place(folder):
+        definitions = load_folder(folder)
+        settings = load_settings(folder, call.env)
+        if settings.database.server:
+            require_apart(definitions.targets, make_url(settings.database.server))
+        unasked = _compare(definitions, settings)
+    if unasked:
+        note(f"only the files were checked, for the registry was not asked: {inert(unasked)}")
+    data = {"valid": True, "registry_asked": not unasked, "counts": counts_of(definitions)}
+    answer(call, data, [f"{toned('✓ valid', Tone.GOOD)}  {counted(definitions)}"])
+
+
+def _compare(definitions: Definitions, settings: Settings) -> str:
+    """Refuse what apply would refuse, changing nothing. The answer says why the registry could
+    not be asked; where there is no State yet, nothing is registered."""
+    database = open_state(settings)
+    try:
+        if database.revision() is None:
+            make_plan(definitions, RegistryState(), settings.lake)
+            return ""
+        database.check()
+        with database.read() as connection:
+            current = read_state(connection, settings.organisation)
+            make_plan(definitions, current, settings.lake)
+    except (StateError, SecretMissing) as error:
+        return str(error)
+    finally:
+        database.close()
+    return ""

@@ -1,0 +1,62 @@
+"""``lakeguard schema``: what runs found, how it differs from what is approved, and approving it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+
+from lakeguard.cli.errors import shown_in_place
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.schema import approved_lines, diff_lines, history_lines
+from lakeguard.cli.session import client_of, project_of, writing
+from lakeguard.cli.terminal.output import answer
+from lakeguard.services.approve_schema import approve
+from lakeguard_sdk.core.dataset_name import DatasetName
+
+
+@click.group("schema")
+def schema_command() -> None:
+    """Look at the schemas that runs found, and approve one."""
+
+
+@schema_command.command("diff")
+@click.argument("dataset")
+@shared_options
+def diff(call: Call, dataset: str) -> None:
+    """Show how the schema that was seen last differs from what DATASET declares.
+
+    Every difference with its class, and what each schema profile would answer to it.
+    """
+    reader = client_of(call).reader
+    name = reader.dataset(DatasetName(dataset)).dataset_name
+    found = reader.schema_diff(name)
+    answer(call, {"diff": found.to_data() if found else None}, diff_lines(name, found))
+
+
+@schema_command.command("history")
+@click.argument("dataset")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="How many.")
+@shared_options
+def history(call: Call, dataset: str, limit: int) -> None:
+    """List the schemas that runs of DATASET found, the latest first, with their answers."""
+    rows = client_of(call).reader.schemas(DatasetName(dataset), limit)
+    data = {"schemas": [row.to_data() for row in rows]}
+    answer(call, data, history_lines(dataset, rows, datetime.now(UTC)))
+
+
+@schema_command.command("approve")
+@click.argument("dataset")
+@click.option("--reason", required=True, help="Why; it is recorded with the revision.")
+@click.option("--column", "columns", multiple=True, metavar="NAME", help="Only this one; again.")
+@shared_options
+def approve_command(call: Call, dataset: str, reason: str, columns: tuple[str, ...]) -> None:
+    """Declare the schema that was seen last, or some COLUMNs of it, and apply that.
+
+    The definition file is edited where there is one; all else in it stays as it is.
+    """
+    if not reason.strip():
+        raise click.UsageError("say why: --reason TEXT")
+    with shown_in_place(project_of(call)), writing(call) as client:
+        made = approve(client, project_of(call), DatasetName(dataset), columns, reason)
+    answer(call, made.to_data(), approved_lines(made))

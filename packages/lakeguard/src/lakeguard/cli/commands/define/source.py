@@ -1,0 +1,77 @@
+"""``lakeguard source``: where rows come from."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.source import added_lines, sources_lines
+from lakeguard.cli.session import client_of, project_of
+from lakeguard.cli.terminal.output import answer
+from lakeguard.cli.terminal.progress import working
+from lakeguard.cli.terminal.shell_patterns import source_path
+from lakeguard.cli.use_cases.propose_definition import propose, rules_of_keys, write_new
+from lakeguard.services.draft_rules import look_and_suggest
+from lakeguard.settings import load_settings
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Layer
+from lakeguard_sdk.model.definitions import FromSource
+from lakeguard_sdk.storage.storage import local_path
+
+UNASSIGNED = "unassigned"
+
+
+@click.group("source")
+def source_command() -> None:
+    """Add a source by looking at its files, or list those that are registered."""
+
+
+@source_command.command("add")
+@click.argument("name")
+@click.argument("pattern", nargs=-1, required=True)
+@click.option("--owner", metavar="OWNER", help="Who answers for it; by default you.")
+@click.option("--domain", default=UNASSIGNED, show_default=True, help="What it is about.")
+@shared_options
+def add(call: Call, name: str, pattern: tuple[str, ...], owner: str | None, domain: str) -> None:
+    """Look at the files of PATTERN and write the definitions of a source and bronze.NAME.
+
+    CSV, JSON lines, Parquet, or the folder of a Delta table. Rules that the rows seen keep are
+    suggested in the file. Nothing is registered yet, and no file is overwritten.
+    """
+    dataset = DatasetName(f"{Layer.BRONZE}.{name}")
+    folder = project_of(call)
+    lake = local_path(load_settings(folder, call.env).lake)
+    path = source_path(pattern, Path.cwd(), Path(lake))
+    with working(f"looking at {path}"):
+        sketch, found = look_and_suggest(path, lake, rules_of_keys, datetime.now(UTC))
+    definitions = propose(
+        dataset, path, sketch, owner=owner or getpass.getuser(), domain=domain, suggested=found
+    )
+    written = write_new(folder, definitions, suggested=found)
+    data = {
+        "dataset": dataset,
+        "path": path,
+        "sketch": sketch.to_data(),
+        "files": written,
+        "suggested": [item.to_data() for item in found],
+    }
+    answer(call, data, added_lines(dataset, path, sketch, written, len(found)))
+
+
+@source_command.command("list")
+@shared_options
+def listing(call: Call) -> None:
+    """List the registered sources, and the datasets that read them."""
+    known = client_of(call).registry.definitions()
+    readers: dict[str, list[DatasetName]] = {}
+    for dataset in known.datasets:
+        if isinstance(dataset.build, FromSource):
+            readers.setdefault(dataset.build.source, []).append(dataset.dataset)
+    data = [
+        {**source.to_data(), "read_by": readers.get(source.source, [])} for source in known.sources
+    ]
+    answer(call, {"sources": data}, sources_lines(known.sources, readers))

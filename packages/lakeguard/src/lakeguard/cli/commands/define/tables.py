@@ -1,0 +1,126 @@
+"""``lakeguard load``: rows of tables become the registry's definitions, all or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.plan import applied_lines, counted, plan_lines
+from lakeguard.cli.session import client_of, writing
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import (
+    Tone,
+    indented,
+    plural,
+    strong,
+    toned,
+)
+from lakeguard.cli.terminal.output import answer
+from lakeguard.registry.editing.export import definition_files
+from lakeguard.registry.rows import Row, read_rows
+from lakeguard.registry.rows.assemble import Assembly
+from lakeguard.registry.rows.error_rendering import render_row_errors
+from lakeguard.registry.rows.write_rows import csv_files
+from lakeguard.registry.text.problems import Findings
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.errors import AlreadyThere, InvalidDefinitions, InvalidRows
+from lakeguard_sdk.model.plan import Plan
+
+
+@click.command("load")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@shared_options
+def load_command(call: Call, files: tuple[Path, ...], dry_run: bool) -> None:
+    """Make the rows of FILES definitions of the registry, in one transaction.
+
+    FILES are .sql files of INSERT statements, which are read and never run, .csv files named after
+    their table, .json and .jsonl files. Rows may say a part of what is registered: the rest stays.
+    The same rows again change nothing.
+    """
+    with _shown_at_rows():
+        rows = _rows(files)
+    if dry_run:
+        plan = _plan(client_of(call), rows)
+        answer(call, {"plan": plan.to_data()}, plan_lines(plan, follow="lakeguard load FILES"))
+        return
+    with writing(call) as client:
+        plan = _plan(client, rows)
+        applied = client.registry.apply(plan)
+    data = {"applied": applied.to_data(), "plan": plan.to_data()}
+    answer(call, data, applied_lines(plan, applied))
+
+
+def _rows(files: Iterable[Path]) -> list[Row]:
+    """What cannot be read is told before anything is held against it."""
+    findings = Findings()
+    rows = read_rows(list(files), findings)
+    findings.raise_if_any()
+    return rows
+
+
+def _plan(client: Client, rows: list[Row]) -> Plan:
+    with _shown_at_rows():
+        findings = Findings()
+        assembly = Assembly(rows, client.registry.definitions(), findings)
+        findings.raise_if_any()
+        try:
+            return client.registry.plan(assembly.definitions)
+        except InvalidDefinitions as invalid:
+            raise InvalidDefinitions(map(assembly.placed, invalid.errors)) from None
+
+
+@contextmanager
+def _shown_at_rows() -> Iterator[None]:
+    """Whatever mistakes are raised inside carry the lines of the files they stand in."""
+    try:
+        yield
+    except InvalidDefinitions as invalid:
+        told = InvalidRows(invalid.errors)
+        told.add_note("\n".join(render_row_errors(invalid.errors)))
+        raise told from None
+
+
+# ``lakeguard export``: the registry's definitions as files or as table rows.
+
+_WRITERS = {"yaml": definition_files, "rows": csv_files}
+
+
+@click.command("export")
+@click.argument("dest", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(sorted(_WRITERS)),
+    default="yaml",
+    show_default=True,
+    help="Definition files with their SQL, or a CSV file for each table.",
+)
+@shared_options
+def export_command(call: Call, dest: Path, form: str) -> None:
+    """Write all that is registered to the folder DEST, which is made or empty.
+
+    The files applied, or the rows loaded, where they come from change nothing.
+    """
+    if dest.exists() and (not dest.is_dir() or any(dest.iterdir())):
+        raise AlreadyThere(place=str(dest), command="export ANOTHER-FOLDER")
+    definitions = client_of(call).registry.definitions()
+    written = _WRITERS[form](definitions)
+    for name, text in written.items():
+        path = dest / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+    dest.mkdir(parents=True, exist_ok=True)
+    data = {"folder": str(dest), "format": form, "files": sorted(written)}
+    answer(call, data, _lines(dest, form, counted(definitions), sorted(written)))
+
+
+def _lines(dest: Path, form: str, what: str, written: list[str]) -> list[str]:
+    done = f"{toned('✓ exported', Tone.GOOD)}  {strong(inert(dest))}   {what}"
+    back = "lakeguard apply" if form == "yaml" else f"lakeguard load {inert(dest)}/*.csv"
+    files = plural(len(written), "file")
+    return [done, files, *indented([inert(name) for name in written]), f"Next: {back}"]

@@ -1,0 +1,123 @@
+"""``lakeguard backtest``: what a draft of rules would have made of past runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from lakeguard.cli.errors import shown_in_place
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.backtest import backtest_lines, backtest_markdown
+from lakeguard.cli.session import client_of, project_of
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.output import write_json, write_lines
+from lakeguard.cli.terminal.progress import working
+from lakeguard.cli.terminal.time_arguments import moment_of
+from lakeguard.registry.drafts import load_draft
+from lakeguard_sdk.client import survey
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.errors import NotInDraft
+from lakeguard_sdk.model.definitions import DatasetDefinition
+from lakeguard_sdk.model.history import Backtest
+from lakeguard_sdk.ports import Memory
+
+_BLOCKED = 3
+_NOT_ASKED = 4
+
+
+@click.command("backtest")
+@click.argument("file", type=click.Path(path_type=Path, exists=True))
+@click.option("--since", default="90d", show_default=True, help="A length such as 90d, or a time.")
+@click.option("--dataset", metavar="DATASET", help="Only this one of the datasets of FILE.")
+@click.option("--scan", is_flag=True, help="Measure published versions where evidence lacks it.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "markdown"]),
+    default="table",
+    show_default=True,
+    help="How to answer; markdown is for a merge request.",
+)
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Exit 3 if it would have blocked a run that was fine, 4 if a new rule was asked in none.",
+)
+@shared_options
+def backtest_command(
+    call: Call, file: Path, since: str, dataset: str | None, scan: bool, form: str, check: bool
+) -> int:
+    """Decide past runs again with the rules of FILE.
+
+    FILE is a definition of a dataset, several of them, or a folder; nothing of it is applied. Each
+    decision that had evidence is made with these rules, and all else as it was then.
+    """
+    start = moment_of(since, datetime.now(UTC))
+    project = project_of(call)
+    with shown_in_place(project):
+        drafts = _chosen(load_draft(file, project), dataset)
+    memory = client_of(call).memory
+    found = [_tested(memory, draft, start, scan=scan) for draft in drafts]
+    _tell(found, "json" if call.json else form)
+    return _checked(found) if check else 0
+
+
+def _checked(found: Sequence[Backtest]) -> int:
+    """Nothing passes that was asked of no run while a scan could ask it."""
+    if any(test.spoils for test in found):
+        return _BLOCKED
+    unasked = [test for test in found if test.to_scan]
+    if not unasked:
+        return 0
+    for test in unasked:
+        names = ", ".join(map(inert, test.to_scan))
+        write_lines([f"asked in no run: {names} of {test.dataset}"], err=True)
+    write_lines(["Next: lakeguard backtest FILE --check --scan"], err=True)
+    return _NOT_ASKED
+
+
+def _tested(memory: Memory, draft: DatasetDefinition, since: datetime, *, scan: bool) -> Backtest:
+    with working(f"back-testing {draft.dataset}") as tell:
+        return memory.backtest(
+            draft,
+            since,
+            survey=survey if scan else None,
+            progress=lambda said: tell(said, {}),
+        )
+
+
+def _chosen(
+    drafts: tuple[DatasetDefinition, ...], dataset: str | None
+) -> tuple[DatasetDefinition, ...]:
+    if dataset is None:
+        return drafts
+    name = DatasetName(dataset)
+    chosen = tuple(draft for draft in drafts if draft.dataset == name)
+    if not chosen:
+        raise NotInDraft(dataset=name, has=", ".join(draft.dataset for draft in drafts))
+    return chosen
+
+
+def _tell(found: list[Backtest], form: str) -> None:
+    if form == "json":
+        write_json({"backtests": [_data(test) for test in found]})
+        return
+    lines = backtest_markdown if form == "markdown" else backtest_lines
+    for place, test in enumerate(found):
+        write_lines([*([""] if place else []), *lines(test)])
+
+
+def _data(test: Backtest) -> dict[str, object]:
+    return {
+        **test.to_data(),
+        "rules": [{**rule.to_data(), "share": rule.share} for rule in test.rules],
+        "blocks": [run.run_id for run in test.blocks],
+        "lets_through": [run.run_id for run in test.lets_through],
+        "misses": [run.run_id for run in test.misses],
+        "unchanged": test.unchanged,
+        "new": test.new,
+        "unasked": list(test.unasked),
+    }

@@ -1,0 +1,89 @@
+"""``lakeguard show``: one dataset, whole."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.profile import profile_lines
+from lakeguard.cli.rendering.show import DatasetPage, show_lines
+from lakeguard.cli.rendering.status import Health, status_lines, worst_first
+from lakeguard.cli.session import client_of, writing
+from lakeguard.cli.terminal.output import answer, this_screen
+from lakeguard.cli.use_cases.profile_version import profile_of
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.core.dataset_name import DatasetName, parse_address
+from lakeguard_sdk.model.definitions import TargetDefinition
+from lakeguard_sdk.model.read_models import RunFacts
+from lakeguard_sdk.ports import Reader
+
+LAST_RUNS = 5
+
+
+@click.command("show")
+@click.argument("dataset")
+@shared_options
+def show_command(call: Call, dataset: str) -> None:
+    """Show what DATASET is: definition, columns, rules, version, last runs, what was published."""
+    page = page_of(client_of(call), DatasetName(dataset))
+    answer(call, page.to_data(), show_lines(page, datetime.now(UTC)))
+
+
+def page_of(client: Client, asked: DatasetName) -> DatasetPage:
+    reader = client.reader
+    name = reader.dataset(asked).dataset_name
+    status = next(item for item in reader.status() if item.dataset.dataset_name == name)
+    definition = reader.definition(name)
+    return DatasetPage(
+        status=status,
+        definition=definition,
+        target=_target(client, definition.target),
+        rules=reader.rules(name),
+        runs=reader.runs(name, LAST_RUNS),
+        moves=reader.pointer_moves(name),
+        facts=_facts(reader, name),
+        lineage=reader.column_lineage(name),
+    )
+
+
+def _facts(reader: Reader, name: DatasetName) -> RunFacts | None:
+    made_by = next((row.run_id for row in reader.versions(name) if row.published), None)
+    return None if made_by is None else reader.facts(made_by)
+
+
+def _target(client: Client, name: str | None) -> TargetDefinition | None:
+    if name is None:
+        return None
+    return next((t for t in client.registry.definitions().targets if t.target == name), None)
+
+
+# ``lakeguard status``: the health list.
+
+
+@click.command("status")
+@shared_options
+def status_command(call: Call) -> None:
+    """Show one line per dataset, worst first: health, version, age, last run, owner."""
+    healths = worst_first([Health(item) for item in client_of(call).reader.status()])
+    data = {"datasets": [item.to_data() for item in healths]}
+    answer(call, data, status_lines(healths, datetime.now(UTC)))
+
+
+# ``lakeguard profile``: what the values of a version look like.
+
+
+@click.command("profile")
+@click.argument("dataset", metavar="DATASET[@vN]")
+@click.option("--again", is_flag=True, help="Take it anew, though there is one.")
+@shared_options
+def profile_command(call: Call, dataset: str, again: bool) -> None:
+    """Show what the values of DATASET look like, column by column, in what is published or in vN.
+
+    A profile that was taken before is shown; otherwise it is taken from the files, without Spark,
+    and kept. Columns that carry a tag today are only counted, whenever it was kept.
+    """
+    with writing(call) as client:
+        profile = profile_of(client, parse_address(dataset), again=again)
+    answer(call, profile.to_data(), profile_lines(profile, this_screen()))

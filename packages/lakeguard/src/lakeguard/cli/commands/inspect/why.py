@@ -1,0 +1,44 @@
+"""``lakeguard why``: a decision explained."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import click
+
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.why import why_lines
+from lakeguard.cli.session import client_of
+from lakeguard.cli.terminal.output import answer, this_screen
+from lakeguard.cli.use_cases.explain_decision import explain
+from lakeguard.cli.use_cases.ways_out import as_called, way_to_build
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.read_models import RunRow
+from lakeguard_sdk.ports import Reader
+
+
+@click.command("why")
+@click.argument("subject", metavar="DATASET|RUN")
+@click.option("--all", "every_check", is_flag=True, help="List the checks that passed, too.")
+@shared_options
+def why_command(call: Call, subject: str, every_check: bool) -> None:
+    """Explain the last run of DATASET, or one RUN: verdict, checks, changes, ways out."""
+    reader = client_of(call).reader
+    run = _run_meant(reader, subject)
+    if run is None:
+        text = f"{subject} has not run yet"
+        build = way_to_build(reader.definition(DatasetName(subject)))
+        answer(call, {"run": None}, [text, f"Next: {build}"])
+        return
+    told = explain(reader, run, datetime.now(UTC))
+    told = replace(told, ways_out=tuple(as_called(way, call) for way in told.ways_out))
+    answer(call, told.to_data(), why_lines(told, this_screen(), every_check=every_check))
+
+
+def _run_meant(reader: Reader, subject: str) -> RunRow | None:
+    if subject.startswith("run_"):
+        return reader.run(subject)
+    name = reader.dataset(DatasetName(subject)).dataset_name
+    found = (item for item in reader.status() if item.dataset.dataset_name == name)
+    return next((item.last_run for item in found), None)

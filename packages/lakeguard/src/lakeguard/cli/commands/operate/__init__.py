@@ -1,0 +1,1 @@
+"""Commands for jobs, workers and the ledger."""

@@ -1,0 +1,24 @@
+"""``lakeguard doctor``: what is there, what is missing."""
+
+from __future__ import annotations
+
+import click
+
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.doctor import doctor_lines
+from lakeguard.cli.terminal.output import answer
+from lakeguard.cli.use_cases.doctor import examine
+
+
+@click.command("doctor")
+@shared_options
+def doctor_command(call: Call) -> int:
+    """Look at Java, Spark, the Delta jars, definitions, database and lake.
+
+    Each thing that is missing comes with the command that fixes it. Exit 1 if anything is missing.
+    """
+    findings = examine(call)
+    well = all(finding.ok for finding in findings)
+    data = {"ok": well, "findings": [finding.to_data() for finding in findings]}
+    answer(call, data, doctor_lines(findings))
+    return 0 if well else 1

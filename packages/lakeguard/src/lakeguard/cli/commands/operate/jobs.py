@@ -1,0 +1,133 @@
+"""``lakeguard jobs``: what each job does and when, its switch, and starting one by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import click
+
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.rendering.jobs import (
+    ended_lines,
+    job_lines,
+    jobs_lines,
+    launch_lines,
+    no_jobs_lines,
+    switch_lines,
+)
+from lakeguard.cli.session import (
+    client_of,
+    person,
+    project_of,
+    writing,
+)
+from lakeguard.cli.terminal.output import answer
+from lakeguard.cli.terminal.time_arguments import Day
+from lakeguard.cli.use_cases.run_task_locally import EXIT_CODES, KNOWN_ENDS, run_here
+from lakeguard.cli.use_cases.unapplied import unapplied
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.errors import LaunchInvalid
+
+_SHOWN_TASKS = 5
+_reason_option = click.option("--reason", default="", help="Why; it stays beside the change.")
+
+
+@click.group("jobs")
+def jobs_command() -> None:
+    """Look at jobs, switch one off or on, or start one by hand."""
+
+
+@jobs_command.command("list")
+@shared_options
+def listing(call: Call) -> None:
+    """List jobs: what starts each, whether it may start, when next, and how it ended last."""
+    client = client_of(call)
+    rows = client.jobs.jobs()
+    if not rows:
+        found = unapplied(client, project_of(call))
+        answer(call, {"jobs": [], "unapplied": found.to_data()}, no_jobs_lines(found))
+        return
+    data = {"jobs": [row.to_data() for row in rows]}
+    answer(call, data, jobs_lines(rows, datetime.now(UTC)))
+
+
+@jobs_command.command("show")
+@click.argument("job")
+@shared_options
+def show(call: Call, job: str) -> None:
+    """Show JOB: its settings with every default, and its last tasks."""
+    jobs = client_of(call).jobs
+    row, tasks = jobs.job(job), jobs.tasks(job=job, limit=_SHOWN_TASKS)
+    data = {"job": row.to_data(), "tasks": [task.to_data() for task in tasks]}
+    answer(call, data, job_lines(row, tasks, datetime.now(UTC)))
+
+
+@jobs_command.command("enable")
+@click.argument("job")
+@_reason_option
+@shared_options
+def enable(call: Call, job: str, reason: str) -> None:
+    """Let JOB start again, if its definition lets it."""
+    with writing(call) as client:
+        row = client.jobs.switch(job, enabled=True, reason=reason)
+    answer(call, {"job": row.to_data()}, switch_lines(row))
+
+
+@jobs_command.command("disable")
+@click.argument("job")
+@_reason_option
+@shared_options
+def disable(call: Call, job: str, reason: str) -> None:
+    """Refuse every start of JOB, by name, until it is enabled again."""
+    with writing(call) as client:
+        row = client.jobs.switch(job, enabled=False, reason=reason)
+    answer(call, {"job": row.to_data()}, switch_lines(row))
+
+
+@jobs_command.command("trigger")
+@click.argument("job")
+@click.option(
+    "--date",
+    "day",
+    metavar="DAY",
+    type=Day(),
+    help="The day that it is for, as in 2026-01-31.",
+)
+@click.option("--set", "said", multiple=True, metavar="KEY=VALUE", help="A parameter of the job.")
+@click.option("--key", help="What makes two calls the same; one task is made for a key.")
+@click.option("--here", is_flag=True, help="Run it to its end in this process.")
+@shared_options
+def trigger(
+    call: Call, job: str, day: date | None, said: tuple[str, ...], key: str | None, here: bool
+) -> int:
+    """Start JOB by hand: a worker takes its task, or this process with --here.
+
+    The same key, or without one the same --date and parameters, start it once; without both, each
+    call starts it anew. A key that was used with another day or other parameters is refused. Exit
+    3 where a gate refuses the start; with --here, also of one that was started before, 1 where it
+    failed, was canceled or somebody else has it, and 3 where it was blocked.
+    """
+    values = _values(job, said)
+    with writing(call) as client:
+        launched = client.jobs.trigger(job, person(), day=day, set_to=values, key=key, here=here)
+        if not here or launched.state is not TaskState.QUEUED:
+            answer(call, {"launch": launched.to_data()}, launch_lines(launched))
+            if here:
+                return KNOWN_ENDS[launched.state]
+            return 3 if launched.state is TaskState.BLOCKED else 0
+        ended = run_here(call, client, launched.task_id)
+        task = client.jobs.task(launched.task_id)
+    data = {"launch": launched.to_data(), "task": task.to_data()}
+    answer(call, data, ended_lines(task, ended))
+    return EXIT_CODES[ended.ending]
+
+
+def _values(job: str, said: tuple[str, ...]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for text in said:
+        name, mark, value = text.partition("=")
+        if not mark or name in values:
+            problem = f"{name[:80]} is set twice" if mark else "write --set NAME=VALUE"
+            raise LaunchInvalid(job=job, problem=problem)
+        values[name] = value
+    return values

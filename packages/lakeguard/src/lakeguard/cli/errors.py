@@ -1,0 +1,86 @@
+"""Errors as people and programs read them: what, why, the next command, a stable code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from lakeguard.cli.terminal.escape import inert, inert_lines
+from lakeguard.cli.terminal.layout import Tone, toned
+from lakeguard.registry.text.definition_positions import sharpened
+from lakeguard.registry.text.error_rendering import render_errors
+from lakeguard_sdk.errors import InvalidDefinitions, LakeGuardError
+
+WRONG_CALL = "LG-1000"
+"""The command line itself is wrong: an unknown command, option or value."""
+
+DEFECT = LakeGuardError.code
+"""What no part of LakeGuard foresaw."""
+
+
+def failure_data(error: BaseException, env: str | None = None) -> dict[str, object]:
+    """The JSON of an error: always ``code``, ``message``, ``next`` and ``retryable``."""
+    if isinstance(error, LakeGuardError):
+        data = error.to_data()
+        return {**data, "next": with_env(str(data["next"]), env)}
+    if isinstance(error, click.ClickException):
+        return {
+            "code": WRONG_CALL,
+            "message": error.format_message(),
+            "next": _help_command(error),
+            "retryable": False,
+        }
+    return {
+        "code": DEFECT,
+        "message": f"{type(error).__name__}: {error}",
+        "next": LakeGuardError.next_command,
+        "retryable": False,
+    }
+
+
+def failure_lines(error: BaseException, env: str | None = None) -> list[str]:
+    """Its notes first, then ``LG-code what``, then ``Next: command``."""
+    data = failure_data(error, env)
+    first, *more = inert_lines(data["message"])
+    return [
+        *(line for note in getattr(error, "__notes__", ()) for line in (*inert_lines(note), "")),
+        f"{toned(str(data['code']), Tone.BAD)}  {first}",
+        *more,
+        f"Next: {inert(data['next'])}",
+    ]
+
+
+def with_env(command: str, env: str | None) -> str:
+    """Every ``lakeguard`` of a next command, in the environment of the call before."""
+    if env is None:
+        return command
+    return re.sub(r"\blakeguard (?=[a-z])", f"lakeguard --env {env} ", command)
+
+
+def exit_code_of(error: BaseException) -> int:
+    if isinstance(error, LakeGuardError):
+        return error.exit_code
+    return 2 if isinstance(error, click.ClickException) else 1
+
+
+def _help_command(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{context.command_path if context else 'lakeguard'} --help"
+
+
+# Mistakes in definitions, shown at the very characters where they stand.
+
+
+@contextmanager
+def shown_in_place(folder: Path) -> Iterator[None]:
+    """Whatever mistakes are raised inside carry the lines of the files they stand in."""
+    try:
+        yield
+    except InvalidDefinitions as invalid:
+        errors = [sharpened(error, folder) for error in invalid.errors]
+        invalid.add_note("\n".join(render_errors(errors, folder)))
+        raise

@@ -1,0 +1,254 @@
+"""Checks as people read them: what was asked, what it came to, the gate's own sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import (
+    Tone,
+    columns,
+    number,
+    plural,
+    toned,
+    width,
+)
+from lakeguard.cli.terminal.output import Screen
+from lakeguard_sdk.core.enums import CheckKind, Outcome
+from lakeguard_sdk.expressions.measures import MeasureValue
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.evidence import Changes
+from lakeguard_sdk.model.read_models import RunFacts
+from lakeguard_sdk.model.row_sample import MASKED, RowSample
+from lakeguard_sdk.model.run_comparison import CheckPoint, CheckTrend
+
+BLOCKING = (Outcome.FAIL, Outcome.ERROR)
+_WORST_FIRST = (
+    Outcome.ERROR,
+    Outcome.FAIL,
+    Outcome.WARN,
+    Outcome.NOT_EVALUATED,
+    Outcome.PASS,
+)
+_MARKS = {
+    Outcome.ERROR: ("✗ ERROR", Tone.BAD),
+    Outcome.FAIL: ("✗ FAIL", Tone.BAD),
+    Outcome.WARN: ("! WARN", Tone.WARN),
+    Outcome.NOT_EVALUATED: ("○ NOT EVALUATED", Tone.QUIET),
+    Outcome.PASS: ("✓ PASS", Tone.GOOD),
+}
+
+
+def worst_first(checks: Sequence[CheckResult]) -> list[CheckResult]:
+    """Failing checks first; within an outcome the gate's own order."""
+    return sorted(checks, key=lambda check: _WORST_FIRST.index(check.outcome))
+
+
+def with_outcome(checks: Sequence[CheckResult], *outcomes: Outcome) -> list[CheckResult]:
+    return [check for check in worst_first(checks) if check.outcome in outcomes]
+
+
+def check_lines(checks: Sequence[CheckResult]) -> list[str]:
+    """A line per check; its sentence has the numbers and their limit."""
+    return columns([_cells(check) for check in checks])
+
+
+def others_line(checks: Sequence[CheckResult], shown: Sequence[CheckResult]) -> str | None:
+    """What the checks that are not shown came to, in one line."""
+    rest = [check for check in checks if check not in shown]
+    passed = sum(check.outcome is Outcome.PASS for check in rest)
+    warned = sum(check.outcome is Outcome.WARN for check in rest)
+    skipped = sum(check.outcome is Outcome.NOT_EVALUATED for check in rest)
+    told = []
+    if passed:
+        other = "other check" if shown else "check"
+        told.append(f"{plural(passed, other)} passed")
+    if warned:
+        told.append(plural(warned, "warning"))
+    if skipped:
+        told.append(f"{plural(skipped, 'check')} not evaluated")
+    return ", ".join(told) or None
+
+
+def tally(checks: Sequence[CheckResult]) -> str:
+    """``14 checks passed, 2 warnings``."""
+    passed = sum(check.outcome is Outcome.PASS for check in checks)
+    warned = sum(check.outcome is Outcome.WARN for check in checks)
+    told = f"{plural(passed, 'check')} passed"
+    return f"{told}, {plural(warned, 'warning')}" if warned else told
+
+
+def _cells(check: CheckResult) -> list[str]:
+    mark, tone = _MARKS[check.outcome]
+    waived = "" if check.waived_by is None else f"; waived by {check.waived_by}"
+    return [inert(_title(check)), toned(mark, tone), inert(check.message + waived)]
+
+
+def _title(check: CheckResult) -> str:
+    match check.kind:
+        case CheckKind.RULE:
+            return check.expression
+        case CheckKind.POLICY:
+            return f"policy {check.check_id}: {check.expression}"
+        case _:
+            return f"{check.kind.value}: {check.check_id}"
+
+
+# A few of the rows that a check counted as failing, as a small table.
+
+MOST_SHOWN = 5
+_LONGEST = 32
+_NULL = "NULL"
+_CUT = "…"
+
+
+def example_lines(sample: RowSample | None, screen: Screen, indent: int) -> list[str]:
+    """A header and at most five rows, none wider than the screen; masked columns say so."""
+    if sample is None or not sample.rows:
+        return []
+    header = [_header(name, sample) for name in sample.columns]
+    rows = [_example_cells(row, sample) for row in sample.rows[:MOST_SHOWN]]
+    more = len(sample.rows) - len(rows)
+    lines = columns([header, *rows])
+    if more:
+        lines.append(f"{plural(more, 'more example')} with --json")
+    return [fitted(line, screen.width - indent) for line in lines]
+
+
+def _header(name: str, sample: RowSample) -> str:
+    return short(name) + (" (masked)" if name in sample.masked else "")
+
+
+def _example_cells(row: tuple[str | None, ...], sample: RowSample) -> list[str]:
+    """What is masked is not told, whatever stands in its place."""
+    return [
+        MASKED if name in sample.masked else _NULL if value is None else short(value)
+        for name, value in zip(sample.columns, row, strict=False)
+    ]
+
+
+def short(text: str) -> str:
+    """Harmless to a terminal, and not wider than a cell."""
+    return fitted(inert(text), _LONGEST)
+
+
+def fitted(text: str, most: int) -> str:
+    """Not wider than that on a screen; what was cut ends in a mark that says so."""
+    if width(text) <= most:
+        return text
+    kept = text[: max(0, most - 1)]
+    while kept and width(kept) > most - 1:
+        kept = kept[:-1]
+    return kept + _CUT
+
+
+# A check over the last runs: a small chart, and its two ends in words.
+
+Height = Callable[[CheckPoint], float | None]
+
+
+def trend_line(trend: CheckTrend | None, screen: Screen) -> str | None:
+    """Nothing where there was no run before, or where no number was ever measured."""
+    if trend is None or len(trend.points) < 2:
+        return None
+    rows = any(point.failed_rows is not None for point in trend.points)
+    height = _share if rows else _observed
+    measured = [point for point in trend.points if height(point) is not None]
+    if not measured:
+        return None
+    runs, ends = plural(len(trend.points), "run"), _ends(trend.points, measured, rows)
+    missing = len(trend.points) - len(measured)
+    gaps = f", {missing} without a number ({screen.gap})" if missing else ""
+    return f"{_chart(trend.points, height, screen, from_zero=rows)}  {runs}: {ends}{gaps}"
+
+
+def _chart(points: Sequence[CheckPoint], height: Height, screen: Screen, *, from_zero: bool) -> str:
+    """The oldest left; counts of failing rows rise from nothing, other numbers from the least."""
+    heights = [height(point) for point in points]
+    known = [value for value in heights if value is not None]
+    least, most = (0.0 if from_zero else min(known)), max(known)
+    return "".join(
+        screen.gap if value is None else _mark(value, least, most, screen.marks)
+        for value in heights
+    )
+
+
+def _mark(value: float, least: float, most: float, marks: str) -> str:
+    """By halves: the whole way from the least to the most may be more than a float holds."""
+    span = most / 2 - least / 2
+    if span == 0:
+        return marks[0]
+    return marks[round((value / 2 - least / 2) / span * (len(marks) - 1))]
+
+
+def _ends(points: Sequence[CheckPoint], measured: Sequence[CheckPoint], rows: bool) -> str:
+    first, last = measured[0], measured[-1]
+    if first is last:
+        return f"{_words(last, rows)} in one of them"
+    now = "now" if last is points[-1] else "last"
+    return f"{_words(first, rows)} first, {_words(last, rows)} {now}"
+
+
+def _words(point: CheckPoint, rows: bool) -> str:
+    if not rows:
+        return number(point.observed)
+    if point.scope_rows is None:
+        return plural(point.failed_rows or 0, "row")
+    return f"{number(point.failed_rows)} of {plural(point.scope_rows, 'row')}"
+
+
+def _share(point: CheckPoint) -> float | None:
+    """Of the rows that were looked at: batches differ in size."""
+    if point.failed_rows is None:
+        return None
+    return point.failed_rows / point.scope_rows if point.scope_rows else float(point.failed_rows)
+
+
+def _observed(point: CheckPoint) -> float | None:
+    return _finite(point.observed)
+
+
+def _finite(value: MeasureValue) -> float | None:
+    """A number, also where it is told as text; what is none, or beyond a float, has no height."""
+    try:
+        found = float(value) if value is not None else None
+    except (ValueError, OverflowError):
+        return None
+    return found if found is not None and isfinite(found) else None
+
+
+# What a run had to say beside its verdict: how it changed the table, and its own notes.
+
+_LONGEST_FACT = 160
+
+
+def facts_rows(facts: RunFacts | None) -> list[tuple[str, str]]:
+    """What the load did, and how many lines were kept aside; nothing where nothing is known."""
+    if facts is None:
+        return []
+    rows = [("changes", _changes_text(facts.changes))] if facts.changes else []
+    if facts.rejected:
+        rows.append(("kept aside", plural(facts.rejected, "malformed line")))
+    if facts.set_aside:
+        rows.append(("set aside", plural(facts.set_aside, "row") + " that rules kept out"))
+    return rows
+
+
+def _changes_text(changes: Changes) -> str:
+    """``120 inserted, 3 updated``; only what there is any of."""
+    counts = [(name, getattr(changes, name)) for name in type(changes).model_fields]
+    told = [f"{number(count)} {name}" for name, count in counts if count]
+    return ", ".join(told) or "none"
+
+
+def notes_lines(notes: Mapping[str, Any]) -> list[str]:
+    """A line for each note, in the order of their names."""
+    return columns([(inert(name), inert(_text(notes[name]))) for name in sorted(notes)])
+
+
+def _text(value: Any) -> str:
+    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return told if len(told) <= _LONGEST_FACT else f"{told[:_LONGEST_FACT]}…"

@@ -1,0 +1,142 @@
+"""Rows that were set aside, as people read of them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from datetime import datetime
+
+from lakeguard.cli.rendering.checks import fitted, short
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import (
+    GAP,
+    Tone,
+    age,
+    columns,
+    number,
+    plural,
+    strong,
+    table,
+    toned,
+)
+from lakeguard.cli.terminal.output import Screen
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.quarantine import (
+    KeptChoice,
+    KeptListing,
+    KeptRows,
+    KeptState,
+    QuarantineBalance,
+    ReplayOrder,
+)
+
+_STATES = {
+    KeptState.WAITING: ("WAITING", Tone.WARN),
+    KeptState.SENT_AGAIN: ("SENT AGAIN", Tone.GOOD),
+    KeptState.WRITTEN_OFF: ("WRITTEN OFF", Tone.QUIET),
+    KeptState.REPLACED: ("READ ANEW", Tone.QUIET),
+    KeptState.UNDONE: ("UNDONE", Tone.QUIET),
+}
+
+
+def kept_lines(kept: Sequence[KeptRows], now: datetime) -> list[str]:
+    """A line for what each run filed under each rule, then how much waits, and what to type."""
+    if not kept:
+        return ["nothing waits in quarantine"]
+    rows = [
+        [
+            row.dataset,
+            row.run_id,
+            inert(row.rule_id),
+            number(row.rows),
+            age(row.first_seen, now),
+            toned(*_STATES[row.state]),
+            inert(row.reason or row.sent_again_by or ""),
+        ]
+        for row in kept
+    ]
+    headers = ("DATASET", "RUN", "RULE", "ROWS", "SINCE", "STATE", "")
+    waiting = [row for row in kept if row.state is KeptState.WAITING]
+    lines = [*table(headers, rows, right=frozenset({3})), ""]
+    many = plural(sum(row.rows for row in waiting), "row")
+    lines.append(f"{many} in quarantine")
+    if waiting:
+        lines.append(f"Next: lakeguard quarantine show {waiting[0].dataset}")
+    return lines
+
+
+def balance_line(balance: QuarantineBalance) -> str:
+    """``bronze.x v7: 5 read = 2 published + 3 waiting + 0 written off + 0 malformed``"""
+    shown = "nothing published" if balance.version is None else f"v{balance.version}"
+    parts = [
+        f"{number(balance.published)} published",
+        f"{number(balance.waiting)} waiting",
+        f"{number(balance.written_off)} written off",
+        f"{number(balance.malformed)} malformed",
+    ]
+    said = f"{balance.dataset} {shown}: {number(balance.read)} read = {' + '.join(parts)}"
+    if balance.adds_up:
+        return said
+    return f"{said}  {toned('✗ DOES NOT ADD UP', Tone.BAD)}; next: lakeguard verify"
+
+
+def listing_lines(listed: KeptListing, screen: Screen, choice: KeptChoice) -> list[str]:
+    """A line for each row, none wider than the screen."""
+    if not listed.rows:
+        return ["no such rows wait", f"Next: lakeguard quarantine list {listed.dataset} --all"]
+    headers = [
+        short(name) + (" (masked)" if name in listed.masked else "") for name in listed.columns
+    ]
+    rows = [["NULL" if value is None else short(value) for value in row] for row in listed.rows]
+    head, *lines = (fitted(line, screen.width) for line in columns([headers, *rows]))
+    lines.insert(0, strong(head))
+    more = listed.waiting - len(listed.rows)
+    if more > 0:
+        lines.append(f"{plural(more, 'more row')}: --limit shows more")
+    if listed.refused:
+        lines.append(f"A replay is refused: {inert(listed.refused)}")
+    return [*lines, f"Next: {_way_on(listed, choice)}"]
+
+
+def _way_on(listed: KeptListing, choice: KeptChoice) -> str:
+    if listed.read_anew:
+        return f"lakeguard run {listed.dataset}"
+    order = ReplayOrder(choice=choice, as_newest=bool(listed.refused))
+    return inert(replay_command(listed.dataset, order))
+
+
+def aside_lines(kept: Sequence[KeptRows]) -> list[str]:
+    """What a run kept out of the table, and what to type to see it; nothing where it kept none."""
+    if not kept:
+        return []
+    by_rule = ", ".join(f"{inert(row.rule_id)} {number(row.rows)}" for row in kept)
+    many = plural(sum(row.rows for row in kept), "row")
+    first = kept[0]
+    return [
+        f"  {toned('set aside', Tone.WARN)}: {many}, by rule: {by_rule}",
+        f"Next: lakeguard quarantine show {first.dataset} --run {first.run_id}",
+    ]
+
+
+def unmoved_lines(name: DatasetName, rows: int, published: int | None) -> list[str]:
+    """Where no row that was sent again passed."""
+    mark = toned("= UNCHANGED", Tone.GOOD)
+    none = f"none of {plural(rows, 'row')} passed: they wait as before"
+    if rows == 1:
+        none = "the row did not pass: it waits as before"
+    stays = "nothing is published yet" if published is None else f"v{published} stays"
+    lines = [f"{mark}  {strong(name)}{GAP}{none}; {stays}"]
+    return [*lines, f"Next: lakeguard quarantine show {name}"]
+
+
+def discarded_lines(name: DatasetName, gone: Sequence[KeptRows]) -> list[str]:
+    many = plural(sum(row.rows for row in gone), "row")
+    return [f"{toned('✓ WRITTEN OFF', Tone.GOOD)}  {strong(name)}{GAP}{many}"]
+
+
+def replay_command(name: DatasetName, order: ReplayOrder) -> str:
+    """What to type for the same replay."""
+    said = [f"--run {shlex.quote(run)}" for run in order.choice.runs]
+    said += [f"--rule {shlex.quote(rule)}" for rule in order.choice.rules]
+    said += ["--as-newest"] if order.as_newest else []
+    return " ".join([f"lakeguard quarantine replay {name}", *said])

@@ -1,0 +1,105 @@
+"""A replay as people read it: the same, or where it differs."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import (
+    GAP,
+    Tone,
+    indented,
+    moment,
+    plural,
+    strong,
+    table,
+    toned,
+)
+from lakeguard_sdk.core.canonical_json import hash_bytes
+from lakeguard_sdk.model.history import Rebuilt, Replays
+from lakeguard_sdk.model.read_models import ReplayResult
+from lakeguard_sdk.model.run import PythonBuild, RunPlan, SqlBuild
+
+
+def replay_lines(result: ReplayResult) -> list[str]:
+    digest = hash_bytes(result.recorded.encode())
+    if result.identical:
+        head = f"{toned('✓ IDENTICAL', Tone.GOOD)}  {strong(inert(result.run_id))}"
+        return [f"{head}{GAP}{len(result.recorded.encode()):,} bytes{GAP}{digest}"]
+    head = f"{toned('✗ DIFFERS', Tone.BAD)}  {strong(inert(result.run_id))}"
+    return [head, *indented(_difference(result)), f"Next: lakeguard why {inert(result.run_id)}"]
+
+
+def _difference(result: ReplayResult) -> list[str]:
+    changes = difflib.unified_diff(
+        _spread(result.recorded), _spread(result.replayed), "recorded", "replayed", "", "", 1, ""
+    )
+    return [inert(line) for line in changes]
+
+
+def _spread(text: str) -> list[str]:
+    """Canonical JSON over lines; text that is not JSON stays one line."""
+    try:
+        return json.dumps(json.loads(text), indent=1, sort_keys=True).splitlines()
+    except ValueError:
+        return [text]
+
+
+def replays_lines(found: Replays) -> list[str]:
+    """How many, and every one that differs."""
+    count = plural(found.decisions, "decision")
+    if found.identical:
+        return [f"{toned('✓ IDENTICAL', Tone.GOOD)}  {count} made again, each the same"]
+    head = f"{toned('✗ DIFFERS', Tone.BAD)}  {len(found.differences):,} of {count} made again"
+    rows = [
+        [inert(item.run_id), item.dataset, moment(item.decided_at), inert(item.message)]
+        for item in found.differences
+    ]
+    lines = indented(table(("RUN", "DATASET", "DECIDED", "DIFFERENCE"), rows))
+    return [head, *lines, f"Next: lakeguard replay {inert(found.differences[0].run_id)}"]
+
+
+# A run that was built again, as people read it: the same rows, or which are not.
+
+_CHANCE = re.compile(
+    r"\b(current_timestamp|current_date|localtimestamp)\b"
+    r"|\b(now|curdate|unix_timestamp|rand|random|randn|uuid|shuffle|monotonically_increasing_id"
+    r"|first|last|any_value|collect_list|row_number)\s*\(",
+    re.IGNORECASE,
+)
+"""What gives another answer another time, or in another order of rows."""
+
+
+def rebuild_lines(found: Rebuilt, plan: RunPlan) -> list[str]:
+    version = "" if found.version is None else f"@v{found.version}"
+    name = f"{strong(inert(found.run_id))}{GAP}{found.dataset}{version}"
+    if found.same:
+        mark = toned("✓ SAME ROWS", Tone.GOOD)
+        return [f"{mark}  {name}{GAP}{plural(found.rows, 'row')}"]
+    lines = [f"{toned('✗ DIFFERS', Tone.BAD)}  {name}"]
+    said = [f"{plural(found.rows, 'row')} then, {found.rows_now:,} now"]
+    if found.missing or found.extra:
+        said.append(
+            f"{plural(found.missing, 'row')} of then are not there now, {found.extra:,} are new"
+        )
+    if found.columns:
+        said.append(f"columns that differ: {', '.join(map(inert, found.columns))}")
+    said += map(inert, found.schema_changes)
+    if found.removed_otherwise:
+        said.append("it would replace other files of its base")
+    said.append(_why(plan))
+    return [*lines, *indented(said), f"Next: lakeguard why {inert(found.run_id)}"]
+
+
+def _why(plan: RunPlan) -> str:
+    """What is known to make rows differ: the clock and chance are not recorded."""
+    build = plan.build
+    if isinstance(build, PythonBuild):
+        return "its build is Python: one that uses the clock, chance or the network differs"
+    text = f"{build.text if isinstance(build, SqlBuild) else ''} {plan.transform}"
+    used = sorted({(bare or called).lower() for bare, called in _CHANCE.findall(text)})
+    if used:
+        return f"its SQL uses {', '.join(used)}: the clock, chance and order are not recorded"
+    return "its build uses no clock and no chance that is known of"

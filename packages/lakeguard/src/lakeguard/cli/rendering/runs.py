@@ -1,0 +1,129 @@
+"""Lists: runs, versions and the history of what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from lakeguard.cli.rendering.run import inputs_text
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import (
+    Tone,
+    age,
+    duration,
+    moment,
+    number,
+    table,
+    toned,
+)
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.read_models import PointerMove, RunRow, VersionRow
+
+_RUN_MARKS = {
+    RunStatus.SUCCESS: ("✓ SUCCESS", Tone.GOOD),
+    RunStatus.BLOCKED: ("✗ BLOCKED", Tone.BAD),
+    RunStatus.FAILED: ("! FAILED", Tone.BAD),
+}
+_ASIDE = 5
+"""The column with rows that rules kept out, left away where there are none."""
+_WITHOUT_INPUTS = {
+    "adoption": "adopted as it was",
+    "frame": "published by a program",
+    "source": "its source",
+}
+
+
+def run_mark(status: RunStatus) -> str:
+    return toned(*_RUN_MARKS[status])
+
+
+def runs_lines(runs: Sequence[RunRow], now: datetime) -> list[str]:
+    """Newest first, as the ledger gives them."""
+    rows = [
+        [
+            run.run_id,
+            run.dataset,
+            run_mark(run.status),
+            outcome_of(run),
+            age(run.end_time, now),
+            duration(run.start_time, run.end_time),
+            inert(run.triggered_by),
+        ]
+        for run in runs
+    ]
+    headers = ("RUN", "DATASET", "STATUS", "OUTCOME", "ENDED", "TOOK", "BY")
+    return table(headers, rows) if rows else ["no runs yet"]
+
+
+def outcome_of(run: RunRow) -> str:
+    """What the run left: its version, nothing, or the code of what stopped it."""
+    if run.version is not None:
+        return f"v{run.version}"
+    if run.status is RunStatus.SUCCESS:
+        return "nothing new" if run.replay is None else "no row passed"
+    return inert(run.error_code or "see why")
+
+
+def versions_lines(versions: Sequence[VersionRow]) -> list[str]:
+    """Newest first; the version that readers see is marked with a word."""
+    rows = [
+        [
+            f"v{row.version}",
+            _state(row),
+            moment(row.promoted_at),
+            number(row.row_count),
+            number(row.table_rows),
+            number(row.set_aside) if row.set_aside else "",
+            _built_from(row),
+            row.run_id,
+            inert(row.promoted_by),
+        ]
+        for row in sorted(versions, key=lambda row: -row.version)
+    ]
+    headers = ["VERSION", "", "PROMOTED", "ROWS", "IN TABLE", "ASIDE", "BUILT FROM", "RUN", "BY"]
+    if not any(row.set_aside for row in versions):
+        headers, rows = _without(headers, _ASIDE), [_without(row, _ASIDE) for row in rows]
+    lines = table(headers, rows, right=frozenset({3, 4, _ASIDE})) if rows else ["no versions yet"]
+    return [*lines, *_aside(versions)]
+
+
+def _without(cells: list[str], place: int) -> list[str]:
+    return [*cells[:place], *cells[place + 1 :]]
+
+
+def _aside(versions: Sequence[VersionRow]) -> list[str]:
+    """What to type to see rows that a version's rules kept out."""
+    last = max((row for row in versions if row.set_aside), key=_number, default=None)
+    return [] if last is None else [f"Next: lakeguard why {last.run_id}"]
+
+
+def _number(row: VersionRow) -> int:
+    return row.version
+
+
+def _built_from(row: VersionRow) -> str:
+    """Versions of datasets; what a program published has none that are known."""
+    if row.inputs or row.built_by is None:
+        return inputs_text(row.inputs)
+    return _WITHOUT_INPUTS.get(row.built_by, "")
+
+
+def _state(row: VersionRow) -> str:
+    if row.published:
+        return toned("● published", Tone.GOOD)
+    return "files removed" if row.removed else ""
+
+
+def moves_lines(moves: Sequence[PointerMove]) -> list[str]:
+    """What was published when, by whom and why; newest first."""
+    rows = [
+        [
+            moment(move.moved_at),
+            move.kind.value,
+            f"v{move.version}",
+            inert(move.actor),
+            inert(move.reason),
+        ]
+        for move in sorted(moves, key=lambda move: move.moved_at, reverse=True)
+    ]
+    return table(("AT", "MOVE", "TO", "BY", "REASON"), rows) if rows else ["none yet"]

@@ -1,0 +1,113 @@
+"""Schemas as people read them: what was seen, how it differs, what each profile says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import (
+    Tone,
+    age,
+    indented,
+    moment,
+    plural,
+    strong,
+    table,
+    toned,
+)
+from lakeguard.services.approve_schema import Approved
+from lakeguard_sdk.model.read_models import ClassedDifference, SchemaDiff, SchemaRow
+from lakeguard_sdk.model.run import SchemaReaction
+from lakeguard_sdk.model.schema_changes import Reaction
+
+_TONES = {
+    Reaction.BLOCK: Tone.BAD,
+    Reaction.QUARANTINE_ROW: Tone.WARN,
+    Reaction.LEFT_OUT: Tone.WARN,
+}
+_FIRST = ("default", "strict", "additive", "backward", "forward", "full", "permissive")
+
+
+def diff_lines(name: str, found: SchemaDiff | None) -> list[str]:
+    if found is None:
+        return [f"no run of {name} has found a schema yet", f"Next: lakeguard run {name}"]
+    head = f"{strong(name)}   seen by {inert(found.run_id)}, {moment(found.captured_at)}"
+    if not found.differences:
+        return [head, "exactly the declared columns"]
+    rows = [_difference(item, found.profile) for item in found.differences]
+    lines = table(("COLUMN", "CHANGE", "DECLARED", "FOUND", found.profile.upper()), rows)
+    blocked = any(i.reactions[found.profile] is Reaction.BLOCK for i in found.differences)
+    return [
+        head,
+        *lines,
+        "",
+        *_profiles(found),
+        *([f"Next: lakeguard schema approve {name} --reason WHY"] if blocked else []),
+    ]
+
+
+def history_lines(name: str, rows: Sequence[SchemaRow], now: datetime) -> list[str]:
+    if not rows:
+        return [f"no run of {name} has found a schema yet", f"Next: lakeguard run {name}"]
+    cells = [
+        [
+            inert(row.run_id),
+            age(row.captured_at, now),
+            toned("accepted", Tone.GOOD) if row.accepted else toned("refused", Tone.BAD),
+            plural(len(row.live.columns), "column"),
+            "; ".join(map(_short, row.differences)),
+        ]
+        for row in rows
+    ]
+    return table(("RUN", "SEEN", "ANSWER", "FOUND", "DIFFERENCES"), cells)
+
+
+def approved_lines(made: Approved) -> list[str]:
+    done = f"{toned('✓ approved', Tone.GOOD)}  {strong(made.dataset)}"
+    declared = [f"{inert(item.column)}  {_became(item)}" for item in made.differences]
+    place = inert(made.file) if made.file else "the registry alone: there is no file of it"
+    return [
+        f"{done}   {plural(len(made.differences), 'difference')}",
+        *indented(declared),
+        f"written to {place}",
+        f"Next: lakeguard run {made.dataset}",
+    ]
+
+
+def _became(item: ClassedDifference) -> str:
+    if item.other:
+        return f"is {inert(item.other)} now"
+    if item.found is None:
+        return "is declared no more"
+    return f"{inert(item.found)}" + (f", was {inert(item.declared)}" if item.declared else ", new")
+
+
+def _difference(item: ClassedDifference, profile: str) -> list[str]:
+    found = f"{item.other} {item.found or ''}".strip() if item.other else item.found or ""
+    return [
+        inert(item.column),
+        item.change.value,
+        inert(item.declared or ""),
+        inert(found),
+        _toned(item.reactions[profile]),
+    ]
+
+
+def _profiles(found: SchemaDiff) -> list[str]:
+    """A line for each difference, a column for each profile."""
+    names = [*_FIRST, *sorted(set(found.differences[0].reactions) - set(_FIRST))]
+    rows = [
+        [f"{inert(item.column)} {item.change.value}".strip()]
+        + [_toned(item.reactions[name]) for name in names]
+        for item in found.differences
+    ]
+    return table(("UNDER", *(name.upper() for name in names)), rows)
+
+
+def _toned(reaction: Reaction) -> str:
+    return toned(reaction.value, _TONES.get(reaction, Tone.GOOD))
+
+
+def _short(item: SchemaReaction) -> str:
+    return f"{item.change} {inert(item.column)} {item.reaction}".replace("  ", " ")

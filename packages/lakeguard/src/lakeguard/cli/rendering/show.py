@@ -1,0 +1,172 @@
+"""Everything known of one dataset, on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lakeguard.cli.rendering.checks import facts_rows, notes_lines
+from lakeguard.cli.rendering.runs import moves_lines, runs_lines
+from lakeguard.cli.rendering.status import badge_of
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import (
+    columns,
+    indented,
+    moment,
+    number,
+    plural,
+    strong,
+)
+from lakeguard_sdk.model.definitions import (
+    DatasetDefinition,
+    FromFrame,
+    FromSource,
+    TargetDefinition,
+)
+from lakeguard_sdk.model.delivery import database_table
+from lakeguard_sdk.model.read_models import (
+    ColumnLineage,
+    DatasetStatus,
+    PointerMove,
+    RuleRow,
+    RunFacts,
+    RunRow,
+)
+
+
+@dataclass(frozen=True)
+class DatasetPage:
+    """What the page shows."""
+
+    status: DatasetStatus
+    definition: DatasetDefinition
+    rules: Sequence[RuleRow]
+    runs: Sequence[RunRow]
+    moves: Sequence[PointerMove]
+    facts: RunFacts | None = None
+    """Of the run that made what is published."""
+    target: TargetDefinition | None = None
+    lineage: Sequence[ColumnLineage] = ()
+    """Of what is published."""
+
+    def to_data(self) -> dict[str, object]:
+        return {
+            "status": self.status.to_data(),
+            "definition": self.definition.to_data(),
+            "target": self.target.to_data() if self.target else None,
+            "rules": [rule.to_data() for rule in self.rules],
+            "runs": [run.to_data() for run in self.runs],
+            "moves": [move.to_data() for move in self.moves],
+            "facts": self.facts.to_data() if self.facts else None,
+            "lineage": [arrow.to_data() for arrow in self.lineage],
+        }
+
+
+def show_lines(page: DatasetPage, now: datetime) -> list[str]:
+    row = page.status.dataset
+    lines = [f"{badge_of(page.status)}  {strong(row.dataset_name)}"]
+    if row.description:
+        lines.append(inert(row.description))
+    return [
+        *lines,
+        *indented(columns(_facts(page))),
+        *_notes(page),
+        *_section("Columns", _columns(page)),
+        *_section(plural(len(page.rules), "rule"), _rules(page.rules)),
+        *_section("Last runs", runs_lines(page.runs, now)),
+        *_section("What was published", moves_lines(page.moves)),
+    ]
+
+
+def _facts(page: DatasetPage) -> list[tuple[str, str]]:
+    row, status = page.status.dataset, page.status
+    facts = [
+        ("owner", inert(row.owner)),
+        ("domain", inert(row.domain)),
+        *_build(page.definition),
+        *_target(page),
+        ("revision", f"{row.revision}, first registered {moment(row.created_at)}"),
+    ]
+    if not row.active:
+        facts.append(("active", "no"))
+    if status.published is None:
+        return [*facts, ("published", "nothing yet")]
+    at = f" since {moment(status.published_at)}" if status.published_at else ""
+    rows = "" if status.table_rows is None else f", {number(status.table_rows)} rows"
+    return [*facts, ("published", f"v{status.published}{rows}{at}"), *facts_rows(page.facts)]
+
+
+def _notes(page: DatasetPage) -> list[str]:
+    if page.facts is None or not page.facts.notes:
+        return []
+    return _section(f"Notes of v{page.status.published}", notes_lines(page.facts.notes))
+
+
+def _build(definition: DatasetDefinition) -> list[tuple[str, str]]:
+    return [("built from", _origin(definition)), ("load", definition.load.type.value)]
+
+
+def _target(page: DatasetPage) -> list[tuple[str, str]]:
+    """Where the table lies and who else is served; what has no versions says so."""
+    if page.target is None:
+        return []
+    target, name = page.target, page.status.dataset.dataset_name
+    facts = [("target", f"{target.target} ({target.format.value}, {inert(target.location)})")]
+    table = database_table(target, name)
+    if table is None:
+        return facts
+    said = f"{inert(table.full_name)} at {inert(table.url)}: live and unversioned, follows"
+    return [*facts, ("live table", f"{said} what is published")]
+
+
+def _origin(definition: DatasetDefinition) -> str:
+    if isinstance(definition.build, FromSource):
+        return f"source {definition.build.source}"
+    if isinstance(definition.build, FromFrame):
+        return "a frame that a program publishes"
+    return f"{', '.join(definition.parents)} ({inert(definition.build.file)})"
+
+
+def _columns(page: DatasetPage) -> list[str]:
+    rows = [
+        [
+            inert(column.name),
+            column.type,
+            " ".join(f"#{inert(tag)}" for tag in column.tags),
+            _made_of(column.name, page.lineage),
+            inert(column.description),
+        ]
+        for column in page.definition.columns
+    ]
+    return columns(rows)
+
+
+def _made_of(column: str, lineage: Sequence[ColumnLineage]) -> str:
+    """From which columns it came; nothing is said where no column is known to come from any."""
+    if not lineage:
+        return ""
+    own = [arrow for arrow in lineage if arrow.column == column]
+    if not own:
+        return "from no column"
+    unknown = [arrow.input for arrow in own if arrow.input_column is None]
+    if unknown:
+        return f"from {', '.join(unknown)}, not known which columns"
+    return "from " + ", ".join(f"{arrow.input}.{inert(arrow.input_column or '')}" for arrow in own)
+
+
+def _rules(rules: Sequence[RuleRow]) -> list[str]:
+    rows = [
+        [
+            inert(rule.rule_id),
+            rule.severity.value,
+            inert(rule.rule_expression),
+            "" if rule.active else "off",
+        ]
+        for rule in rules
+    ]
+    return columns(rows) or ["none"]
+
+
+def _section(title: str, lines: Sequence[str]) -> list[str]:
+    return ["", strong(title), *indented(lines)]

@@ -1,0 +1,179 @@
+"""Sources as people read them: what a look saw, and what is registered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lakeguard.cli.rendering.checks import tally
+from lakeguard.cli.rendering.run import failing_lines
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import (
+    GAP,
+    Tone,
+    columns,
+    indented,
+    number,
+    plural,
+    strong,
+    table,
+    toned,
+)
+from lakeguard.insight.suggestions import Suggestion
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import RunStatus, SourceFormat
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.model.definitions import SourceDefinition
+from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.model.source_preview import SketchColumn, SourceSketch
+
+TEXTS = (SourceFormat.CSV, SourceFormat.JSONL)
+
+
+def added_lines(
+    dataset: DatasetName,
+    path: str,
+    sketch: SourceSketch,
+    written: Sequence[str],
+    suggested: int = 0,
+) -> list[str]:
+    looked = f"looked at {seen_text(sketch)}"
+    return [
+        f"{toned('✓ proposed', Tone.GOOD)}  {strong(dataset)}   {_how(sketch)}, {inert(path)}",
+        *indented([looked, _sure(sketch), *columns(_columns(sketch)), ""]),
+        *indented(suggested_lines(suggested, sketch)),
+        *indented([f"wrote {inert(name)}" for name in written]),
+        "Next: review them, then: lakeguard plan",
+    ]
+
+
+def suggested_lines(count: int, sketch: SourceSketch) -> list[str]:
+    """What the file to review has besides keys and columns; nothing where that is nothing."""
+    if not count:
+        return []
+    return [f"{plural(count, 'rule')} suggested from {plural(sketch.rows, 'row')}"]
+
+
+def seen_text(sketch: SourceSketch) -> str:
+    """``3 files, 120,000 rows, 9.4 MB``."""
+    files = plural(sketch.files, "file")
+    if sketch.files < sketch.files_found:
+        files = f"{sketch.files:,} of {plural(sketch.files_found, 'file')}"
+    return f"{files}, {plural(sketch.rows, 'row')}, {_size(sketch.bytes)}"
+
+
+def _size(count: int) -> str:
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{number(count)} bytes"
+
+
+def _how(sketch: SourceSketch) -> str:
+    said = [f"{key} {inert(repr(value))}" for key, value in sorted(sketch.options.items())]
+    return ", ".join([sketch.format.value, *said])
+
+
+def _sure(sketch: SourceSketch) -> str:
+    if not sketch.rows:
+        return _how_unsure(sketch)
+    if sketch.whole:
+        return "every row was seen: types and keys hold for all of them"
+    return "not every row was seen: types and keys hold for the first rows of each file"
+
+
+def _how_unsure(sketch: SourceSketch) -> str:
+    """Files that say their types say them without a row, too."""
+    if sketch.format in TEXTS:
+        return "there is no row: every column is proposed as a string; write their types yourself"
+    return "there is no row: nothing is known of keys"
+
+
+def _columns(sketch: SourceSketch) -> list[list[str]]:
+    return [
+        [inert(column.name), column.type, _remarks(column, sketch)] for column in sketch.columns
+    ]
+
+
+def _remarks(column: SketchColumn, sketch: SourceSketch) -> str:
+    said = ["key" if len(sketch.keys) == 1 else "part of the key"]
+    said = said if column.name in sketch.keys else []
+    if column.found_as != column.name:
+        said.append(f"from {inert(repr(column.found_as))}")
+    if column.nulls and column.nulls == sketch.rows:
+        said.append("never a value")
+    elif column.nulls:
+        said.append(f"{plural(column.nulls, 'row')} without a value")
+    return ", ".join(said)
+
+
+def sources_lines(
+    sources: Sequence[SourceDefinition], readers: Mapping[str, Sequence[DatasetName]]
+) -> list[str]:
+    """A line per source: where it is, and who reads it."""
+    if not sources:
+        return ["no sources are registered", "Next: lakeguard source add NAME PATTERN"]
+    rows = [
+        [
+            source.source,
+            source.format.value,
+            inert(source.path or source.url),
+            ", ".join(readers.get(source.source, ())) or "-",
+            inert(source.owner) or "-",
+            "" if source.active else "off",
+        ]
+        for source in sources
+    ]
+    return table(("SOURCE", "FORMAT", "WHERE", "READ BY", "OWNER", "ACTIVE"), rows)
+
+
+# An adoption as people read it: what was proposed, what the gate said, what now.
+
+
+class Adopted(Noun):
+    """Which table was to become which dataset, and what was written for it."""
+
+    dataset: DatasetName
+    location: str
+    commit: int
+    files: tuple[str, ...] = ()
+    """Definitions that were proposed; none where there was one already."""
+    sketch: SourceSketch | None = None
+    suggested: tuple[Suggestion, ...] = ()
+    """Rules in those definitions that the profile of the table speaks for."""
+
+
+def adopted_lines(adopted: Adopted, result: RunResult, published: int | None) -> list[str]:
+    return [*_proposed(adopted), *_ended(adopted, result, published)]
+
+
+def _proposed(adopted: Adopted) -> list[str]:
+    if adopted.sketch is None:
+        return []
+    head = f"{toned('✓ proposed', Tone.GOOD)}  {strong(adopted.dataset)}"
+    return [
+        f"{head}{GAP}{inert(adopted.location)}",
+        *indented([f"looked at {seen_text(adopted.sketch)}"]),
+        *indented(suggested_lines(len(adopted.suggested), adopted.sketch)),
+        *indented([f"wrote {inert(name)}" for name in adopted.files]),
+    ]
+
+
+def _ended(adopted: Adopted, result: RunResult, published: int | None) -> list[str]:
+    checks = result.decision.ruling.checks if result.decision else ()
+    again = f"lakeguard adopt {adopted.dataset} {inert(adopted.location)}"
+    if result.status is RunStatus.SUCCESS:
+        rows = [] if result.rows is None else [plural(result.rows, "row")]
+        said = ", ".join([*rows, tally(checks)])
+        head = f"{toned('✓ ADOPTED', Tone.GOOD)}  {strong(f'{adopted.dataset} v{published}')}"
+        return [f"{head}{GAP}{said}", f"Next: lakeguard show {adopted.dataset}"]
+    if result.status is RunStatus.BLOCKED:
+        head = f"{toned('✗ BLOCKED', Tone.BAD)}  {strong(adopted.dataset)}"
+        way = f"edit its definition or correct the table, then: {again}"
+        return [
+            f"{head}{GAP}the table is exactly as it was",
+            *indented(failing_lines(result.decision)),
+            f"Next: {way}",
+        ]
+    head = f"{toned('✗ FAILED', Tone.BAD)}  {strong(adopted.dataset)}"
+    told = f"{inert(result.error.code)}  {inert(result.error.message)}" if result.error else ""
+    return [f"{head}{GAP}nothing was published", *indented([told]), f"Next: {again}"]

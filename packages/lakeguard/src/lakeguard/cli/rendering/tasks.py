@@ -1,0 +1,175 @@
+"""Tasks as people read them: where each stands, who has it, and how it came there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import (
+    Tone,
+    age,
+    columns,
+    indented,
+    moment,
+    strong,
+    table,
+    toned,
+)
+from lakeguard_sdk.core.enums import CauseKind, TaskState
+from lakeguard_sdk.scheduling.tasks import Cause, TaskRow, Transition
+
+_MARKS = {
+    TaskState.QUEUED: ("○ queued", Tone.QUIET),
+    TaskState.RUNNING: ("▶ running", Tone.WARN),
+    TaskState.COMPLETED: ("✓ completed", Tone.GOOD),
+    TaskState.FAILED: ("! failed", Tone.BAD),
+    TaskState.BLOCKED: ("✗ blocked", Tone.BAD),
+    TaskState.CANCELED: ("- canceled", Tone.QUIET),
+    TaskState.DEAD: ("✗ dead", Tone.BAD),
+}
+_RETRIED = (TaskState.FAILED, TaskState.BLOCKED, TaskState.CANCELED, TaskState.DEAD)
+_LONGEST = 100
+
+
+def tasks_lines(rows: Sequence[TaskRow], now: datetime) -> list[str]:
+    """The newest first."""
+    if not rows:
+        return ["no tasks"]
+    cells = [
+        [
+            row.task_id,
+            name_of(row),
+            state_mark(row.state),
+            f"{row.attempt}/{row.max_attempts}",
+            _lease(row, now),
+            _worker(row),
+            age(row.created_at, now),
+            _reason(row.last),
+        ]
+        for row in rows
+    ]
+    headers = ("TASK", "JOB", "STATE", "ATTEMPT", "LEASE", "WORKER", "CREATED", "WHY")
+    return table(headers, cells)
+
+
+def task_lines(
+    row: TaskRow, transitions: Sequence[Transition], now: datetime, first: str = ""
+) -> list[str]:
+    """What the task is, its way from state to state as a picture, and what can be done: ``first``
+    that without which it would be refused again."""
+    facts = [
+        ["kind", row.kind.value],
+        ["why", "-" if row.cause is None else inert(cause_words(row.cause))],
+        ["day", "-" if row.day is None else row.day.isoformat()],
+        *_values(row),
+        ["window", _window(row)],
+        ["key", inert(row.dedupe_key)],
+        ["by", inert(row.triggered_by)],
+        ["graph", row.dag_version_id or "-"],
+        ["attempts", f"{row.attempt} of {row.max_attempts}"],
+        ["priority", f"{row.priority}"],
+        ["labels", inert(", ".join(row.labels)) or "-"],
+        ["run", row.run_id or "-"],
+        ["worker", _worker(row)],
+        ["lease", _lease(row, now)],
+        ["due", "-" if row.due_at is None else moment(row.due_at)],
+    ]
+    said = [row_of for row_of in facts if row_of[1] != "-"]
+    head = f"{strong(row.task_id)}  {strong(name_of(row))}  {state_mark(row.state)}"
+    way = indented(_way(transitions))
+    return [head, "", *indented(columns(said)), "", *way, *_next(row, first)]
+
+
+def state_mark(state: TaskState) -> str:
+    return toned(*_MARKS[state])
+
+
+def name_of(row: TaskRow) -> str:
+    """Its job, else the dataset that it is about."""
+    return inert(row.job or row.dataset or "-")
+
+
+def cause_words(cause: Cause) -> str:
+    """Why a task was launched, in a few words; what is not kept with it is left out."""
+    said = cause.details
+    match cause.kind:
+        case CauseKind.CRON:
+            return f"its schedule, due at {said.get('at', '?')}"
+        case CauseKind.UPDATE:
+            versions = said.get("versions", {}).items()
+            return f"new versions: {', '.join(f'{name} v{number}' for name, number in versions)}"
+        case CauseKind.FILES:
+            return f"file {said.get('path', '?')} of {said.get('size', '?')} bytes"
+        case CauseKind.EVENT:
+            kind = f" ({said['type']})" if said.get("type") else ""
+            return f"event {said.get('id', '?')} of {said.get('source', '?')}{kind}"
+        case CauseKind.AFTER:
+            ended = said.get("tasks", {}).items()
+            return f"after {', '.join(f'{job} ({task})' for job, task in ended)}"
+        case CauseKind.MANUAL:
+            return f"started by hand, by {said.get('by', '?')}"
+        case CauseKind.INVALIDATION:
+            return f"invalidated: {', '.join(said.get('invalidations', ()))}"
+
+
+def _values(row: TaskRow) -> list[list[str]]:
+    """One line for each that the launch set."""
+    said = [inert(_short(f"{name}={value}")) for name, value in row.parameters.items()]
+    return [["set" if number == 0 else "", text] for number, text in enumerate(said)]
+
+
+def _window(row: TaskRow) -> str:
+    window = row.window
+    return "-" if window is None else inert(f"{window.column} {window.start} to {window.end}")
+
+
+def _way(transitions: Sequence[Transition]) -> list[str]:
+    """One line for each change, joined by a stem; reasons stand on it."""
+    cells = [
+        [
+            f"● {each.to_state}",
+            moment(each.at),
+            f"attempt {each.attempt}" if each.attempt else "",
+            inert(each.actor),
+        ]
+        for each in transitions
+    ]
+    lines = []
+    for number, (line, each) in enumerate(zip(columns(cells), transitions, strict=True)):
+        stem = "│" if number < len(transitions) - 1 else " "
+        lines += [line, *_why(each, stem), *([stem] if stem.strip() else [])]
+    return lines
+
+
+def _why(each: Transition, stem: str) -> list[str]:
+    said = " ".join(filter(None, (each.code, each.message)))
+    return [f"{stem}   {inert(said)}"] if said else []
+
+
+def _next(row: TaskRow, first: str) -> list[str]:
+    before = f"{first}, then: " if first else ""
+    ways = [f"{before}lakeguard tasks retry {row.task_id}"] if row.state in _RETRIED else []
+    ways += [f"lakeguard tasks cancel {row.task_id}"] if row.is_under_way else []
+    return ["", *(f"Next: {way}" for way in ways)] if ways else []
+
+
+def _lease(row: TaskRow, now: datetime) -> str:
+    """How long the attempt may still be silent."""
+    if row.state is not TaskState.RUNNING or row.lease_expires_at is None:
+        return "-"
+    left = (row.lease_expires_at - now).total_seconds()
+    return f"{left:.0f} s left" if left > 0 else toned("over", Tone.BAD)
+
+
+def _worker(row: TaskRow) -> str:
+    return "-" if row.worker is None else inert(f"{row.worker.host}:{row.worker.pid}")
+
+
+def _reason(last: Transition | None) -> str:
+    said = "" if last is None else " ".join(filter(None, (last.code, last.message)))
+    return inert(_short(said)) or toned("-", Tone.QUIET)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

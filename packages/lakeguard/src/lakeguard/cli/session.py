@@ -1,0 +1,90 @@
+"""From a call to the project it means, and to that project's control plane."""
+
+from __future__ import annotations
+
+import getpass
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lakeguard.cli.options import Call
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.layout import moment
+from lakeguard.cli.terminal.progress import note
+from lakeguard.settings import find_project
+from lakeguard_sdk.client import Client, connect
+from lakeguard_sdk.errors import LakeGuardError, StateError
+from lakeguard_sdk.model.run import LeftBehind
+
+
+def project_of(call: Call) -> Path:
+    """The folder named, or the nearest one from here upwards that has a ``lakeguard.toml``."""
+    return find_project(call.project or Path.cwd())
+
+
+def client_of(call: Call) -> Client:
+    """Closed once the command has answered."""
+    client = connect(project_of(call), env=call.env)
+    call.opened.append(client)
+    return client
+
+
+@contextmanager
+def writing(call: Call, *, sweep: bool = True) -> Iterator[Client]:
+    """A client for a command that writes: whatever a dead process left is ended first, and what
+    is late by now is told."""
+    client = client_of(call)
+    client.start()
+    for ended in client.operations.reap():
+        note(reaped_line(ended))
+    if sweep:
+        _tell_late(client)
+    yield client
+
+
+def _tell_late(client: Client) -> None:
+    """What cannot be found out about lateness stops no command: ``alerts sweep`` says why."""
+    try:
+        for alert in client.alerts.sweep():
+            note(f"{alert.dataset} is late: {inert(alert.message)}")
+    except StateError:
+        raise
+    except LakeGuardError as error:
+        note(f"what is late is not known: {inert(error)}")
+
+
+def reaped_line(ended: LeftBehind) -> str:
+    """Whose attempt it was, since when, why it was ended and what its task is now."""
+    worker, until = ended.worker, ended.lease_expires_at
+    by = "" if worker is None else f" by {inert(worker.host)}:{worker.pid}"
+    begun = f"run {inert(ended.run_id)}, begun{by} at {moment(ended.begun_at)}"
+    lease = "" if until is None else f", its lease until {moment(until)}"
+    became = f"its commit was adopted as v{ended.version}" if ended.version else "it was ended"
+    return (
+        f"task {inert(ended.task_id)} of {inert(ended.name)} was left behind ({begun}{lease}): "
+        f"{inert(ended.reason)}; {became}, and the task is {ended.state}"
+    )
+
+
+def person() -> str:
+    """Who calls, for the ledger."""
+    try:
+        return f"cli:{getpass.getuser()}"
+    except (OSError, KeyError):
+        return "cli"
+
+
+# Ending a command that runs until it is told to stop.
+
+
+@contextmanager
+def stopping(stop: Callable[[], None]) -> Iterator[None]:
+    """SIGTERM and Ctrl-C say stop, and no longer interrupt what is under way."""
+    signals = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.signal(number, lambda *_: stop()) for number in signals]
+    try:
+        yield
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)

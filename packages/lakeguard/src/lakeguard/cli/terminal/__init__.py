@@ -1,0 +1,1 @@
+"""Output, layout and progress on a terminal."""

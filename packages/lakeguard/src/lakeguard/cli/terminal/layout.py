@@ -1,0 +1,118 @@
+"""Laying out text for people: tables, numbers, times, tones. Pure; data is made inert here."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import click
+
+from lakeguard.cli.terminal.escape import inert
+
+GAP = "   "
+
+
+class Tone(StrEnum):
+    """What a colour means; every toned word also carries its meaning as a word or a shape."""
+
+    GOOD = "green"
+    BAD = "red"
+    WARN = "yellow"
+    QUIET = "bright_black"
+
+
+def toned(text: str, tone: Tone) -> str:
+    return click.style(text, fg=tone.value)
+
+
+def strong(text: str) -> str:
+    return click.style(text, bold=True)
+
+
+def width(text: str) -> int:
+    """Columns that the text takes on a terminal, colours not counted."""
+    plain = click.unstyle(text)
+    return sum(_cells(character) for character in plain)
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def clipped(text: str, columns: int) -> str:
+    """As much of a text without colours as fits, with … where more follows."""
+    if width(text) <= columns:
+        return text
+    while text and width(text) >= columns:
+        text = text[:-1]
+    return text + "…"
+
+
+def padded(text: str, columns: int, *, right: bool = False) -> str:
+    space = " " * max(0, columns - width(text))
+    return space + text if right else text + space
+
+
+def table(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()
+) -> list[str]:
+    """Columns as wide as their widest cell; those in ``right`` are aligned to the right."""
+    everything = [[strong(header) for header in headers], *rows] if headers else list(rows)
+    return columns(everything, right=right)
+
+
+def columns(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> list[str]:
+    if not rows:
+        return []
+    count = max(len(row) for row in rows)
+    widths = [max(width(row[index]) for row in rows if index < len(row)) for index in range(count)]
+    return [
+        GAP.join(
+            padded(cell, widths[index], right=index in right) for index, cell in enumerate(row)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def indented(lines: Sequence[str], by: int = 2) -> list[str]:
+    return [" " * by + line if line else line for line in lines]
+
+
+def number(value: object) -> str:
+    """Thousands are separated; at most six significant digits after a point are shown, and of a
+    huge number as many in all."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return inert(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:,.2f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def moment(instant: datetime) -> str:
+    return instant.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def age(instant: datetime, now: datetime) -> str:
+    """How long ago, in the largest unit that fits; what is not yet over is ``just now``."""
+    seconds = int((now - instant).total_seconds())
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
+        if seconds >= size:
+            return f"{seconds // size} {unit} ago"
+    return "just now"
+
+
+def duration(start: datetime, end: datetime) -> str:
+    seconds = (end - start).total_seconds()
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds) // 60} min {int(seconds) % 60} s"

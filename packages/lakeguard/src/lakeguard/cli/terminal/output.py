@@ -1,0 +1,63 @@
+"""The two streams: answers on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import click
+
+from lakeguard.cli.options import Call
+
+
+def answer(call: Call, data: Mapping[str, object], lines: Iterable[str]) -> None:
+    """The same answer to a program and to a person."""
+    if call.json:
+        write_json(data)
+    else:
+        write_lines(lines)
+
+
+def write_json(data: Mapping[str, object]) -> None:
+    """One document in plain ASCII, so that no character of the data can steer a terminal."""
+    click.echo(json.dumps(data, indent=2))
+
+
+def write_lines(lines: Iterable[str], *, err: bool = False) -> None:
+    for line in lines:
+        click.echo(line, err=err, color=colour())
+
+
+def colour() -> bool | None:
+    """Never with NO_COLOR; otherwise the terminal decides."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+# What the reader's screen can show.
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+_DIGITS = "12345678"
+
+
+@dataclass(frozen=True)
+class Screen:
+    """How wide it is, and the marks of a chart: from the lowest to the highest, then the gap."""
+
+    width: int = 100
+    marks: str = BLOCKS
+    gap: str = "·"
+
+
+def this_screen() -> Screen:
+    """Of standard output: plain digits where its encoding has no blocks."""
+    width = shutil.get_terminal_size((100, 40)).columns
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        (BLOCKS + Screen.gap).encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return Screen(width=width, marks=_DIGITS, gap="-")
+    return Screen(width=width)

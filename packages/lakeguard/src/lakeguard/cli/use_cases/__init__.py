@@ -1,0 +1,1 @@
+"""Use cases that still print or prompt on their own."""

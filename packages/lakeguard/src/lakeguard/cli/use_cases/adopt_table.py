@@ -1,0 +1,89 @@
+"""The definition of a table that is adopted: found in the project, or proposed from its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lakeguard.cli.errors import shown_in_place
+from lakeguard.gate.grammar.unparse import column_text
+from lakeguard.gate.rules.compile import define_rule
+from lakeguard.gate.rules.parse import parse_rule
+from lakeguard.insight.suggestions import Suggestion
+from lakeguard.registry.load_folder import load_folder
+from lakeguard.services.draft_rules import defined
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromFrame,
+    RuleDefinition,
+)
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.source_preview import SourceSketch
+from lakeguard_sdk.model.table_operations import AdoptableTable
+
+
+def definition_of(folder: Path, client: Client, name: DatasetName) -> DatasetDefinition | None:
+    """The dataset's definition in the project's files, else as it is registered, if it is."""
+    known = client.registry.definitions().datasets
+    if (folder / "definitions" / name.layer / f"{name.name}.yaml").exists():
+        with shown_in_place(folder):
+            known = load_folder(folder).datasets
+    return next((item for item in known if item.dataset == name), None)
+
+
+def register(folder: Path, client: Client, name: DatasetName) -> None:
+    """Apply the dataset's definition alone: what else was edited waits for an apply."""
+    definition = definition_of(folder, client, name)
+    if definition is not None:
+        with shown_in_place(folder):
+            plan = client.registry.plan(Definitions(datasets=(definition,)))
+            client.registry.apply(plan)
+
+
+def proposed_definition(
+    name: DatasetName,
+    table: AdoptableTable,
+    sketch: SourceSketch,
+    *,
+    owner: str,
+    domain: str,
+    suggested: Sequence[Suggestion] = (),
+) -> DatasetDefinition:
+    """The table's own columns and partitions, and rules that all of its rows keep.
+
+    Programs publish to it, and add rows, until somebody says otherwise.
+    """
+    return DatasetDefinition(
+        dataset=name,
+        owner=owner,
+        domain=domain,
+        build=FromFrame(),
+        load=Load(type=LoadType.APPEND, partition_by=table.partition_by),
+        location=table.location,
+        columns=tuple(
+            ColumnDefinition(name=column.name, type=column.type)
+            for column in table.table_schema.columns
+        ),
+        rules=(*rules_kept(sketch), *map(defined, suggested)),
+    )
+
+
+def rules_kept(sketch: SourceSketch) -> Iterator[RuleDefinition]:
+    """What needs no profile: columns that always have a value, the key, that there are rows."""
+    if not sketch.rows:
+        return
+    for column in sketch.columns:
+        if not column.nulls:
+            yield _rule(f"not_null({column_text(column.name)})")
+    if sketch.keys:
+        yield _rule(f"unique({', '.join(map(column_text, sketch.keys))})")
+    yield _rule("row_count(min=1)")
+
+
+def _rule(text: str) -> RuleDefinition:
+    return define_rule(parse_rule(text), rule_id=None, severity=None)

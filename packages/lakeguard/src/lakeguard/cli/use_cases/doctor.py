@@ -1,0 +1,151 @@
+"""Gathering what the doctor tells. Nothing that is looked at is changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from importlib.metadata import entry_points, version
+from pathlib import Path
+from platform import python_version
+from typing import cast
+
+from lakeguard.cli.options import Call
+from lakeguard.cli.rendering.doctor import Finding
+from lakeguard.cli.rendering.plan import counted
+from lakeguard.cli.session import project_of
+from lakeguard.cli.terminal.layout import plural
+from lakeguard.notifications.alerts.health import examine_channel
+from lakeguard.notifications.alerts.store import alert_messenger
+from lakeguard.notifications.channels.health import ChannelHealth, health_of
+from lakeguard.notifications.events.store import event_messenger
+from lakeguard.plane import open_state
+from lakeguard.registry.load_folder import load_folder
+from lakeguard.settings import SETTINGS_FILE, Settings, load_settings
+from lakeguard.state.database import Database
+from lakeguard.state.health_check import examine_database
+from lakeguard_sdk.errors import LakeGuardError, StateShut
+from lakeguard_sdk.storage.storage import local_path
+
+DOCTORS = "lakeguard_sdk.doctors"
+"""Entry points of data planes: called without arguments, they answer with a list of
+(name, whether it is there, what was found, the command that brings it)."""
+
+Doctor = Callable[[], list[tuple[str, bool, str, str]]]
+
+
+def examine(call: Call) -> list[Finding]:
+    """Everything is looked at, whatever is missing."""
+    return [
+        _lakeguard(),
+        *_data_planes(),
+        *_project(call),
+    ]
+
+
+def _lakeguard() -> Finding:
+    detail = f"{version('lakeguard')}, Python {python_version()}"
+    return Finding(name="LakeGuard", ok=True, detail=detail)
+
+
+def _data_planes() -> Iterator[Finding]:
+    doctors = entry_points(group=DOCTORS)
+    if not doctors:
+        fix = "pip install 'openlaketx[local]'"
+        yield Finding(name="Data plane", ok=False, detail="none is installed", fix=fix)
+    for entry in doctors:
+        for name, ok, detail, fix in cast(Doctor, entry.load())():
+            yield Finding(name=name, ok=ok, detail=detail, fix=fix)
+
+
+def _project(call: Call) -> Iterator[Finding]:
+    try:
+        settings = load_settings(project_of(call), call.env)
+    except LakeGuardError as error:
+        yield Finding(name="Project", ok=False, detail=str(error), fix=error.next_step)
+        return
+    place = f"{settings.folder / SETTINGS_FILE}, environment {settings.env}"
+    yield Finding(name="Project", ok=True, detail=place)
+    yield _definitions(settings)
+    yield _database(settings)
+    yield _lake(settings)
+    yield from _channels(settings)
+
+
+def _definitions(settings: Settings) -> Finding:
+    try:
+        detail = counted(load_folder(settings.folder))
+        return Finding(name="Definitions", ok=True, detail=detail)
+    except LakeGuardError as error:
+        return Finding(name="Definitions", ok=False, detail=str(error), fix="lakeguard validate")
+
+
+def _database(settings: Settings) -> Finding:
+    database = open_state(settings)
+    try:
+        health = examine_database(database)
+    except StateShut as error:
+        fix = f"correct env.{settings.env} in {SETTINGS_FILE}, or what its password names"
+        return Finding(name="Database", ok=False, detail=str(error), fix=fix)
+    except LakeGuardError as error:
+        return Finding(name="Database", ok=False, detail=str(error), fix=error.next_step)
+    finally:
+        database.close()
+    place = settings.database.file or database.place
+    if not health.problem:
+        return Finding(
+            name="Database", ok=True, detail=f"{place}, schema {health.revision}, {health.known}"
+        )
+    return Finding(
+        name="Database",
+        ok=False,
+        detail=f"{place}: {health.problem}",
+        fix="restore the database from a backup" if health.damaged else "lakeguard apply",
+    )
+
+
+def _lake(settings: Settings) -> Finding:
+    place = Path(local_path(settings.lake))
+    if not place.is_dir():
+        return Finding(
+            name="Lake", ok=False, detail=f"{place} does not exist", fix=f"mkdir -p {place}"
+        )
+    if not os.access(place, os.W_OK | os.X_OK):
+        return Finding(
+            name="Lake", ok=False, detail=f"{place} is not writable", fix=f"chmod u+rwx {place}"
+        )
+    return Finding(name="Lake", ok=True, detail=f"{place}, writable")
+
+
+def _channels(settings: Settings) -> Iterator[Finding]:
+    """How each channel fares; of a database that is not there, nothing is known."""
+    if not settings.channels and not settings.event_channels:
+        return
+    database = open_state(settings)
+    try:
+        database.check()
+        yield from _fares(settings, database)
+    except LakeGuardError:  # told of the database already
+        return
+    finally:
+        database.close()
+
+
+def _fares(settings: Settings, database: Database) -> Iterator[Finding]:
+    place = (database, settings.organisation, lambda: datetime.now(UTC))
+    alerts = alert_messenger(*place, settings.channels)
+    for channel in settings.channels:
+        yield _fare("alert", "Channel", examine_channel(alerts, channel))
+    events = event_messenger(*place, settings.event_channels)
+    for listener in settings.event_channels:
+        yield _fare("event", "Channel of events", health_of(events, listener))
+
+
+def _fare(noun: str, title: str, health: ChannelHealth) -> Finding:
+    name = f"{title} {health.channel}"
+    detail = f"{plural(health.waiting, noun)} waiting, {health.dead:,} given up"
+    if not health.problem:
+        return Finding(name=name, ok=True, detail=detail)
+    tried = f"lakeguard {noun}s test {health.channel}"
+    fix = f"lakeguard {noun}s send --again" if health.dead else tried
+    return Finding(name=name, ok=False, detail=f"{detail}: {health.problem}", fix=fix)

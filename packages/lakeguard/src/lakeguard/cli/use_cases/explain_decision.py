@@ -1,0 +1,133 @@
+"""Gathering what ``why`` tells: the decision, its numbers before, what changed, the ways out."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from lakeguard.cli.terminal.layout import plural
+from lakeguard.cli.use_cases.ways_out import (
+    WayOut,
+    aside_ways,
+    schema_ways,
+    ways_out_of,
+)
+from lakeguard_sdk.core.enums import CheckKind, Outcome
+from lakeguard_sdk.model.decision import CheckResult, Decision
+from lakeguard_sdk.model.read_models import RunFacts, RunRow, VersionRow
+from lakeguard_sdk.model.row_sample import RowSample
+from lakeguard_sdk.model.run_comparison import CheckTrend, Since
+from lakeguard_sdk.ports import Reader
+
+TOLD = (Outcome.ERROR, Outcome.FAIL, Outcome.WARN)
+"""What a check has to come to, to be told with its numbers before and its rows."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that is known of how a run ended."""
+
+    run: RunRow
+    decision: Decision | None
+    published: int | None
+    green: VersionRow | None
+    ways_out: tuple[WayOut, ...]
+    since: Since | None = None
+    trends: tuple[CheckTrend, ...] = ()
+    samples: tuple[RowSample, ...] = ()
+    facts: RunFacts | None = None
+
+    def trend_of(self, check: CheckResult) -> CheckTrend | None:
+        key = check.kind, check.check_id
+        return next((item for item in self.trends if (item.kind, item.check_id) == key), None)
+
+    def sample_of(self, check: CheckResult) -> RowSample | None:
+        if check.kind is not CheckKind.RULE:
+            return None
+        return next((item for item in self.samples if item.rule_id == check.check_id), None)
+
+    def to_data(self) -> dict[str, object]:
+        return {
+            "run": self.run.to_data(),
+            "decision": self.decision.to_data() if self.decision else None,
+            "published": self.published,
+            "last_green": self.green.to_data() if self.green else None,
+            "since": self.since.to_data() if self.since else None,
+            "trends": [item.to_data() for item in self.trends],
+            "samples": [item.to_data() for item in self.samples],
+            "ways_out": [item.to_data() for item in self.ways_out],
+            "facts": self.facts.to_data() if self.facts else None,
+        }
+
+
+def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
+    """Explains one run against the last version that was promoted before it ended."""
+    published = {item.dataset.dataset_name: item.published for item in reader.status()}
+    decision = reader.decision(run.run_id) if run.decision_id is not None else None
+    since = reader.since(run.run_id)
+    green, read = _green(reader, run, since), since.read if since else {}
+    current = {name: version for name, version in read.items() if published.get(name) == version}
+    facts = reader.facts(run.run_id)
+    return Explanation(
+        run=run,
+        decision=decision,
+        published=published.get(run.dataset),
+        green=green,
+        since=since,
+        trends=_trends(reader, run, decision),
+        samples=reader.samples(run.run_id),
+        ways_out=(
+            *aside_ways(run, facts),
+            *schema_ways(decision),
+            *ways_out_of(run, green, current, reader.definition(run.dataset), decision),
+            *waiver_ways(decision, now),
+        ),
+        facts=facts,
+    )
+
+
+def _green(reader: Reader, run: RunRow, since: Since | None) -> VersionRow | None:
+    """The version that the run is compared with, and no other."""
+    if since is None:
+        return None
+    return next(row for row in reader.versions(run.dataset) if row.version == since.version)
+
+
+def _trends(reader: Reader, run: RunRow, decision: Decision | None) -> tuple[CheckTrend, ...]:
+    """Of the checks that have something to tell."""
+    checks = decision.ruling.checks if decision else ()
+    asked = {(check.kind, check.check_id) for check in checks if check.outcome in TOLD}
+    found = reader.trends(run.run_id) if asked else ()
+    return tuple(item for item in found if (item.kind, item.check_id) in asked)
+
+
+# Where nothing but rules blocked a run, somebody can answer for them for a time.
+
+_BLOCKING = (Outcome.FAIL, Outcome.ERROR)
+_MOST = 10
+_DAYS = 7
+
+
+def waiver_ways(decision: Decision | None, now: datetime) -> Iterator[WayOut]:
+    """A command for each rule that fails, for a week from now; the run is still to be repeated.
+
+    None where waivers would not let the run pass. Of many rules the first are named.
+    """
+    checks = decision.ruling.checks if decision else ()
+    blocking = [check for check in checks if check.outcome in _BLOCKING]
+    if decision is None or any(
+        check.kind is not CheckKind.RULE or check.outcome is Outcome.ERROR for check in blocking
+    ):
+        return
+    day = (now.astimezone(UTC) + timedelta(days=_DAYS)).date().isoformat()
+    rest = len(blocking) - _MOST
+    for place, check in enumerate(blocking[:_MOST], start=1):
+        more = f", and {plural(rest, 'other rule')}" if rest > 0 and place == _MOST else ""
+        rule = shlex.quote(check.check_id)
+        yield WayOut(
+            command=f"lakeguard waive {decision.dataset} {rule}"
+            f' --until {day} --reason "…" --approver NAME',
+            when=f"Somebody answers for {check.check_id}{more} for a time, and it is run again",
+        )

@@ -1,0 +1,152 @@
+"""From a sketch of files to definitions that can be applied as they are."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import yaml
+
+from lakeguard.cli.errors import shown_in_place
+from lakeguard.cli.terminal.escape import inert
+from lakeguard.cli.terminal.shell_patterns import is_pattern
+from lakeguard.gate.grammar.unparse import column_text
+from lakeguard.gate.rules.compile import define_rule
+from lakeguard.gate.rules.parse import parse_rule
+from lakeguard.insight.suggestions import Suggestion
+from lakeguard.registry.editing.export import definition_files
+from lakeguard.registry.load_folder import load_folder
+from lakeguard.services.draft_rules import defined
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, Severity
+from lakeguard_sdk.errors import AlreadyThere
+from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromSource,
+    RuleDefinition,
+    SourceDefinition,
+)
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.source_preview import SourceSketch
+
+
+def propose(
+    dataset: DatasetName,
+    path: str,
+    sketch: SourceSketch,
+    *,
+    owner: str,
+    domain: str,
+    suggested: Sequence[Suggestion] = (),
+) -> Definitions:
+    """A source, and a dataset that keeps what it receives.
+
+    Of a pattern each new file is appended; a single file, or a table, is read whole each time. The
+    key is a rule and no key of the load: rows that come again are told, not dropped. What is
+    suggested besides only warns: rows that are yet to come are kept as they are received.
+    """
+    source = SourceDefinition(
+        source=dataset.name, format=sketch.format, path=path, options=sketch.options, owner=owner
+    )
+    return Definitions(
+        sources=(source,),
+        datasets=(
+            DatasetDefinition(
+                dataset=dataset,
+                owner=owner,
+                domain=domain,
+                build=FromSource(source=dataset.name),
+                load=Load(type=LoadType.APPEND if is_pattern(path) else LoadType.FULL),
+                columns=tuple(
+                    ColumnDefinition(name=column.name, type=column.type)
+                    for column in sketch.columns
+                ),
+                rules=(
+                    *rules_of_keys(sketch),
+                    *(defined(item, Severity.WARN) for item in suggested),
+                ),
+            ),
+        ),
+    )
+
+
+def rules_of_keys(sketch: SourceSketch) -> list[RuleDefinition]:
+    """The key that was found, and that there are rows at all."""
+    texts = [f"not_null({column_text(name)})" for name in sketch.keys]
+    if sketch.keys:
+        texts.append(f"unique({', '.join(map(column_text, sketch.keys))})")
+    if sketch.rows:
+        texts.append("row_count(min=1)")
+    return [define_rule(parse_rule(text), rule_id=None, severity=None) for text in texts]
+
+
+def write_new(
+    folder: Path,
+    definitions: Definitions,
+    accept: Callable[[Definitions], object] | None = None,
+    instead: str = "source add ANOTHER-NAME PATTERN",
+    suggested: Sequence[Suggestion] = (),
+) -> list[str]:
+    """Their files in the project, none of which was there; all are written, or none.
+
+    What could not be applied, or what ``accept`` refuses, is not written: its mistakes are shown
+    at their lines. ``instead`` is the command that would be in nobody's way. Suggested rules
+    stand below the reasons for them.
+    """
+    reasons = {item.rule: item.why for item in suggested}
+    texts = {
+        name: with_reasons(text, reasons) for name, text in definition_files(definitions).items()
+    }
+    for name in texts:
+        if (folder / name).exists():
+            raise AlreadyThere(place=name, command=instead)
+    with tempfile.TemporaryDirectory(prefix="proposed-") as trial:
+        _write(Path(trial), texts)
+        with shown_in_place(Path(trial)):
+            loaded = load_folder(Path(trial))
+            if accept is not None:
+                accept(loaded)
+    _write(folder, texts)
+    return sorted(texts)
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    written: list[Path] = []
+    try:
+        for name, text in texts.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                written.append(path)
+                file.write(text)
+    except OSError:
+        for path in written:
+            path.unlink()
+        raise
+
+
+# Reasons for rules, as comments in the file that holds the rules.
+
+
+def with_reasons(text: str, reasons: Mapping[str, str]) -> str:
+    """The same file with a comment above each rule that there is a reason for."""
+    said = (yaml.safe_load(text) or {}).get("rules") or []
+    told = iter([reasons.get(_rule(item)) for item in said])
+    return "".join(_commented(text.splitlines(keepends=True), told)) if reasons else text
+
+
+def _rule(item: object) -> str:
+    return str(item["rule"] if isinstance(item, dict) else item)
+
+
+def _commented(lines: list[str], told: Iterator[str | None]) -> Iterator[str]:
+    """An item of the list of rules begins a line; what goes on is indented."""
+    inside = False
+    for line in lines:
+        inside = line.startswith("rules:") or (inside and line.startswith(("-", " ")))
+        if inside and line.startswith("- ") and (reason := next(told, None)):
+            yield f"# {inert(reason)}\n"
+        yield line

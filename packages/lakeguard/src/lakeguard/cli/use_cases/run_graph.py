@@ -1,0 +1,147 @@
+"""Running many datasets: parents first, some side by side, a failure kept to its descendants."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from enum import StrEnum
+from queue import Empty, SimpleQueue
+from threading import Thread
+
+from lakeguard.cli.errors import failure_data
+from lakeguard.dispatch.schedule import Schedule
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.model.run import Failure, RunResult
+
+_LOOK_EVERY = 0.2
+"""Seconds; a signal that another thread got is heeded no later."""
+
+
+_STOP_EVERY = 2.0
+"""Seconds; an engine may have begun a new piece of work while it was told to stop the last."""
+
+
+class Outcome(StrEnum):
+    PROMOTED = "PROMOTED"
+    UNCHANGED = "UNCHANGED"
+    BLOCKED = "BLOCKED"
+    FAILED = "FAILED"
+    NOT_RUN = "NOT_RUN"
+
+
+WELL = (Outcome.PROMOTED, Outcome.UNCHANGED)
+
+
+class Ended(Noun):
+    """What became of one dataset: its run's result, or why there is none."""
+
+    dataset: DatasetName
+    result: RunResult | None = None
+    error: Failure | None = None
+    """Where the run ended without a result."""
+    waits_for: tuple[DatasetName, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.result is None:
+            return Outcome.NOT_RUN if self.waits_for else Outcome.FAILED
+        if self.result.status is RunStatus.SUCCESS:
+            return Outcome.UNCHANGED if self.result.version is None else Outcome.PROMOTED
+        return Outcome(self.result.status.value)
+
+
+Run = Callable[[DatasetName], RunResult]
+
+
+def run_many(
+    parents: Mapping[DatasetName, Collection[DatasetName]],
+    run: Run,
+    *,
+    jobs: int,
+    stop: Callable[[], None],
+    tell: Callable[[Ended], None] = lambda _: None,
+    after: Mapping[DatasetName, Collection[DatasetName]] | None = None,
+) -> list[Ended]:
+    """All that could run, at most ``jobs`` at once; the others say what they wait for.
+
+    ``after`` is what each lets go first; how that ends stops nobody.
+    ``run`` is called in threads. On Ctrl-C ``stop`` must make every call of it end; it is called
+    until they have, and only then is the interrupt raised. A second Ctrl-C waits for nobody.
+    """
+    began, found = Schedule(parents, after or {}), dict[DatasetName, Ended]()
+    schedule = began
+    crew = _Crew(run, min(jobs, len(parents)))
+    try:
+        while True:
+            for name in schedule.ready(jobs):
+                schedule = schedule.started(name)
+                crew.give(name)
+            if not schedule.running:
+                break
+            ended = crew.next_end()
+            found[ended.dataset] = ended
+            schedule = schedule.ended(ended.dataset, well=ended.outcome in WELL)
+            tell(ended)
+    except KeyboardInterrupt:
+        crew.dismiss(stop)
+        raise
+    crew.dismiss(lambda: None)
+    held = {name: Ended(dataset=name, waits_for=why) for name, why in schedule.held().items()}
+    return [(found | held)[name] for name in _as_run(began)]
+
+
+def _as_run(schedule: Schedule) -> list[DatasetName]:
+    """The order in which one job would run them."""
+    order = list[DatasetName]()
+    while ready := schedule.ready(1):
+        order += ready
+        schedule = schedule.started(ready[0]).ended(ready[0], well=True)
+    return order
+
+
+class _Crew:
+    """Threads that are there before the first run is, so that no interrupt comes between."""
+
+    def __init__(self, run: Run, size: int) -> None:
+        self._run = run
+        self._waiting: SimpleQueue[DatasetName | None] = SimpleQueue()
+        self._over: SimpleQueue[Ended] = SimpleQueue()
+        self._threads = [Thread(target=self._work, daemon=True) for _ in range(size)]
+        for thread in self._threads:
+            thread.start()
+
+    def give(self, name: DatasetName) -> None:
+        self._waiting.put(name)
+
+    def next_end(self) -> Ended:
+        while True:
+            with suppress(Empty):
+                return self._over.get(timeout=_LOOK_EVERY)
+
+    def dismiss(self, stop: Callable[[], None]) -> None:
+        """All have left; ``stop`` is called until those who are still at work have."""
+        for _ in self._threads:
+            self._waiting.put(None)
+        while alive := [thread for thread in self._threads if thread.is_alive()]:
+            stop()
+            alive[0].join(_STOP_EVERY)
+
+    def _work(self) -> None:
+        while (name := self._waiting.get()) is not None:
+            self._over.put(self._ended(name))
+
+    def _ended(self, name: DatasetName) -> Ended:
+        """Whatever happens in the thread, somebody is told that it is over."""
+        began = time.monotonic()
+        result, error = None, None
+        try:
+            result = self._run(name)
+        except BaseException as problem:  # noqa: BLE001 - a thread has no one above to catch it
+            data = failure_data(problem)
+            error = Failure(code=str(data["code"]), message=str(data["message"]))
+        seconds = round(time.monotonic() - began, 3)
+        return Ended(dataset=name, result=result, error=error, seconds=seconds)

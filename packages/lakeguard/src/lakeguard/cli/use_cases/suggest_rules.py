@@ -1,0 +1,277 @@
+"""Rules for a published dataset: drafted from its profile, held against its last versions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lakeguard.cli.use_cases.profile_version import profile_of
+from lakeguard.gate.evaluation.case import EarlierVersion, History
+from lakeguard.gate.grammar.grammar_error import GrammarError
+from lakeguard.gate.rules.parse import read_rule
+from lakeguard.gate.typecheck.checks import looks_back
+from lakeguard.insight.suggestions import (
+    Answers,
+    Earlier,
+    Held,
+    OtherKey,
+    Seen,
+    Suggestion,
+    Trial,
+    asked_measures,
+    drafts,
+    held,
+    kept,
+    suggestion,
+    tried,
+)
+from lakeguard.promotion.deciding.measure_history import led_to
+from lakeguard_sdk.client import Client, survey
+from lakeguard_sdk.core.dataset_name import Address, DatasetName
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.errors import VersionUnreadable
+from lakeguard_sdk.expressions.conditions import ColumnRef
+from lakeguard_sdk.expressions.measures import (
+    Aggregate,
+    AggregateFunction,
+    Measure,
+    MeasureValue,
+    measure_key,
+)
+from lakeguard_sdk.model.definitions import DatasetDefinition
+from lakeguard_sdk.model.history import Surveyed
+from lakeguard_sdk.model.profile import ColumnProfile, Profile
+from lakeguard_sdk.model.read_models import VersionRow
+from lakeguard_sdk.types.schema import TIMES, TableSchema
+
+OF_A_RUN = ("rows", "age", "gaps")
+"""What rules say of the rows that a run brings; all others must hold for every row there is."""
+
+
+class Suggested(Noun):
+    """What there is to suggest for a version, in no order."""
+
+    dataset: DatasetName
+    version: int
+    rows: int
+    versions: tuple[int, ...]
+    """The versions that each suggestion was held against, the published one first."""
+    suggestions: tuple[Suggestion, ...]
+
+
+def rules_for(
+    client: Client, dataset: DatasetName, count: int, tell: Callable[[str], None]
+) -> Suggested:
+    """Every draft that the published version keeps, with what the last ``count`` say of it."""
+    profile = profile_of(client, Address(dataset=dataset))
+    definition = client.reader.definition(profile.dataset)
+    chain = _chain(client, profile)
+    versions = chain[:count]
+    surveyor = Surveyor(client, definition.dataset)
+    tell("draft")
+    seen = _seen(surveyor, definition, profile, versions)
+    tell(f"survey v{versions[0].version}")
+    trials = tried(drafts(seen), seen.table_schema)
+    found = list(surveyor.kept(trials, chain))
+    past = []
+    for at in range(1, len(versions)):
+        tell(f"survey v{versions[at].version}")
+        past.append(surveyor.held([trial for trial, _ in found], chain[at:]))
+    return Suggested(
+        dataset=definition.dataset,
+        version=profile.version,
+        rows=profile.rows,
+        versions=tuple(row.version for row in versions),
+        suggestions=tuple(
+            suggestion(trial.draft, [told, *(each[at] for each in past)])
+            for at, (trial, told) in enumerate(found)
+        ),
+    )
+
+
+def _seen(
+    surveyor: Surveyor,
+    definition: DatasetDefinition,
+    profile: Profile,
+    versions: Sequence[VersionRow],
+) -> Seen:
+    columns = _declared(profile, definition)
+    return Seen(
+        table_schema=definition.table_schema,
+        rows=profile.rows,
+        columns=columns,
+        at=versions[0].promoted_at,
+        keys=(definition.load.keys,) if definition.load.keys else (),
+        rules=definition.rules,
+        others=tuple(_other_keys(surveyor.client, definition)),
+        versions=tuple(surveyor.earlier(row, columns) for row in versions),
+    )
+
+
+def _chain(client: Client, profile: Profile) -> list[VersionRow]:
+    """The published one, then those that led to it; what a rollback took away says nothing."""
+    rows = {row.version: row for row in client.reader.versions(profile.dataset)}
+    moves = client.reader.pointer_moves(profile.dataset)
+    # the pointer may have moved on since the profile was taken
+    last = max(at for at, move in enumerate(moves) if move.version == profile.version)
+    return [rows[version] for version in reversed(led_to(moves[: last + 1]))]
+
+
+def _declared(profile: Profile, definition: DatasetDefinition) -> tuple[ColumnProfile, ...]:
+    """Columns as they are declared now; what the load writes needs no rules."""
+    known = {(column.name, column.type) for column in definition.declared.columns}
+    return tuple(column for column in profile.columns if (column.column, column.type) in known)
+
+
+@dataclass(frozen=True)
+class Surveyor:
+    """Asks versions of one dataset. A chain is a version and then those that led to it."""
+
+    client: Client
+    dataset: DatasetName
+    _looked_at: dict[int, dict[str, MeasureValue]] = field(default_factory=dict)
+    """By version, what rules that look back were told of it."""
+
+    def kept(
+        self, trials: Sequence[Trial], chain: Sequence[VersionRow]
+    ) -> Iterator[tuple[Trial, Held]]:
+        """Those that hold, in their order."""
+        for part, answers in self._parts(trials, chain):
+            yield from kept(part, answers)
+
+    def held(self, trials: Sequence[Trial], chain: Sequence[VersionRow]) -> list[Held]:
+        """What each comes to on an earlier version; one that is gone says so."""
+        try:
+            found = {
+                trial.draft.rule: held(trial, answers)
+                for part, answers in self._parts(trials, chain)
+                for trial in part
+            }
+        except VersionUnreadable as error:
+            gone = Held(version=chain[0].version, outcome=Outcome.ERROR, message=str(error))
+            return [gone for _ in trials]
+        return [found[trial.draft.rule] for trial in trials]
+
+    def earlier(self, row: VersionRow, columns: Sequence[ColumnProfile]) -> Earlier:
+        """The rows that the run of a version brought, and the newest times among them."""
+        asked = {
+            column.column: Aggregate(
+                function=AggregateFunction.MAX,
+                column=ColumnRef(name=column.column, type=column.type),
+            )
+            for column in columns
+            if column.type in TIMES and not column.masked
+        }
+        try:
+            found = self._survey(row, tuple(asked.values()), whole=False)[0].values
+        except VersionUnreadable:
+            found = {}
+        newest = {name: found.get(measure_key(measure)) for name, measure in asked.items()}
+        return Earlier(version=row.version, at=row.promoted_at, rows=row.row_count, greatest=newest)
+
+    def _parts(
+        self, trials: Sequence[Trial], chain: Sequence[VersionRow]
+    ) -> Iterator[tuple[list[Trial], Answers]]:
+        for whole in (True, False):
+            part = [trial for trial in trials if (trial.draft.about not in OF_A_RUN) is whole]
+            if part:
+                yield part, self._answers(part, chain, whole=whole)
+
+    def _answers(
+        self, trials: Sequence[Trial], chain: Sequence[VersionRow], *, whole: bool
+    ) -> Answers:
+        row, *before = chain
+        found, schema = self._survey(row, asked_measures(trials), whole=whole)
+        return Answers(
+            version=row.version,
+            schema=schema,
+            rows=found.rows,
+            values=found.values,
+            unmeasured=found.unmeasured,
+            at=row.promoted_at,
+            history=self._history(trials, before),
+        )
+
+    def _history(self, trials: Sequence[Trial], before: Sequence[VersionRow]) -> History:
+        """What rules that look back compare with, up to a version that is gone."""
+        reach = max((looks_back(trial.compiled.judgement) for trial in trials), default=0)
+        looking = [trial for trial in trials if looks_back(trial.compiled.judgement)]
+        found: list[EarlierVersion] = []
+        try:
+            for row in before[:reach]:
+                values = self._values(row, asked_measures(looking))
+                found.append(EarlierVersion(version=row.version, at=row.promoted_at, values=values))
+        except VersionUnreadable:
+            pass
+        return History(versions=tuple(found))
+
+    def _values(self, row: VersionRow, measures: Sequence[Measure]) -> dict[str, MeasureValue]:
+        """Each is measured once, however many versions look back at this one."""
+        known = self._looked_at.setdefault(row.version, {})
+        missing = [measure for measure in measures if measure_key(measure) not in known]
+        if missing:
+            values = self._survey(row, missing, whole=False)[0].values
+            known.update({key: values.get(key) for key in map(measure_key, missing)})
+        return {key: known[key] for key in map(measure_key, measures)}
+
+    def _survey(
+        self, row: VersionRow, measures: Sequence[Measure], *, whole: bool
+    ) -> tuple[Surveyed, TableSchema]:
+        """With ``whole`` every row that the version shows counts as one that its run brought."""
+        plan = self.client.memory.survey_plan(self.dataset, row.version, measures)
+        if whole:
+            plan = plan.model_copy(update={"rows": row.table_rows})
+        return survey(plan), plan.table_schema
+
+
+# Keys of other datasets that the columns of one may refer to.
+
+
+def _other_keys(client: Client, definition: DatasetDefinition) -> Iterator[OtherKey]:
+    """Keys of one column, each column from one dataset: of the same layer if there is one.
+
+    Datasets that are made of this one, or that show nothing yet, have none for it.
+    """
+    known = {item.dataset: item for item in client.registry.definitions().datasets}
+    shown = {row.dataset.dataset_name for row in client.reader.status() if row.published}
+    layer = definition.dataset.layer
+    taken: set[str] = set()
+    for name in sorted(shown, key=lambda name: (name.layer is not layer, name)):
+        other = known.get(name)
+        if other is None or not other.active or _made_of(name, definition.dataset, known):
+            continue
+        for column in sorted(_keys(other) - taken):
+            data_type = other.table_schema.type_of(column)
+            if data_type is not None:
+                taken.add(column)
+                yield OtherKey(dataset=name, column=column, type=data_type)
+
+
+def _made_of(
+    name: DatasetName, origin: DatasetName, known: Mapping[DatasetName, DatasetDefinition]
+) -> bool:
+    """Whether it is the dataset itself, or descends from it."""
+    seen: set[DatasetName] = set()
+    left = [name]
+    while left:
+        one = left.pop()
+        if one == origin:
+            return True
+        if one not in seen and one in known:
+            seen.add(one)
+            left.extend(known[one].parents)
+    return False
+
+
+def _keys(definition: DatasetDefinition) -> set[str]:
+    keys = set(definition.load.keys if len(definition.load.keys) == 1 else ())
+    for rule in definition.rules:
+        try:
+            read = read_rule(rule.expression).rule
+        except GrammarError:
+            continue
+        whole = read.where is None and read.fail_if is None and read.warn_if is None
+        if rule.active and read.rule_type == "unique" and len(read.columns) == 1 and whole:
+            keys.add(read.columns[0])
+    return keys

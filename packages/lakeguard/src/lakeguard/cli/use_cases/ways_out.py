@@ -1,0 +1,173 @@
+"""The ways out of what went wrong, each as a command to type."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+
+from lakeguard.cli.errors import with_env
+from lakeguard.cli.options import Call
+from lakeguard.cli.rendering.quarantine import replay_command
+from lakeguard.services.windows import backfill_command
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.errors import BuiltByProgram, error_classes
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame
+from lakeguard_sdk.model.read_models import RunFacts, RunRow, VersionRow
+from lakeguard_sdk.model.run import Failure
+
+_DEFINED = {
+    CheckKind.RULE: "A rule was wrong and is changed in its definition",
+    CheckKind.POLICY: "What a policy asks for, or the policy, is changed in its definition",
+}
+"""When to apply definitions, by the kind of check that failed."""
+
+
+class WayOut(Noun):
+    """``command`` helps when ``when`` is the case."""
+
+    command: str
+    when: str
+
+
+def as_called(way: WayOut, call: Call) -> WayOut:
+    """The way in the environment and the project of the call that asked for it."""
+    command = with_env(way.command, call.env)
+    if call.project is not None:
+        named = f"lakeguard --project {shlex.quote(str(call.project))} "
+        command = re.sub(r"\blakeguard (?=[a-z-])", lambda _: named, command)
+    return way.model_copy(update={"command": command})
+
+
+def ways_out_of(
+    run: RunRow,
+    green: VersionRow | None,
+    current: Mapping[DatasetName, int | None],
+    dataset: DatasetDefinition,
+    decision: Decision | None = None,
+) -> Iterator[WayOut]:
+    """What to type next, the most likely first; nothing for a run that went well.
+
+    ``current`` are the inputs that still show what the run read.
+    """
+    if run.status is RunStatus.SUCCESS:
+        return
+    adopt = f"lakeguard adopt {dataset.dataset} {shlex.quote(dataset.location)}"
+    to_adopt = bool(dataset.location) and green is None
+    if run.status is RunStatus.FAILED and to_adopt:
+        yield WayOut(command=adopt, when="To go on")
+        return
+    if run.status is RunStatus.FAILED:
+        failure = Failure(code=run.error_code or "", message=run.error_message or "")
+        program = isinstance(dataset.build, FromFrame) and run.replay is None
+        again = _again(run)
+        command = (
+            way_to_build(dataset)
+            if program
+            else next_for_failure(failure, run.dataset, run.run_id, again)
+        )
+        yield WayOut(command=command, when="To go on")
+        return
+    for item in green.inputs if green else ():
+        now = current.get(item.dataset)
+        if green and now is not None and now > item.version:
+            yield WayOut(
+                command=f'lakeguard rollback {item.dataset} --to v{item.version} --reason "…"',
+                when=f"{item.dataset} v{now} is wrong; back to what v{green.version} was built on",
+            )
+    if _cannot_load(decision) and _again(run):
+        yield WayOut(
+            command=f"lakeguard apply && {way_to_build(dataset)}",
+            when="The definition was changed as the check says; only a whole run can follow it",
+        )
+        return
+    build = adopt if to_adopt else _again(run) or way_to_build(dataset)
+    yield WayOut(command=build, when="The data or the build was corrected")
+    for kind, when in _DEFINED.items():
+        if _has_failed(decision, kind):
+            yield WayOut(command=_applied(dataset, run), when=when)
+
+
+def _again(run: RunRow) -> str:
+    """What was typed, where that was no plain run."""
+    if run.replay is not None:
+        return replay_command(run.dataset, run.replay)
+    return backfill_command(run.dataset, run.window) if run.window else ""
+
+
+def _has_failed(decision: Decision | None, kind: CheckKind, check_id: str | None = None) -> bool:
+    checks = decision.ruling.checks if decision else ()
+    failed = (c for c in checks if c.kind is kind and c.outcome in (Outcome.FAIL, Outcome.ERROR))
+    return any(check_id in (None, check.check_id) for check in failed)
+
+
+def _cannot_load(decision: Decision | None) -> bool:
+    """Whether the table cannot become what is declared by adding to it."""
+    return _has_failed(decision, CheckKind.ELIGIBILITY, "load")
+
+
+def schema_ways(decision: Decision | None) -> Iterator[WayOut]:
+    """Where differences of schema blocked a run: they may be right, and the definition old."""
+    checks = decision.ruling.checks if decision else ()
+    if decision and any(
+        check.kind is CheckKind.SCHEMA
+        and check.outcome is Outcome.FAIL
+        and check.check_id.startswith("schema.")
+        for check in checks
+    ):
+        yield WayOut(
+            command=f"lakeguard schema diff {decision.dataset}",
+            when="To see what differs, and what every profile says to it",
+        )
+        yield WayOut(
+            command=f'lakeguard schema approve {decision.dataset} --reason "…"',
+            when="The schema is right, and what is declared is not",
+        )
+
+
+def aside_ways(run: RunRow, facts: RunFacts | None) -> Iterator[WayOut]:
+    """Where a version was published without rows that rules kept out."""
+    if run.version is not None and facts is not None and facts.set_aside:
+        yield WayOut(
+            command=f"lakeguard quarantine show {run.dataset} --run {run.run_id}",
+            when="To see the rows that were set aside",
+        )
+
+
+def way_to_build(dataset: DatasetDefinition) -> str:
+    """What to type for a next version: a run, or a program where no run can build it."""
+    if isinstance(dataset.build, FromFrame):
+        return BuiltByProgram.next_command.format(dataset=dataset.dataset)
+    return f"lakeguard run {dataset.dataset}"
+
+
+def _applied(dataset: DatasetDefinition, run: RunRow) -> str:
+    """What a program publishes it publishes again by itself."""
+    if isinstance(dataset.build, FromFrame) and run.replay is None:
+        return "lakeguard apply"
+    return f"lakeguard apply && {_again(run) or way_to_build(dataset)}"
+
+
+def next_for_failure(
+    failure: Failure | None, dataset: DatasetName, run_id: str, again: str = ""
+) -> str:
+    """The next command that the error's own class names, as far as dataset and run fill it in.
+
+    ``again`` is what was typed, where that was no plain run: a run would do something else.
+    """
+    if failure is not None:
+        for kind in error_classes():
+            if kind.code == failure.code:
+                command = _filled(kind.next_command, dataset, run_id)
+                return command.replace(f"lakeguard run {dataset}", again) if again else command
+    return f"lakeguard runs {dataset}"
+
+
+def _filled(command: str, dataset: DatasetName, run_id: str) -> str:
+    try:
+        return command.format(dataset=dataset, run=run_id)
+    except (KeyError, IndexError):
+        return f"lakeguard why {dataset}"

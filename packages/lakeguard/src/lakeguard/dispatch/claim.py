@@ -1,0 +1,268 @@
+"""Claiming: the most urgent tasks that are due go to a worker, each to one.
+
+A job never has more attempts from the queue than its concurrency says: whoever begins tasks of it
+holds the job until his transaction ends, and counts then. Who begins a build by its id, as
+``lakeguard run`` does, is counted and not held back: two of one dataset meet in its move.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select
+
+from lakeguard.dispatch import queue, tasks
+from lakeguard.dispatch.assign import Assigned, assigned_jobs, assignments
+from lakeguard.dispatch.task_changes import Change, change
+from lakeguard.dispatch.task_row import Task, task_from
+from lakeguard.dispatch.tasks import begin_attempts
+from lakeguard.dispatch.terms import keep_terms
+from lakeguard.settings.settings import DispatchSettings
+from lakeguard.state.locks import hold_all, try_hold_all
+from lakeguard_sdk.core.enums import TaskKind, TaskState
+from lakeguard_sdk.errors import JobOff, LaunchRefused, NotRunnable
+from lakeguard_sdk.model.run import (
+    Failure,
+    RunTicket,
+    WorkerIdentity,
+    failure_of,
+)
+from lakeguard_sdk.scheduling.tasks import Assignment, RefusedTask
+
+# Choosing what a worker gets: the most urgent tasks that are due and that their jobs allow.
+
+_LOOKS = 3
+"""So often a claim looks past the head of the queue: more than once only where other workers take
+what it has found."""
+
+
+@dataclass
+class Choice:
+    """What a claim has found so far."""
+
+    taken: list[Task] = field(default_factory=list)
+    off: list[Task] = field(default_factory=list)
+    """Their job was switched off, is gone, or has wrong settings since they were launched."""
+    jobs: dict[str, Assigned] = field(default_factory=dict)
+    held: set[str] = field(default_factory=set)
+    """The jobs of which nobody else begins a task before this transaction ends."""
+    free: Counter[str] = field(default_factory=Counter)
+    """How many more attempts each job may have."""
+
+    def goes_on(self, job_id: str) -> bool:
+        """Whether one more task of a job may begin."""
+        return self.may_run(job_id) and self.free[job_id] > 0
+
+    def may_run(self, job_id: str) -> bool:
+        """Whether a job is there, switched on, and understood."""
+        job = self.jobs.get(job_id)
+        return job is not None and job.on and not job.wrong
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a worker asks for."""
+
+    connection: Connection
+    org_id: str
+    labels: frozenset[str]
+    at: datetime
+    limit: int
+
+    def rows(self, due: Select[Any]) -> Iterable[Row[Any]]:
+        """What is due at the moment of the claim."""
+        return self.connection.execute(due, {"at": self.at})
+
+
+def _choose_named(claim: Claim, task_id: str) -> Choice:
+    """One task, due or not."""
+    choice = Choice()
+    rows = claim.connection.execute(queue.named(claim.org_id, task_id))
+    _take(claim, choice, [task_from(row) for row in rows])
+    return choice
+
+
+def _choose(claim: Claim) -> Choice:
+    """From the head of the queue; where jobs that are full stand there, from behind them."""
+    sets = claim.connection.scalars(queue.label_sets(claim.org_id))
+    wanted = [asked for asked in sets if claim.labels.issuperset(asked.split())]
+    choice = Choice()
+    found = _urgent(
+        (
+            task_from(row)
+            for asked in wanted
+            for row in claim.rows(queue.head(claim.org_id, asked, claim.limit))
+        ),
+        claim.limit,
+    )
+    _take(claim, choice, found)
+    if len(found) == claim.limit > len(choice.taken):
+        _look_beyond(claim, choice, wanted, found)
+    return choice
+
+
+def _look_beyond(
+    claim: Claim, choice: Choice, wanted: Sequence[str], found: Sequence[Task]
+) -> None:
+    """Nothing is waited for: who holds jobs of the head and waits for others may meet one who
+    does so the other way round."""
+    waiting = claim.connection.execute(queue.waiting_jobs(claim.org_id))
+    running: dict[str, int] = {row[0]: row[1] for row in waiting}
+    closed = _full_jobs(claim, running)
+    for _ in range(_LOOKS):
+        closed |= {task.job_id for task in found if task.job_id and not choice.goes_on(task.job_id)}
+        found = _beyond(claim, choice, wanted, running.keys() - closed, closed)
+        _take(claim, choice, found, patient=False)
+        if not found or len(choice.taken) == claim.limit:
+            return
+
+
+def _full_jobs(claim: Claim, running: dict[str, int]) -> set[str]:
+    """As it looks without holding them: what is taken is counted again."""
+    busy = [job_id for job_id, count in running.items() if count]
+    if not busy:
+        return set()
+    jobs = assigned_jobs(claim.connection, claim.org_id, busy)
+    return {each for each in jobs if running[each] >= jobs[each].terms.controls.concurrency}
+
+
+def _beyond(
+    claim: Claim,
+    choice: Choice,
+    wanted: Sequence[str],
+    opened: Collection[str],
+    closed: Collection[str],
+) -> list[Task]:
+    """The most urgent tasks of no job, and of jobs that may go on."""
+    seen = {task.task_id for task in (*choice.taken, *choice.off)}
+    limit = claim.limit + len(seen)
+    found = []
+    for asked in wanted:
+        if claim.connection.dialect.name == "postgresql":
+            statements = [
+                queue.head_of_no_job(claim.org_id, asked, limit),
+                queue.head_of_jobs(claim.org_id, asked, limit, opened),
+            ]
+        else:
+            statements = [queue.head_without(claim.org_id, asked, limit, closed)]
+        found += [task_from(row) for each in statements for row in claim.rows(each)]
+    return _urgent((task for task in found if task.task_id not in seen), claim.limit)
+
+
+def _urgent(found: Iterable[Task], limit: int) -> list[Task]:
+    return sorted(found, key=lambda task: (-(task.priority or 0), task.due_at, task.task_id))[
+        :limit
+    ]
+
+
+def _take(claim: Claim, choice: Choice, found: Sequence[Task], *, patient: bool = True) -> None:
+    """Take of what was found what its job allows."""
+    named = {task.job_id for task in found if task.job_id}
+    _hold_jobs(claim, choice, named, patient=patient)
+    for task in found:
+        if len(choice.taken) == claim.limit:
+            return
+        if task.job_id is None:
+            choice.taken.append(task)
+        elif task.job_id not in choice.held:
+            continue
+        elif not choice.may_run(task.job_id):
+            choice.off.append(task)
+        elif choice.free[task.job_id] > 0:
+            choice.free[task.job_id] -= 1
+            choice.taken.append(task)
+
+
+def _job_lock(org_id: str, job_id: str) -> str:
+    """Whoever holds this name alone begins tasks of the job."""
+    return f"job:{org_id}:{job_id}"
+
+
+def _hold_jobs(claim: Claim, choice: Choice, named: set[str], *, patient: bool) -> None:
+    """From here on nobody else begins a task of these jobs before this transaction ends; without
+    patience those are left that another holds."""
+    names = {_job_lock(claim.org_id, job_id): job_id for job_id in sorted(named - choice.held)}
+    held = list(names)
+    if patient:
+        hold_all(claim.connection, held)
+    else:
+        held = try_hold_all(claim.connection, held)
+    new = [names[name] for name in held]
+    if not new:
+        return
+    jobs = assigned_jobs(claim.connection, claim.org_id, new)
+    choice.held.update(new)
+    choice.jobs |= jobs
+    for job_id, job in jobs.items():
+        choice.free[job_id] = job.terms.controls.concurrency - job.running
+
+
+def claim_due(
+    connection: Connection,
+    org_id: str,
+    worker: WorkerIdentity,
+    *,
+    limit: int,
+    labels: frozenset[str],
+    at: datetime,
+    rules: DispatchSettings,
+    only: str | None = None,
+) -> tuple[list[Assignment], list[RefusedTask]]:
+    """At most so many, the most urgent first; ``labels`` are those that the worker has. ``only``
+    one task, where it is named: it need not be due, nor the worker have its labels. Beside them
+    what was refused on the way."""
+    claim = Claim(connection, org_id, labels, at, limit)
+    choice = _choose(claim) if only is None else _choose_named(claim, only)
+    refused = [_refused(task, choice.jobs.get(task.job_id or "")) for task in choice.off]
+    ends = zip(choice.off, refused, strict=True)
+    change(connection, [_blocked(task, each.error, worker.name) for task, each in ends], at)
+    terms = {task.job_id: choice.jobs[task.job_id].terms for task in choice.taken if task.job_id}
+    hashes = keep_terms(connection, org_id, terms, at)
+    begun = begin_attempts(connection, choice.taken, worker, at, rules.lease, hashes)
+    return assignments(connection, org_id, begun, choice.jobs, rules), refused
+
+
+def begin_by_hand(
+    connection: Connection,
+    org_id: str,
+    task_id: str,
+    worker: WorkerIdentity,
+    at: datetime,
+    lease: timedelta,
+) -> tuple[Task, RunTicket]:
+    """Begin a queued build for who knows its id, due or not, and however many of its job run: it
+    waits for none of them, and claims count it as one of the job."""
+    task = tasks.get_task(connection, org_id, task_id)
+    hashes: dict[str, str] = {}
+    if task.job_id is not None:
+        hold_all(connection, [_job_lock(org_id, task.job_id)])
+        jobs = assigned_jobs(connection, org_id, [task.job_id])
+        terms = {job_id: job.terms for job_id, job in jobs.items()}
+        hashes = keep_terms(connection, org_id, terms, at)
+    return tasks.claim(connection, org_id, task_id, worker, at, TaskKind.BUILD, lease, hashes)
+
+
+def _refused(task: Task, job: Assigned | None) -> RefusedTask:
+    return RefusedTask(
+        task_id=task.task_id,
+        kind=task.kind,
+        job=None if job is None else job.name,
+        error=failure_of(_reason(task, job)),
+    )
+
+
+def _blocked(task: Task, error: Failure, actor: str) -> Change:
+    return Change(task, TaskState.BLOCKED, actor, code=error.code, message=error.message)
+
+
+def _reason(task: Task, job: Assigned | None) -> LaunchRefused:
+    """As a launch would be refused now, in the same order."""
+    if job is None:
+        return JobOff(problem=f"job {task.job_id} is no longer defined")
+    if job.wrong:
+        return NotRunnable(problem=job.wrong)
+    return JobOff(problem=f"job {job.name} was switched off since this was launched")

@@ -1,0 +1,365 @@
+"""Ends of attempts that are no moves of a table, as their workers report them.
+
+The same report again gets the first answer, byte for byte. Another report on an attempt that has
+ended is refused, and so is one on an attempt that somebody gave up. A lease that is over, and that
+nobody has noticed yet, is no reason: the work is done. A graph that was left is one: success under
+it makes nothing current any more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select
+
+from lakeguard.dispatch.attempt_ends import REPORTED_KINDS, AttemptEnd, record_ends
+from lakeguard.dispatch.retry import ended_as
+from lakeguard.dispatch.task_changes import Change, change
+from lakeguard.dispatch.task_row import Task, task_from
+from lakeguard.dispatch.terms import terms_of
+from lakeguard.ledger.left_graphs import left_graphs
+from lakeguard.settings.settings import DispatchSettings
+from lakeguard.state import outbox
+from lakeguard.state.schema import output_materializations, task_attempts, task_results, tasks
+from lakeguard_sdk.core.canonical_json import canonical_json, data_hash
+from lakeguard_sdk.core.enums import RunStatus, TaskState
+from lakeguard_sdk.errors import (
+    Fenced,
+    GraphLeft,
+    LakeGuardError,
+    NoteRefused,
+    NotReported,
+    OutputThere,
+    ReportedOtherwise,
+    ReportRefused,
+    UnknownRun,
+)
+from lakeguard_sdk.model.evidence import checked_notes
+from lakeguard_sdk.model.run import Failure, RunTicket
+from lakeguard_sdk.scheduling.tasks import Output, TaskAnswer, TaskReport
+from lakeguard_sdk.security.secret_values import address_holds_secret, masked
+
+Told = tuple[RunTicket, TaskReport]
+
+_HELD = (
+    select(tasks)
+    .where(
+        tasks.c.org_id == bindparam("org_id"),
+        tasks.c.task_id.in_(bindparam("task_ids", expanding=True)),
+    )
+    .order_by(tasks.c.task_id)
+    .with_for_update()
+)
+_BEGUN = (
+    select(
+        task_attempts.c.run_id,
+        task_attempts.c.config_hash,
+        task_results.c.report_hash,
+        task_results.c.answer,
+    )
+    .outerjoin(task_results, task_results.c.run_id == task_attempts.c.run_id)
+    .where(
+        task_attempts.c.org_id == bindparam("org_id"),
+        task_attempts.c.run_id.in_(bindparam("runs", expanding=True)),
+    )
+)
+"""Attempts with the terms that they began under, and with their ends."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """An attempt that a report ends, and what it comes to."""
+
+    task: Task
+    report: TaskReport
+    end: AttemptEnd
+    due_at: datetime | None
+
+
+@dataclass
+class _Known:
+    """What the State has of the attempts that are reported on."""
+
+    tasks: dict[str, Task]
+    ended: dict[str, tuple[str, TaskAnswer]]
+    """By run: the hash of its report, and the answer that it got."""
+    expected: dict[str, tuple[str, ...]]
+    left: dict[str, str]
+    """Versions of the graph that were left, each with the active one."""
+    endings: list[Ending] = field(default_factory=list)
+
+
+def report_all(
+    connection: Connection,
+    org_id: str,
+    reports: Sequence[Told],
+    rules: DispatchSettings,
+    at: datetime,
+) -> list[TaskAnswer | LakeGuardError]:
+    """Each is judged alone, and those that are taken end together; a refusal leaves its attempt
+    open. However many there are, the statements are few."""
+    known = _look_up(connection, org_id, [ticket for ticket, _ in reports])
+    answers: list[TaskAnswer | LakeGuardError] = []
+    for ticket, report in reports:
+        try:
+            answers.append(_judge(known, ticket, report, rules, at))
+        except LakeGuardError as refusal:
+            answers.append(refusal)
+    return _end(connection, org_id, known.endings, answers, at)
+
+
+def _look_up(connection: Connection, org_id: str, tickets: Sequence[RunTicket]) -> _Known:
+    """The tasks are held, in one order, before anything else is read: whoever reports at the same
+    moment then sees what came of it."""
+    task_ids = sorted({ticket.task_id for ticket in tickets})
+    runs = sorted({ticket.run_id for ticket in tickets})
+    held = connection.execute(_HELD, {"org_id": org_id, "task_ids": task_ids})
+    found = [task_from(row) for row in held]
+    begun = connection.execute(_BEGUN, {"org_id": org_id, "runs": runs}).all()
+    return _Known(
+        tasks={task.task_id: task for task in found},
+        ended={
+            row.run_id: (row.report_hash, TaskAnswer.from_json(row.answer))
+            for row in begun
+            if row.answer is not None
+        },
+        expected=_expected(connection, org_id, begun),
+        left=left_graphs(
+            connection, org_id, {task.dag_version_id for task in found if task.dag_version_id}
+        ),
+    )
+
+
+def _expected(
+    connection: Connection, org_id: str, begun: Sequence[Any]
+) -> dict[str, tuple[str, ...]]:
+    """The outputs that each attempt was told to bring."""
+    terms = terms_of(connection, org_id, {row.config_hash for row in begun if row.config_hash})
+    return {
+        row.run_id: terms[row.config_hash].controls.outputs
+        for row in begun
+        if row.config_hash in terms
+    }
+
+
+def _judge(
+    known: _Known, ticket: RunTicket, told: TaskReport, rules: DispatchSettings, at: datetime
+) -> TaskAnswer:
+    report = checked_report(ticket, told)
+    digest = report_hash(ticket, report)
+    before = known.ended.get(ticket.run_id)
+    if before is not None and before[0] == digest:
+        return before[1]
+    task = known.tasks.get(ticket.task_id)
+    if task is None:
+        raise UnknownRun(run=ticket.task_id)
+    _require(task, ticket, reported=before is not None and before[0] != "")
+    if report.success and task.dag_version_id in known.left:
+        raise GraphLeft(version=known.left[task.dag_version_id])
+    problem = outputs_problem(report, known.expected.get(ticket.run_id, ()))
+    if problem is not None:
+        raise ReportRefused(run=ticket.run_id, reason=problem)
+    ending = _ending(task, report, digest, rules, at)
+    known.endings.append(ending)
+    known.ended[ticket.run_id] = digest, ending.end.answer
+    return ending.end.answer
+
+
+def _require(task: Task, ticket: RunTicket, *, reported: bool) -> None:
+    """The ticket is of the attempt that runs, and that ends by a report."""
+    held = (task.run_id, task.attempt, task.lease_token)
+    if held != (ticket.run_id, ticket.attempt, ticket.lease_token):
+        raise Fenced(run=ticket.run_id, reason="a later attempt has its place")
+    if task.kind not in REPORTED_KINDS:
+        raise NotReported(run=ticket.run_id, kind=task.kind)
+    if reported:
+        raise ReportedOtherwise(run=ticket.run_id)
+    if task.state is not TaskState.RUNNING:
+        raise Fenced(run=ticket.run_id, reason=f"it is {task.state}")
+
+
+def _ending(
+    task: Task, report: TaskReport, digest: str, rules: DispatchSettings, at: datetime
+) -> Ending:
+    status = RunStatus.SUCCESS if report.success else RunStatus.FAILED
+    state, due_at = ended_as(task, status, report.error, at, rules)
+    answer = TaskAnswer(
+        run_id=str(task.run_id),
+        task_id=task.task_id,
+        attempt=task.attempt,
+        status=status,
+        state=state,
+        outputs=tuple(sorted(report.outputs)),
+        error=report.error,
+        ended_at=at,
+    )
+    return Ending(task, report, AttemptEnd(answer, digest), due_at)
+
+
+def _end(
+    connection: Connection,
+    org_id: str,
+    endings: Sequence[Ending],
+    answers: Iterable[TaskAnswer | LakeGuardError],
+    at: datetime,
+) -> list[TaskAnswer | LakeGuardError]:
+    """Write what was judged; outputs that another task has brought refuse their report yet."""
+    refused = _brought_before(connection, org_id, [(each.task, each.report) for each in endings])
+    taken = [each for each in endings if each.task.run_id not in refused]
+    change(connection, [_change(each) for each in taken], at)
+    record_ends(connection, org_id, [each.end for each in taken], at)
+    _bring(connection, [(each.task, each.report) for each in taken], at)
+    return [
+        refused.get(each.run_id, each) if isinstance(each, TaskAnswer) else each for each in answers
+    ]
+
+
+def _change(ending: Ending) -> Change:
+    error, worker = ending.report.error, ending.task.worker
+    return Change(
+        ending.task,
+        ending.end.answer.state,
+        actor=worker.name if worker else "outside",
+        code=error.code if error else None,
+        message=error.message if error else None,
+        due_at=ending.due_at,
+    )
+
+
+# What a report may say. Pure: what is known of the attempt is an argument.
+
+LONGEST_LOCATION = 300
+LONGEST_MESSAGE = 8_000
+MOST = 2**63 - 1
+_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/-]{0,39}\Z", re.ASCII)
+
+
+def checked_report(ticket: RunTicket, report: TaskReport) -> TaskReport:
+    """The report as it will be kept and shown; ``ReportRefused`` for one that nobody may send."""
+    problem = next(_problems(report), None)
+    if problem is not None:
+        raise ReportRefused(run=ticket.run_id, reason=problem)
+    try:
+        notes = checked_notes({name: output.notes for name, output in report.outputs.items()})
+    except NoteRefused as refusal:
+        raise ReportRefused(run=ticket.run_id, reason=refusal.fields["reason"]) from None
+    outputs = {
+        name: output.model_copy(update={"notes": notes[name]})
+        for name, output in report.outputs.items()
+    }
+    error = None if report.error is None else _shown(report.error)
+    return report.model_copy(update={"outputs": outputs, "error": error})
+
+
+def report_hash(ticket: RunTicket, report: TaskReport) -> str:
+    """The same for the same report with the same ticket, and for no other: who has it was there."""
+    return data_hash({"report": report.to_data(), "ticket": ticket.to_data()})
+
+
+def outputs_problem(report: TaskReport, expected: Collection[str]) -> str | None:
+    """Why what a success brings is not what the job promises."""
+    if not report.success:
+        return None
+    lacking = sorted(set(expected) - set(report.outputs))
+    if lacking:
+        return f"a success brings {', '.join(lacking)} too"
+    strange = sorted(set(report.outputs) - set(expected))
+    return f"the job promises no output {', '.join(strange)}" if strange else None
+
+
+def _problems(report: TaskReport) -> Iterator[str]:
+    if report.success and report.error is not None:
+        yield "a success has no error"
+    if not report.success and report.error is None:
+        yield "a failure says why, with a code and a message"
+    if not report.success and report.outputs:
+        yield "a failure brings no outputs"
+    if report.error is not None and not _CODE.match(report.error.code):
+        yield "an error's code has 1 to 40 letters, digits and marks of _ . : / -"
+    for name, output in report.outputs.items():
+        yield from (f"the output {name}: {problem}" for problem in _problems_of(output))
+
+
+def _problems_of(output: Output) -> Iterator[str]:
+    location = output.location
+    if location is not None and not (location.isprintable() and location.strip()):
+        yield "a location is one line of text"
+    if location is not None and len(location) > LONGEST_LOCATION:
+        yield f"a location has at most {LONGEST_LOCATION} characters"
+    if location is not None and address_holds_secret(location):
+        yield "its location looks like it holds a secret"
+    if max(output.rows or 0, output.bytes or 0) > MOST:
+        yield "rows and bytes are numbers below 2**63"
+
+
+def _shown(error: Failure) -> Failure:
+    """Told by a stranger: no secret, no NUL, and no longer than anybody reads."""
+    lines = [
+        masked(line)
+        for line in error.message.replace("\0", "\N{REPLACEMENT CHARACTER}").split("\n")
+    ]
+    message = "\n".join(lines)
+    if len(message) > LONGEST_MESSAGE:
+        message = message[: LONGEST_MESSAGE - 1] + "…"
+    return error.model_copy(update={"message": message})
+
+
+# What jobs bring forth that build no dataset: each output once for each key of its job.
+
+Brought = tuple[Task, TaskReport]
+
+
+def _bring(connection: Connection, brought: Sequence[Brought], at: datetime) -> None:
+    """A second output of the same key is refused by the database."""
+    rows = [row for task, report in brought for row in _rows(task, report, at)]
+    outbox.record(connection, output_materializations, rows, at)
+
+
+def _brought_before(
+    connection: Connection, org_id: str, brought: Sequence[Brought]
+) -> dict[str, LakeGuardError]:
+    """By run, why its report cannot be taken: outputs that are there, of another task."""
+    keys = {
+        (_job(task), output, task.dedupe_key): str(task.run_id)
+        for task, report in brought
+        for output in report.outputs
+    }
+    if not keys:
+        return {}
+    table = output_materializations.c
+    jobs, _, named = (sorted({*parts}) for parts in zip(*keys, strict=True))
+    there = connection.execute(
+        select(table.job_id, table.output, table.idempotency_key, table.run_id).where(
+            table.org_id == org_id, table.job_id.in_(jobs), table.idempotency_key.in_(named)
+        )
+    )
+    return {
+        keys[job, output, key]: OutputThere(output=output, key=key, run=run)
+        for job, output, key, run in there
+        if (job, output, key) in keys
+    }
+
+
+def _rows(task: Task, report: TaskReport, at: datetime) -> Iterator[dict[str, Any]]:
+    for name, output in report.outputs.items():
+        yield {
+            "org_id": task.org_id,
+            "job_id": _job(task),
+            "output": name,
+            "idempotency_key": task.dedupe_key,
+            "task_id": task.task_id,
+            "run_id": task.run_id,
+            "location": output.location,
+            "rows": output.rows,
+            "bytes": output.bytes,
+            "notes": canonical_json(output.notes) if output.notes else None,
+            "created_at": at,
+        }
+
+
+def _job(task: Task) -> str:
+    return task.job_id or task.dataset_id

@@ -1,0 +1,141 @@
+"""The one place where a task changes its state: what is allowed is numbered and told.
+
+queued ──► running ──► completed
+  ▲  │        ├──────► blocked, dead ──► queued, when somebody says so
+  │  └────────┼──────► canceled ───────► queued, when somebody says so
+  └── failed ◄┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch.task_row import Task
+from lakeguard.ledger.notifications.event_writers import tell_transitions
+from lakeguard.state import outbox
+from lakeguard.state.bulk_writes import update_numbered
+from lakeguard.state.schema import task_transitions, tasks
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.model.run import WorkerIdentity
+
+_AGAIN = frozenset({TaskState.QUEUED})
+
+ALLOWED: Mapping[TaskState | None, frozenset[TaskState]] = {
+    None: frozenset({TaskState.QUEUED, TaskState.BLOCKED}),
+    TaskState.QUEUED: frozenset({TaskState.RUNNING, TaskState.CANCELED, TaskState.BLOCKED}),
+    TaskState.RUNNING: frozenset(
+        {
+            TaskState.COMPLETED,
+            TaskState.FAILED,
+            TaskState.BLOCKED,
+            TaskState.CANCELED,
+            TaskState.DEAD,
+        }
+    ),
+    TaskState.FAILED: frozenset({TaskState.QUEUED, TaskState.DEAD, TaskState.CANCELED}),
+    TaskState.BLOCKED: _AGAIN,
+    TaskState.CANCELED: _AGAIN,
+    TaskState.DEAD: _AGAIN,
+    TaskState.COMPLETED: frozenset(),
+}
+"""What may follow each state; None is before the first."""
+
+_CHANGING = (
+    "state",
+    "changes",
+    "due_at",
+    "run_id",
+    "attempt",
+    "lease_token",
+    "lease_expires_at",
+    "ended_at",
+)
+
+
+@dataclass(frozen=True)
+class Holding:
+    """Whose attempt begins, and until when it may be silent."""
+
+    run_id: str
+    attempt: int
+    lease_token: str
+    lease_expires_at: datetime
+    worker: WorkerIdentity
+
+
+@dataclass(frozen=True)
+class Change:
+    """A task as it was read in this transaction, and what becomes of it."""
+
+    task: Task
+    to: TaskState
+    actor: str
+    code: str | None = None
+    message: str | None = None
+    due_at: datetime | None = None
+    """Not before this moment is anything done about it by itself; None: never."""
+    holding: Holding | None = None
+
+
+def change(connection: Connection, changes: Sequence[Change], at: datetime) -> list[Task]:
+    """The tasks as they are from now on: all of them or, with ``Fenced``, none."""
+    if not changes:
+        return []
+    after = [_after(each, at) for each in changes]
+    rows = [_row(new) for new in after]
+    if update_numbered(connection, tasks, rows, "task_id", "changes") != len(rows):
+        raise Fenced(run=changes[0].task.task_id, reason="somebody else changed the task")
+    told = [_told(each, new, at) for each, new in zip(changes, after, strict=True)]
+    outbox.record(connection, task_transitions, told, at)
+    tell_transitions(connection, told)
+    return after
+
+
+def is_allowed(before: TaskState | None, to: TaskState) -> bool:
+    return to in ALLOWED[before]
+
+
+def _after(change: Change, at: datetime) -> Task:
+    task = change.task
+    if not is_allowed(task.state, change.to):
+        raise Fenced(run=task.run_id or task.task_id, reason=f"it is {task.state}")
+    new: dict[str, Any] = {
+        "state": change.to,
+        "changes": task.changes + 1,
+        "due_at": change.due_at,
+        "ended_at": at if change.to is TaskState.COMPLETED else None,
+    }
+    if change.holding is not None:
+        new |= vars(change.holding)
+    return task.model_copy(update=new)
+
+
+def _row(after: Task) -> dict[str, Any]:
+    worker = after.worker
+    return {
+        "task_id": after.task_id,
+        "worker": None if worker is None else worker.to_json(),
+        **{name: getattr(after, name) for name in _CHANGING},
+    }
+
+
+def _told(change: Change, after: Task, at: datetime) -> dict[str, Any]:
+    return {
+        "task_id": after.task_id,
+        "number": after.changes,
+        "org_id": after.org_id,
+        "attempt": after.attempt,
+        "from_state": change.task.state.value,
+        "to_state": after.state.value,
+        "at": at,
+        "actor": change.actor,
+        "code": change.code,
+        "message": change.message,
+        "due_at": change.due_at,
+    }

@@ -1,0 +1,172 @@
+"""Tasks as an operator sees them: where each stands, who has it, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    literal_column,
+    or_,
+    select,
+    union_all,
+)
+
+from lakeguard.dispatch.queue import is_last_transition
+from lakeguard.dispatch.task_row import Task, find_task
+from lakeguard.dispatch.tasks import task_id_of_run
+from lakeguard.state.schema import md_jobs, task_transitions, tasks
+from lakeguard.state.views.views import dataset_registry
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.errors import UnknownTask
+from lakeguard_sdk.model.run import WorkerIdentity
+from lakeguard_sdk.scheduling.tasks import Cause, TaskRow, Transition
+from lakeguard_sdk.security.secret_values import shown_value
+
+_AGE = (tasks.c.created_at.desc(), tasks.c.task_id.desc())
+_LAST = ("number", "attempt", "from_state", "to_state", "at", "actor", "code", "message")
+
+
+def list_tasks(
+    connection: Connection,
+    org_id: str,
+    *,
+    state: TaskState | None = None,
+    job: str | None = None,
+    limit: int = 50,
+) -> list[TaskRow]:
+    """The newest first. Of each state the newest are looked up: nobody walks through all tasks."""
+    newest = [_newest(org_id, each, job, limit) for each in ([state] if state else TaskState)]
+    found = union_all(*(select(each.subquery()) for each in newest)).subquery("newest")
+    query = _shown(org_id).where(tasks.c.task_id.in_(select(found.c.task_id)))
+    return [_row(row) for row in connection.execute(query.order_by(*_AGE).limit(limit))]
+
+
+def _newest(org_id: str, state: TaskState, job: str | None, limit: int) -> Select[Any]:
+    query = select(tasks.c.task_id).where(tasks.c.org_id == org_id, tasks.c.state == state.value)
+    if job is not None:
+        named = select(md_jobs.c.job_id).where(
+            md_jobs.c.org_id == org_id, md_jobs.c.job_name == job
+        )
+        query = query.where(tasks.c.job_id.in_(named))
+    return query.order_by(*_AGE).limit(limit)
+
+
+def show_task(connection: Connection, org_id: str, said: str) -> TaskRow:
+    """By its id, or by the id of a run that was an attempt of it."""
+    task_id = said if not said.startswith("run_") else task_id_of_run(connection, org_id, said)
+    found = connection.execute(_shown(org_id).where(tasks.c.task_id == task_id)).first()
+    if found is None:
+        raise UnknownTask(task=said)
+    return _row(found)
+
+
+def list_transitions(connection: Connection, org_id: str, said: str) -> list[Transition]:
+    """From the first."""
+    task_id = show_task(connection, org_id, said).task_id
+    columns = [task_transitions.c[name] for name in _LAST]
+    found = connection.execute(
+        select(*columns)
+        .where(task_transitions.c.org_id == org_id, task_transitions.c.task_id == task_id)
+        .order_by(task_transitions.c.number)
+    )
+    return [Transition(**row._mapping) for row in found]
+
+
+def require_task(connection: Connection, org_id: str, task_id: str) -> Task:
+    """As ``find_task``; whoever names one that is not there is told so."""
+    task = find_task(connection, org_id, task_id)
+    if task is None:
+        raise UnknownTask(task=task_id)
+    return task
+
+
+def _shown(org_id: str) -> Select[Any]:
+    last = [task_transitions.c[name].label(f"last_{name}") for name in _LAST]
+    return (
+        select(
+            *tasks.c,
+            md_jobs.c.job_name.label("job"),
+            dataset_registry.c.dataset_name.label("dataset"),
+            *last,
+        )
+        .outerjoin(md_jobs, and_(md_jobs.c.job_id == tasks.c.job_id, md_jobs.c.org_id == org_id))
+        .outerjoin(
+            dataset_registry,
+            and_(
+                dataset_registry.c.dataset_id == tasks.c.dataset_id,
+                dataset_registry.c.org_id == org_id,
+            ),
+        )
+        .outerjoin(task_transitions, is_last_transition())
+        .where(tasks.c.org_id == org_id)
+    )
+
+
+def _row(row: Row[Any]) -> TaskRow:
+    last = {name: getattr(row, f"last_{name}") for name in _LAST}
+    kept = json.loads(row.parameters)
+    return TaskRow(
+        task_id=row.task_id,
+        kind=row.kind,
+        job=row.job,
+        dataset=None if row.dataset is None else DatasetName(row.dataset),
+        dedupe_key=row.dedupe_key,
+        state=row.state,
+        attempt=row.attempt,
+        max_attempts=max(row.max_attempts, row.attempt),
+        priority=row.priority,
+        labels=tuple(row.labels.split()),
+        run_id=row.run_id,
+        worker=None if row.worker is None else WorkerIdentity.from_json(row.worker),
+        created_at=row.created_at,
+        due_at=row.due_at,
+        lease_expires_at=row.lease_expires_at if row.state == TaskState.RUNNING else None,
+        triggered_by=row.triggered_by,
+        cause=None if row.cause is None else _shown_cause(row.cause),
+        day=kept.get("day"),
+        parameters=_shown_values(kept.get("set", {})),
+        window=kept.get("window"),
+        dag_version_id=row.dag_version_id,
+        last=None if row.last_number is None else Transition(**last),
+    )
+
+
+def _shown_cause(text: str) -> Cause:
+    cause = Cause.from_json(text)
+    return cause.model_copy(update={"details": _shown_values(cause.details)})
+
+
+def _shown_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """An event and the name of a file are written by anybody: a secret in them is not shown."""
+    return {
+        name: shown_value(name, value) if isinstance(value, str) else value
+        for name, value in values.items()
+    }
+
+
+# Which tasks are not over yet.
+
+_GOES_ON = (TaskState.QUEUED, TaskState.RUNNING)
+
+
+def not_over() -> ColumnElement[bool]:
+    """Tasks that wait, run, or are tried again by themselves.
+
+    The words stand in the text, as in the index of such tasks: a database does not see through a
+    parameter.
+    """
+    going_on = tasks.c.state.in_([_word(state) for state in _GOES_ON])
+    waits = and_(tasks.c.state == _word(TaskState.FAILED), tasks.c.due_at.is_not(None))
+    return or_(going_on, waits)
+
+
+def _word(state: TaskState) -> ColumnElement[str]:
+    return literal_column(f"'{state.value}'")

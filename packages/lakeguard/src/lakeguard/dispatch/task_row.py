@@ -1,0 +1,68 @@
+"""A task as its row says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from lakeguard.state.connections import is_reading
+from lakeguard.state.schema import tasks
+from lakeguard_sdk.core.enums import TaskKind, TaskState
+from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.model.run import WorkerIdentity
+
+DATE = "date"
+"""The parameter that says which day a task is for."""
+
+
+class Task(Noun):
+    task_id: str
+    org_id: str
+    kind: TaskKind
+    dataset_id: str
+    """The dataset that it builds; of a job that builds none, the job."""
+    dedupe_key: str
+    parameters: str
+    triggered_by: str
+    created_at: Instant
+    max_attempts: int
+    """So often it is tried by itself; whoever tries it again by hand may go beyond."""
+    state: TaskState
+    attempt: int
+    run_id: str | None
+    lease_token: str | None
+    lease_expires_at: Instant | None
+    worker: WorkerIdentity | None
+    job_id: str | None
+    due_at: Instant | None
+    priority: int
+    labels: str
+    dag_version_id: str | None
+    cause: str | None
+    changes: int
+    ended_at: Instant | None = None
+    """When it was completed; None for what is not."""
+
+
+def find_task(connection: Connection, org_id: str, task_id: str) -> Task | None:
+    """The task; in a writing transaction nobody else changes it until that ends."""
+    query = select(tasks).where(tasks.c.org_id == org_id, tasks.c.task_id == task_id)
+    if not is_reading(connection):
+        query = query.with_for_update()
+    row = connection.execute(query).first()
+    return None if row is None else task_from(row)
+
+
+def launched_settings(task: Task) -> dict[str, str]:
+    """What the launch of a task set, and the day that it is for."""
+    kept = json.loads(task.parameters)
+    day = {DATE: kept["day"]} if "day" in kept else {}
+    return {**day, **kept.get("set", {})}
+
+
+def task_from(row: Row[Any]) -> Task:
+    fields = dict(row._mapping)
+    worker = fields.pop("worker")
+    return Task(worker=None if worker is None else WorkerIdentity.from_json(worker), **fields)

@@ -1,0 +1,1 @@
+"""Evaluation of compiled rules against evidence."""

@@ -1,0 +1,91 @@
+"""What a rule is judged on, and the answers that it finds there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from lakeguard.gate.evaluation.bands import Point
+from lakeguard.gate.evaluation.case import History
+from lakeguard.gate.grammar.rule import Rule
+from lakeguard.gate.grammar.unparse import where_text
+from lakeguard.gate.typecheck.checks import Asked
+from lakeguard.gate.typecheck.scalars import as_scalar
+from lakeguard_sdk.core.enums import CheckKind, Outcome, Severity
+from lakeguard_sdk.expressions.measures import MeasureValue
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.model.evidence import Evidence
+
+
+class Unmeasured(Exception):
+    """A measure that the rule needs is not there, or contradicts another."""
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """The evidence of a run, what was before it, and the time of the decision."""
+
+    evidence: Evidence
+    history: History
+    clock: datetime
+    aside: frozenset[str] = frozenset()
+    """Rules whose failing rows were set aside, by id."""
+
+    def answer(self, asked: Asked) -> MeasureValue:
+        if asked.key in self.evidence.unmeasured:
+            raise Unmeasured(f"not measured: {self.evidence.unmeasured[asked.key]}")
+        if asked.key not in self.evidence.measures:
+            raise Unmeasured(f"not measured: the evidence has no {asked.key}")
+        return self.evidence.measures[asked.key]
+
+    def answer_before(self, asked: Asked) -> MeasureValue:
+        """What was counted before rows were set aside; the same where none were."""
+        if self.evidence.aside is None:
+            return self.answer(asked)
+        if asked.key not in self.evidence.aside.before:
+            raise Unmeasured(f"not measured: before rows were set aside there is no {asked.key}")
+        return self.evidence.aside.before[asked.key]
+
+    def earlier(self, asked: Asked, data_type: str) -> list[Point]:
+        """The numbers that earlier versions had for it, newest first."""
+        found = []
+        for version in self.history.versions:
+            value = as_scalar(version.values.get(asked.key), data_type)
+            number = value if isinstance(value, Decimal) else None
+            if number is not None and number.is_finite():
+                found.append(Point(number, version.at))
+        return found
+
+
+def broken(severity: Severity) -> Outcome:
+    """What a rule without thresholds comes to where it does not hold."""
+    return Outcome.FAIL if severity is Severity.FAIL else Outcome.WARN
+
+
+def where_words(rule: Rule) -> str:
+    return "" if rule.where is None else f" where {where_text(rule.where)}"
+
+
+def result(
+    definition: RuleDefinition,
+    outcome: Outcome,
+    message: str,
+    *,
+    failed_rows: int | None = None,
+    scope_rows: int | None = None,
+    observed: MeasureValue = None,
+    limit: str | None = None,
+) -> CheckResult:
+    return CheckResult(
+        kind=CheckKind.RULE,
+        check_id=definition.rule_id,
+        expression=definition.expression,
+        outcome=outcome,
+        message=message,
+        failed_rows=failed_rows,
+        scope_rows=scope_rows,
+        observed=observed,
+        limit=limit,
+    )

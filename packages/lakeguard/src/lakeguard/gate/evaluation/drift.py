@@ -1,0 +1,108 @@
+"""Rules about what changed since the last published version that has rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Context, Decimal
+
+from lakeguard.gate.evaluation.case import EarlierVersion
+from lakeguard.gate.evaluation.context import (
+    Grounds,
+    Unmeasured,
+    broken,
+    result,
+    where_words,
+)
+from lakeguard.gate.evaluation.messages import counted
+from lakeguard.gate.evaluation.stability import Spread, read_spread, stability
+from lakeguard.gate.grammar.literals import EXACT, number_text
+from lakeguard.gate.grammar.rule import Rule
+from lakeguard.gate.typecheck.checks import GrowthJudged, SpreadJudged, looks_back
+from lakeguard.gate.typecheck.scalars import as_count
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.expressions.measures import MeasureValue
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.definitions import RuleDefinition
+
+_FIRST = "nothing to compare with"
+_SHOWN = Decimal("0.0001")
+_TOLD = Context(prec=12)
+
+
+def judge_spread(
+    definition: RuleDefinition, rule: Rule, judged: SpreadJudged, grounds: Grounds
+) -> CheckResult:
+    now = read_spread(grounds.answer(judged.spread), judged.data_type)
+    before = _spread_before(judged, grounds)
+    subject = f"values of {judged.subject}{where_words(rule)}"
+    limit = f"at most {number_text(judged.most)}"
+    found = None if before is None else stability(before, now)
+    if found is None:
+        told = f"{counted(now.rows, 'row')} with {subject}: {_FIRST}"
+        return result(definition, Outcome.PASS, told, limit=limit)
+    message = f"{subject} are spread otherwise by {_shown(found)} (PSI), limit {limit}"
+    outcome = Outcome.PASS if found <= judged.most else broken(definition.severity)
+    return result(definition, outcome, message, observed=_told(found), limit=limit)
+
+
+def _spread_before(judged: SpreadJudged, grounds: Grounds) -> Spread | None:
+    """Of the last version within reach that has values."""
+    for version in _within_reach(judged, grounds):
+        value = version.values.get(judged.spread.key)
+        found = None if value is None else read_spread(value, judged.data_type)
+        if found is not None and found.rows:
+            return found
+    return None
+
+
+def _within_reach(
+    judged: SpreadJudged | GrowthJudged, grounds: Grounds
+) -> Sequence[EarlierVersion]:
+    """No further than the rule looks back by itself, however far others do."""
+    return grounds.history.versions[: looks_back(judged)]
+
+
+def judge_growth(
+    definition: RuleDefinition, rule: Rule, judged: GrowthJudged, grounds: Grounds
+) -> CheckResult:
+    now = _share(grounds.answer(judged.part), grounds.answer(judged.whole))
+    before = _share_before(judged, grounds)
+    subject = f"{judged.subject}{where_words(rule)}"
+    limit = f"at most {number_text(judged.most)} points more"
+    if now is None or before is None:
+        told = f"{subject}: {'there is nothing to have a share of' if now is None else _FIRST}"
+        return result(definition, Outcome.PASS, told, limit=limit)
+    grown = EXACT.subtract(now, before)
+    message = f"{subject} went from {_per_cent(before)} to {_per_cent(now)}, limit {limit}"
+    outcome = Outcome.PASS if grown <= judged.most else broken(definition.severity)
+    return result(definition, outcome, message, observed=_told(grown), limit=limit)
+
+
+def _share_before(judged: GrowthJudged, grounds: Grounds) -> Decimal | None:
+    """Of the last version within reach that has rows to have a share of."""
+    for version in _within_reach(judged, grounds):
+        part, whole = (version.values.get(asked.key) for asked in judged.asked)
+        share = None if part is None or whole is None else _share(part, whole)
+        if share is not None:
+            return share
+    return None
+
+
+def _share(part: MeasureValue, whole: MeasureValue) -> Decimal | None:
+    """In per cent; of nothing there is none."""
+    some, all_of_it = as_count(part), as_count(whole)
+    if some > all_of_it:
+        raise Unmeasured(f"{some:,} of {all_of_it:,} cannot be")
+    return EXACT.divide(Decimal(100 * some), Decimal(all_of_it)) if all_of_it else None
+
+
+def _per_cent(share: Decimal) -> str:
+    return f"{_shown(share)} %"
+
+
+def _shown(number: Decimal) -> str:
+    return number_text(number.quantize(_SHOWN, context=EXACT))
+
+
+def _told(value: Decimal) -> float:
+    return float(_TOLD.plus(value))

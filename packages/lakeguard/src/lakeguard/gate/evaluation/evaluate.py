@@ -1,0 +1,144 @@
+"""One compiled rule against evidence: what it comes to, and the sentence that says so."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from lakeguard.gate.evaluation.context import (
+    Grounds,
+    Unmeasured,
+    result,
+    where_words,
+)
+from lakeguard.gate.evaluation.drift import judge_growth, judge_spread
+from lakeguard.gate.evaluation.messages import scalar_words
+from lakeguard.gate.evaluation.rows import judge_aside, judge_groups, judge_rows
+from lakeguard.gate.evaluation.shares import (
+    judge_age,
+    judge_common,
+    judge_drift,
+    judge_files,
+    judge_settled,
+    judge_share,
+)
+from lakeguard.gate.evaluation.values import judge_value, value_outcome
+from lakeguard.gate.grammar.literals import EXACT
+from lakeguard.gate.grammar.rule import Rule
+from lakeguard.gate.rules.compile import CompiledRule
+from lakeguard.gate.typecheck.checks import (
+    AgeJudged,
+    CommonJudged,
+    DriftJudged,
+    FilesJudged,
+    FormulaJudged,
+    GroupsJudged,
+    GrowthJudged,
+    RowsJudged,
+    Settled,
+    ShareJudged,
+    SpreadJudged,
+    ValueJudged,
+)
+from lakeguard.gate.typecheck.scalars import NAN, as_scalar
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.expressions.aggregates import NoNumber, standing
+from lakeguard_sdk.expressions.measures import MeasureValue
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.types.schema import FLOATS
+
+__all__ = ["Grounds", "Unmeasured", "evaluate"]
+
+NOT_SET_ASIDE = "on_fail quarantine blocks: no row is set aside"
+
+
+def evaluate(definition: RuleDefinition, compiled: CompiledRule, grounds: Grounds) -> CheckResult:
+    """The rule's result; Unmeasured or NotAValue where the evidence does not carry one."""
+    if definition.rule_id in grounds.aside and compiled.rule.on_fail == "quarantine":
+        return judge_aside(definition, compiled.rule, compiled.judgement, grounds)
+    found = _judged(definition, compiled, grounds)
+    if compiled.rule.on_fail == "quarantine" and found.outcome is Outcome.FAIL:
+        return found.model_copy(update={"message": f"{found.message}; {NOT_SET_ASIDE}"})
+    return found
+
+
+def _judged(definition: RuleDefinition, compiled: CompiledRule, grounds: Grounds) -> CheckResult:
+    rule, judged = compiled.rule, compiled.judgement
+    match judged:
+        case RowsJudged():
+            return judge_rows(definition, rule, judged, grounds)
+        case GroupsJudged():
+            return judge_groups(definition, rule, judged, grounds)
+        case FormulaJudged():
+            return judge_formula(definition, rule, judged, grounds)
+        case ValueJudged():
+            return judge_value(definition, rule, judged, grounds)
+        case ShareJudged():
+            return judge_share(definition, rule, judged, grounds)
+        case CommonJudged():
+            return judge_common(definition, rule, judged, grounds)
+        case AgeJudged():
+            return judge_age(definition, rule, judged, grounds)
+        case DriftJudged():
+            return judge_drift(definition, rule, judged, grounds)
+        case SpreadJudged():
+            return judge_spread(definition, rule, judged, grounds)
+        case GrowthJudged():
+            return judge_growth(definition, rule, judged, grounds)
+        case FilesJudged():
+            return judge_files(definition, rule, judged, grounds)
+        case Settled():
+            return judge_settled(definition, judged)
+
+
+# Rules about a value that is reckoned out of several.
+
+_SIGNIFICANT = 12
+
+
+def judge_formula(
+    definition: RuleDefinition, rule: Rule, judged: FormulaJudged, grounds: Grounds
+) -> CheckResult:
+    """Reckoned exactly out of what evidence holds; as evidence would hold it where it has no
+    end, or comes of doubles."""
+    value = _value(judged, grounds)
+    outcome, limit = value_outcome(definition.severity, rule, judged.bounds, value)
+    subject = f"{judged.subject}{where_words(rule)}"
+    if value is None:
+        message = f"no value to judge: {subject} is empty"
+    else:
+        message = f"{subject} is {scalar_words(value, judged.bounds.data_type)}"
+    observed = _told(value, judged.bounds.data_type)
+    return result(definition, outcome, f"{message}, limit {limit}", observed=observed, limit=limit)
+
+
+def _value(judged: FormulaJudged, grounds: Grounds) -> Decimal | None:
+    # every value of evidence reads as a double's does: a number, or NaN and infinity in words
+    found = [as_scalar(grounds.answer(asked), "double") for asked in judged.asked]
+    numbers = [value if isinstance(value, Decimal) else None for value in found]
+    try:
+        place = standing(judged.formula, numbers)
+    except NoNumber:
+        return NAN
+    if place is None:
+        return None
+    exact = place[1]
+    return _held(exact, judged.bounds.data_type) if isinstance(exact, Fraction) else NAN
+
+
+def _held(exact: Fraction, data_type: str) -> Decimal:
+    if data_type not in FLOATS:
+        return EXACT.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    try:
+        return Decimal(repr(float(f"{float(exact):.{_SIGNIFICANT}g}")))
+    except OverflowError:
+        raise Unmeasured("the value is beyond what a double can hold") from None
+
+
+def _told(value: Decimal | None, data_type: str) -> MeasureValue:
+    if value is None:
+        return None
+    if value.is_nan():
+        return "NaN"
+    return float(value) if data_type in FLOATS else format(value, "f")

@@ -1,0 +1,64 @@
+"""What a check may say where others read it: no value of a column that nobody is to be told of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from lakeguard.gate.grammar.grammar_error import GrammarError
+from lakeguard.gate.grammar.rule import Rule
+from lakeguard.gate.grammar.syntax_tree import columns_in
+from lakeguard.gate.rules.parse import read_rule
+from lakeguard_sdk.core.enums import CheckKind, Outcome
+from lakeguard_sdk.model.decision import CheckResult, Ruling
+
+_WHY = "what was found is not told, because a column that it names is hidden"
+_OUTCOMES = {Outcome.PASS: "holds", Outcome.ERROR: "could not be judged"}
+
+
+def said_without_values(check: CheckResult, hidden: Collection[str]) -> str:
+    """The message of the check; where its rule names a hidden column, or cannot be read, only how
+    many rows it is about."""
+    if not hidden or not _gives_away(check, hidden):
+        return check.message
+    if check.failed_rows is None or check.scope_rows is None:
+        return f"{_OUTCOMES.get(check.outcome, 'does not hold')}; {_WHY}"
+    return f"{check.failed_rows:,} of {check.scope_rows:,} rows"
+
+
+def reasons_without_values(ruling: Ruling, hidden: Collection[str]) -> tuple[str, ...]:
+    """Why it blocked, each check as ``said_without_values`` has it."""
+    said = {
+        f"{check.check_id}: {check.message}": f"{check.check_id}: "
+        f"{said_without_values(check, hidden)}"
+        for check in ruling.checks
+    }
+    return tuple(said.get(reason, reason) for reason in ruling.reasons)
+
+
+def columns_named(rule: Rule) -> frozenset[str]:
+    """Every column that a rule names, in lower case: those that it is about, those of its
+    condition and of ``where``, and those that make its groups."""
+    narrowed = () if rule.where is None else columns_in(rule.where)
+    named = (*rule.columns, *rule.said_columns, *rule.by, *narrowed)
+    return frozenset(name.casefold() for name in named)
+
+
+def _gives_away(check: CheckResult, hidden: Collection[str]) -> bool:
+    """Whether a hidden value may stand in its message."""
+    if check.kind is CheckKind.SCHEMA:
+        # evidence that is not whole says why in the words of the engine
+        return check.outcome is Outcome.ERROR
+    if check.kind is not CheckKind.RULE:
+        return False
+    try:
+        named = columns_named(read_rule(check.expression).rule)
+    except GrammarError:
+        return True
+    folded = {name.casefold() for name in hidden}
+    return any(folded & _roots(name) for name in named)
+
+
+def _roots(column: str) -> set[str]:
+    """The names that the column of a table can have of which this is a field, or which it is."""
+    parts = column.split(".")
+    return {".".join(parts[:end]) for end in range(1, len(parts) + 1)}

@@ -1,0 +1,213 @@
+"""Rules about rows: so many fail of so many."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+from lakeguard.gate.evaluation.context import (
+    Grounds,
+    Unmeasured,
+    broken,
+    result,
+    where_words,
+)
+from lakeguard.gate.evaluation.messages import (
+    bounds_words,
+    counted,
+    rows_limit,
+    scalar_words,
+    share_words,
+)
+from lakeguard.gate.grammar.literals import EXACT
+from lakeguard.gate.grammar.rule import Rule, Threshold
+from lakeguard.gate.rules.thresholds import reached
+from lakeguard.gate.typecheck.checks import GroupsJudged, Judgement, RowsJudged, Scalar
+from lakeguard.gate.typecheck.scalars import as_count, as_scalar
+from lakeguard_sdk.core.enums import Outcome, Scope, Severity
+from lakeguard_sdk.expressions.measures import ComparedRows, MeasureValue, RowCount
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.definitions import RuleDefinition
+
+
+def judge_rows(
+    definition: RuleDefinition, rule: Rule, judged: RowsJudged, grounds: Grounds
+) -> CheckResult:
+    answers = [grounds.answer(asked) for asked in judged.asked]
+    failed, scope = counts_of(answers)
+    extreme = _worst(judged, answers)
+    worst = extreme if failed else None
+    told = ""
+    if worst is not None and judged.bounds is not None:
+        told = f", worst {scalar_words(worst[0], judged.bounds.data_type)}"
+    observed = None if worst is None else worst[1]
+    return _rows_result(definition, rule, judged, (failed, scope), told, observed)
+
+
+def judge_groups(
+    definition: RuleDefinition, rule: Rule, judged: GroupsJudged, grounds: Grounds
+) -> CheckResult:
+    """The rows of failing groups; the message names how many groups, and the worst value."""
+    answers = [grounds.answer(asked) for asked in judged.asked]
+    counts, groups, worst = counts_of(answers), as_count(answers[2]), answers[3]
+    if bool(groups) != bool(counts[0]):
+        raise Unmeasured(f"{counts[0]:,} failing rows in {groups:,} groups cannot be")
+    told = ""
+    if groups:
+        value = as_scalar(worst, judged.bounds.data_type)
+        shown = "none" if value is None else scalar_words(value, judged.bounds.data_type)
+        told = (
+            f" in {counted(groups, 'group')} by {', '.join(rule.by)}: {judged.subject}"
+            f" must be {bounds_words(judged.bounds)}, worst {shown}"
+        )
+    return _rows_result(definition, rule, judged, counts, told, worst if groups else None)
+
+
+def counts_of(answers: list[MeasureValue]) -> tuple[int, int]:
+    failed, scope = as_count(answers[0]), as_count(answers[1])
+    if failed > scope:
+        raise Unmeasured(f"{failed:,} failing rows of {scope:,} rows cannot be")
+    return failed, scope
+
+
+def _rows_result(
+    definition: RuleDefinition,
+    rule: Rule,
+    judged: RowsJudged | GroupsJudged,
+    counts: tuple[int, int],
+    told: str,
+    observed: MeasureValue,
+) -> CheckResult:
+    failed, scope = counts
+    outcome, limit = _rows_outcome(definition.severity, rule, failed, scope)
+    message = rows_message(failed, scope, rows_words(rule, judged), limit) + told
+    allowed = rows_limit(limit)
+    if failed:
+        message += f", limit {allowed}" if limit else ", none allowed"
+    return result(
+        definition,
+        outcome,
+        message,
+        failed_rows=failed,
+        scope_rows=scope,
+        observed=observed,
+        limit=allowed,
+    )
+
+
+def _rows_outcome(
+    severity: Severity, rule: Rule, failed: int, scope: int
+) -> tuple[Outcome, Threshold | None]:
+    """The outcome, and the threshold that it is to be explained by."""
+    if rule.fail_if is not None and reached(rule.fail_if, failed, scope):
+        return Outcome.FAIL, rule.fail_if
+    if rule.warn_if is not None and reached(rule.warn_if, failed, scope):
+        return Outcome.WARN, rule.warn_if
+    if rule.fail_if is not None or rule.warn_if is not None:
+        return Outcome.PASS, rule.warn_if or rule.fail_if
+    if failed == 0:
+        return Outcome.PASS, None
+    return broken(severity), None
+
+
+def rows_words(rule: Rule, judged: RowsJudged | GroupsJudged) -> str:
+    measure = judged.scope.measure
+    if isinstance(measure, ComparedRows):
+        return "rows of the two"
+    in_table = isinstance(measure, RowCount) and measure.scope is Scope.TABLE
+    rows = "rows of the table" if in_table else "new rows"
+    return rows + where_words(rule)
+
+
+def rows_message(failed: int, scope: int, rows: str, limit: Threshold | None) -> str:
+    if scope == 0:
+        return f"no {rows}"
+    if failed == 0:
+        return f"0 of {scope:,} {rows}"
+    return f"{failed:,} of {scope:,} {rows} ({share_words(failed, scope, limit)})"
+
+
+def _worst(judged: RowsJudged, answers: list[MeasureValue]) -> tuple[Scalar, MeasureValue] | None:
+    """Of the least and the greatest value the one that is farther beyond its bound."""
+    if judged.extremes is None or judged.bounds is None:
+        return None
+    bounds = judged.bounds
+    found: list[tuple[Decimal, Scalar, MeasureValue]] = []
+    ends = ((answers[2], bounds.low, -1), (answers[3], bounds.high, 1))
+    for answer, bound, outward in ends:
+        value = as_scalar(answer, bounds.data_type)
+        if isinstance(value, Decimal) and value.is_nan():
+            return value, answer
+        if value is not None and bound is not None:
+            beyond = EXACT.multiply(_distance(value, bound), outward)
+            found.append((beyond, value, answer))
+    beyond, value, answer = max(found, key=lambda item: item[0], default=(Decimal(0), None, None))
+    return (value, answer) if value is not None and beyond > 0 else None
+
+
+def _distance(value: Scalar, bound: Scalar) -> Decimal:
+    if isinstance(value, Decimal) and isinstance(bound, Decimal):
+        return EXACT.subtract(value, bound)
+    if isinstance(value, datetime) and isinstance(bound, datetime):
+        return Decimal((value - bound) // timedelta(microseconds=1))
+    if isinstance(value, date) and isinstance(bound, date):
+        return Decimal(value.toordinal() - bound.toordinal())
+    raise Unmeasured("the extremes are of another type than the bounds")
+
+
+# Rules that set rows aside: how many of the batch failed, and that none is left in the rest.
+
+
+def judge_aside(
+    definition: RuleDefinition, rule: Rule, judged: Judgement, grounds: Grounds
+) -> CheckResult:
+    """FAIL where a failing row is left, or more failed than ``fail_if`` allows; limits are held
+    against the batch as it was with the rows that were set aside."""
+    if not isinstance(judged, RowsJudged):
+        raise Unmeasured("the rule points at no single rows, so that none can be set aside")
+    rows = rows_words(rule, judged)
+    left, whole = counts_of([grounds.answer(judged.failed), grounds.answer(judged.scope)])
+    if left:
+        message = f"{left:,} of {whole:,} {rows} fail and were not set aside"
+        return result(definition, Outcome.FAIL, message, failed_rows=left, scope_rows=whole)
+    failed, scope, filed = _before(definition.rule_id, judged, grounds)
+    outcome, limit = _outcome(rule, failed, scope)
+    message = rows_message(failed, scope, rows, limit)
+    if failed:
+        message += _became(judged, failed, filed)
+    allowed = None if limit is None else rows_limit(limit)
+    if failed and limit is not None:
+        message += f", limit {allowed}"
+    return result(definition, outcome, message, failed_rows=failed, scope_rows=scope, limit=allowed)
+
+
+def _before(rule_id: str, judged: RowsJudged, grounds: Grounds) -> tuple[int, int, int]:
+    """Failing rows and all rows, with those that were set aside; and those that are filed."""
+    answer = grounds.answer_before
+    failed, scope = counts_of([answer(judged.failed), answer(judged.scope)])
+    aside = grounds.evidence.aside
+    filed = sum(file.rows for file in aside.files if file.rule_id == rule_id) if aside else 0
+    if filed > failed:
+        raise Unmeasured(f"{filed:,} rows are filed under it, but {failed:,} failed")
+    return failed, scope, filed
+
+
+def _outcome(rule: Rule, failed: int, scope: int) -> tuple[Outcome, Threshold | None]:
+    """The outcome, and the threshold that it is to be explained by."""
+    if rule.fail_if is not None and reached(rule.fail_if, failed, scope):
+        return Outcome.FAIL, rule.fail_if
+    if rule.warn_if is None:
+        return (Outcome.WARN if failed else Outcome.PASS), rule.fail_if
+    warned = reached(rule.warn_if, failed, scope)
+    return (Outcome.WARN if warned else Outcome.PASS), rule.warn_if
+
+
+def _became(judged: RowsJudged, failed: int, filed: int) -> str:
+    """Of a key that the table has too only the new rows are set aside, by whichever rule."""
+    measure = judged.scope.measure
+    if not isinstance(measure, RowCount) or measure.scope is not Scope.TABLE:
+        return " set aside"
+    new = (
+        f"{counted(filed, 'new row')} set aside" if filed else "other rules set the new ones aside"
+    )
+    return f" {'fails' if failed == 1 else 'fail'}; {new}, none is left"

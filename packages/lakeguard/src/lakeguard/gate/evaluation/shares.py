@@ -1,0 +1,216 @@
+"""Rules about shares, ages, sets of values and files."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+
+from lakeguard.gate.evaluation.bands import Point
+from lakeguard.gate.evaluation.context import (
+    Grounds,
+    Unmeasured,
+    broken,
+    result,
+    where_words,
+)
+from lakeguard.gate.evaluation.messages import counted, share_words
+from lakeguard.gate.evaluation.values import past_bounds, value_outcome
+from lakeguard.gate.grammar.literals import EXACT, duration_words
+from lakeguard.gate.grammar.rule import Rule, Threshold
+from lakeguard.gate.typecheck.checks import (
+    AgeJudged,
+    Asked,
+    Bounds,
+    CommonJudged,
+    DriftJudged,
+    FilesJudged,
+    Settled,
+    ShareJudged,
+)
+from lakeguard.gate.typecheck.scalars import as_count, as_scalar
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.expressions.conditions import Comparison
+from lakeguard_sdk.expressions.measures import MeasureValue
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.definitions import RuleDefinition
+
+
+def judge_share(
+    definition: RuleDefinition, rule: Rule, judged: ShareJudged, grounds: Grounds
+) -> CheckResult:
+    counts = _counts(judged, grounds.answer(judged.part), grounds.answer(judged.whole))
+    subject = f"{judged.subject}{where_words(rule)}"
+    share = _share(counts)
+    if share is None:
+        return result(definition, Outcome.PASS, f"{subject}: there is nothing to have a share of")
+    bounds, told = judged.bounds, ""
+    if judged.past is not None:
+        bounds, told = past_bounds(judged.past, _earlier(judged, grounds), bounds, grounds)
+    outcome, limit = value_outcome(definition.severity, rule, bounds, share)
+    shown = share_words(*counts, rule.fail_if or rule.warn_if or _threshold(bounds))
+    message = f"{subject} is {shown}{f', limit {limit} %' if limit else ''}{told}"
+    observed = float(f"{share:.12g}")
+    return result(definition, outcome, message, observed=observed, limit=limit and f"{limit} %")
+
+
+def _counts(judged: ShareJudged, part: MeasureValue, whole: MeasureValue) -> tuple[int, int]:
+    some, all_of_it = as_count(part), as_count(whole)
+    if some > all_of_it:
+        raise Unmeasured(f"{some:,} of {all_of_it:,} cannot be")
+    return (all_of_it - some if judged.rest else some), all_of_it
+
+
+def _share(counts: tuple[int, int]) -> Decimal | None:
+    """In per cent; of nothing there is none."""
+    if counts[1] == 0:
+        return None
+    return EXACT.divide(Decimal(100 * counts[0]), Decimal(counts[1]))
+
+
+def _threshold(bounds: Bounds) -> Threshold | None:
+    """What the share must not be told on the wrong side of."""
+    if isinstance(bounds.low, Decimal):
+        return Threshold(op=Comparison.LT, number=bounds.low, percent=True)
+    if isinstance(bounds.high, Decimal):
+        return Threshold(op=Comparison.GT, number=bounds.high, percent=True)
+    return None
+
+
+def _earlier(judged: ShareJudged, grounds: Grounds) -> list[Point]:
+    found = []
+    for version in grounds.history.versions:
+        answers = [version.values.get(asked.key) for asked in judged.asked]
+        if None not in answers:
+            share = _share(_counts(judged, answers[0], answers[1]))
+            if share is not None:
+                found.append(Point(share, version.at))
+    return found
+
+
+def judge_age(
+    definition: RuleDefinition, rule: Rule, judged: AgeJudged, grounds: Grounds
+) -> CheckResult:
+    """From the newest value to the decision; a date counts from its first moment in UTC.
+
+    One beyond the clock tells nothing of the others, and fails.
+    """
+    answer = grounds.answer(judged.newest)
+    newest = as_scalar(answer, judged.data_type)
+    most = judged.most
+    limit = "not in the future" if most is None else f"at most {duration_words(most)}"
+    subject = f"{judged.subject}{where_words(rule)}"
+    if newest is None:
+        message = f"no value to judge: {subject} is empty, limit {limit}"
+        return result(definition, broken(definition.severity), message, limit=limit)
+    age = grounds.clock - _moment(newest)
+    early = age < timedelta(0) and judged.which == "newest"
+    words = f"{duration_words(age)} old" if age >= timedelta(0) else "in the future"
+    if early and most is not None:
+        words += ", so that it says nothing"
+    holds = not early and (most is None or age <= most)
+    outcome = Outcome.PASS if holds else broken(definition.severity)
+    message = f"{judged.which} {subject} is {words}, limit {limit}"
+    return result(definition, outcome, message, observed=answer, limit=limit)
+
+
+def _moment(value: object) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, date):
+        return datetime.combine(value, time(), UTC)
+    raise Unmeasured("the newest value is no time")
+
+
+def judge_drift(
+    definition: RuleDefinition, rule: Rule, judged: DriftJudged, grounds: Grounds
+) -> CheckResult:
+    now = _digests(grounds.answer(judged.values))
+    before = _before(judged.values, grounds)
+    subject = f"{judged.subject}{where_words(rule)}"
+    limits = (("new", judged.new), ("gone", judged.gone))
+    limit = " and ".join(f"{most:,} {word}" for word, most in limits if most is not None)
+    if before is None:
+        message = f"{counted(len(now), 'value')} of {subject}, no earlier version to compare with"
+        return result(definition, Outcome.PASS, message, limit=limit)
+    new, gone = len(now - before), len(before - now)
+    holds = _fits(new, judged.new) and _fits(gone, judged.gone)
+    message = f"{subject}: {counted(new, 'new value')}, {gone:,} gone, limit {limit}"
+    outcome = Outcome.PASS if holds else broken(definition.severity)
+    return result(definition, outcome, message, observed=new, limit=limit)
+
+
+def _before(asked: Asked, grounds: Grounds) -> frozenset[str] | None:
+    for version in grounds.history.versions:
+        if version.values.get(asked.key) is not None:
+            return _digests(version.values[asked.key])
+    return None
+
+
+def _digests(value: MeasureValue) -> frozenset[str]:
+    if not isinstance(value, str):
+        raise Unmeasured(f"{value!r:.60} is no set of values")
+    return frozenset(value.split(",")) if value else frozenset()
+
+
+def _fits(count: int, most: int | None) -> bool:
+    return most is None or count <= most
+
+
+def judge_files(
+    definition: RuleDefinition, rule: Rule, judged: FilesJudged, grounds: Grounds
+) -> CheckResult:
+    files = grounds.evidence.files
+    if judged.partition is None:
+        number = Decimal(len(files))
+        outcome, limit = value_outcome(definition.severity, rule, judged.bounds, number)
+        message = f"{counted(number, 'new file')}, limit {limit}"
+        return result(definition, outcome, message, observed=len(files), limit=limit)
+    column, value = judged.partition
+    if any(column not in file.partition for file in files):
+        raise Unmeasured(f"{column} is no partition column")
+    found = sum(1 for file in files if file.partition[column] == value)
+    outcome = Outcome.PASS if found else broken(definition.severity)
+    message = f"{counted(found, 'new file')} where {column} is {value!r}"
+    return result(definition, outcome, message, observed=found, limit="at least 1")
+
+
+def judge_settled(definition: RuleDefinition, judged: Settled) -> CheckResult:
+    outcome = Outcome.PASS if judged.holds else broken(definition.severity)
+    return result(definition, outcome, judged.found)
+
+
+# Rules about the value that most rows have.
+
+
+def judge_common(
+    definition: RuleDefinition, rule: Rule, judged: CommonJudged, grounds: Grounds
+) -> CheckResult:
+    """As its share is judged, where it is the value that it must be. What is observed is a share
+    in either case: that of the most common value, or of the one that it must be."""
+    most, rows, held = (as_count(grounds.answer(asked)) for asked in judged.asked)
+    if held > most:
+        raise Unmeasured(f"{held:,} rows with one value, and {most:,} with the most common")
+    limit = f"{judged.value!r:.60}"
+    if rows and held < most:
+        message = (
+            f"{held:,} of {rows:,} rows{where_words(rule)} have {limit}, and {most:,} have another"
+            " value, which is more common"
+        )
+        failed, share = broken(definition.severity), _most_common_share(held, rows)
+        return result(definition, failed, message, observed=share, limit=limit)
+    limits = (rule.warn_if, rule.fail_if, judged.share.past)
+    if any(limits) or _bounded(judged.share.bounds):
+        return judge_share(definition, rule, judged.share, grounds)
+    message = f"{held:,} of {rows:,} rows{where_words(rule)} have {limit}, and none is more common"
+    return result(
+        definition, Outcome.PASS, message, observed=_most_common_share(held, rows), limit=limit
+    )
+
+
+def _bounded(bounds: Bounds) -> bool:
+    return bounds.low is not None or bounds.high is not None
+
+
+def _most_common_share(held: int, rows: int) -> float | None:
+    """In per cent; of nothing there is none."""
+    return float(f"{EXACT.divide(Decimal(100 * held), Decimal(rows)):.12g}") if rows else None

@@ -1,0 +1,1 @@
+"""The rule language: tokens, parsers and syntax tree."""

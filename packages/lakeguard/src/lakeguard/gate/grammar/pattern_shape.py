@@ -1,0 +1,230 @@
+"""The shape of a pattern, and whether matching it stays cheap on every engine.
+
+Spark's engine tries alternatives one after the other: where two ways to go on start alike,
+and that again and again, a short text can take hours or overflow the stack. Such shapes are
+refused; the advice says how to write the same without the ambiguity.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+# Why a pattern is refused.
+
+
+class PatternError(Exception):
+    """The pattern is not accepted; the message names the construct and what to write."""
+
+
+class EmptyPattern(PatternError):
+    """There is no pattern."""
+
+
+class Anchored(PatternError):
+    """The pattern says where it begins or ends; ``what`` must be left out, whichever is meant."""
+
+    def __init__(self, message: str, what: str) -> None:
+        super().__init__(message)
+        self.what = what
+
+
+Span = tuple[tuple[int, int], ...]
+"""Characters, as ranges of code points."""
+
+_LAST = 0x10FFFF
+DIGITS: Span = ((0x30, 0x39),)
+WORD: Span = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
+SEPARATORS: Span = (
+    (0x20, 0x20),
+    (0xA0, 0xA0),
+    (0x1680, 0x1680),
+    (0x2000, 0x200A),
+    (0x2028, 0x2029),
+    (0x202F, 0x202F),
+    (0x205F, 0x205F),
+    (0x3000, 0x3000),
+)
+
+
+_LARGEST = 5000
+_MOST_REPEATS = 1000
+_PLANE = 0xFFFF
+_LONG_BITS = 7.0
+_MOST_BITS = 14.0
+_DEEPEST_LOOP = 100
+
+
+@dataclass(frozen=True)
+class Characters:
+    span: Span
+
+
+@dataclass(frozen=True)
+class Sequence:
+    items: tuple[PatternNode, ...]
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    options: tuple[PatternNode, ...]
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """``high`` is None where there is no end to it."""
+
+    item: PatternNode
+    low: int
+    high: int | None
+
+
+PatternNode = Characters | Sequence | Alternatives | Repeated
+
+
+def inverted(span: Span) -> Span:
+    found, start = [], 0
+    for low, high in sorted(span):
+        if low > start:
+            found.append((start, low - 1))
+        start = max(start, high + 1)
+    if start <= _LAST:
+        found.append((start, _LAST))
+    return tuple(found)
+
+
+def check_shape(node: PatternNode) -> None:
+    """PatternError for a shape that some engine cannot match in bounded time and space."""
+    if _size(node) > _LARGEST:
+        raise PatternError(f"the counts make more than {_LARGEST:,} characters")
+    if _repeats(node) > _MOST_REPEATS:
+        raise PatternError(f"counts inside counts multiply to more than {_MOST_REPEATS:,}")
+    if _bits(node, ()) > _MOST_BITS:
+        raise PatternError(
+            "too many parts that can end in more than one place: let each part end with"
+            " a character that cannot stand in it, as in [^,]*,"
+        )
+
+
+def _size(node: PatternNode) -> int:
+    """Characters when every count is written out; nested counts multiply."""
+    match node:
+        case Characters():
+            return 1
+        case Sequence(items=items) | Alternatives(options=items):
+            return sum(_size(item) for item in items)
+        case Repeated(item=item, low=low, high=high):
+            return _size(item) * max(low, high or 1)
+
+
+def _repeats(node: PatternNode) -> int:
+    """The greatest product of counts inside counts."""
+    match node:
+        case Characters():
+            return 1
+        case Sequence(items=items) | Alternatives(options=items):
+            return max((_repeats(item) for item in items), default=1)
+        case Repeated(item=item, low=low, high=high):
+            return _repeats(item) * max(low, high or 1)
+
+
+def _nullable(node: PatternNode) -> bool:
+    match node:
+        case Characters():
+            return False
+        case Sequence(items=items):
+            return all(_nullable(item) for item in items)
+        case Alternatives(options=options):
+            return any(_nullable(option) for option in options)
+        case Repeated(item=item, low=low):
+            return low == 0 or _nullable(item)
+
+
+def _first(node: PatternNode) -> Span:
+    """The characters that a match can start with."""
+    match node:
+        case Characters(span=span):
+            return span
+        case Sequence(items=items):
+            return _first_of(items, ())
+        case Alternatives(options=options):
+            return sum((_first(option) for option in options), ())
+        case Repeated(item=item):
+            return _first(item)
+
+
+def _first_of(items: tuple[PatternNode, ...], after: Span) -> Span:
+    found: Span = ()
+    for item in items:
+        found += _first(item)
+        if not _nullable(item):
+            return found
+    return found + after
+
+
+def _bits(node: PatternNode, after: Span) -> float:
+    """How often, in powers of two, a match may have to try again; ``after`` is what follows."""
+    match node:
+        case Characters():
+            return 0
+        case Sequence(items=items):
+            rest = (items[index + 1 :] for index in range(len(items)))
+            return sum(
+                _bits(item, _first_of(later, after))
+                for item, later in zip(items, rest, strict=True)
+            )
+        case Alternatives(options=options):
+            most = max(_bits(option, after) for option in options)
+            return most + (math.log2(len(options)) if _start_alike(options, after) else 0)
+        case Repeated():
+            return _loop_bits(node, after)
+
+
+def _loop_bits(loop: Repeated, after: Span) -> float:
+    inner = _first(loop.item)
+    exits = 0.0
+    if loop.high != loop.low and _overlap(inner, after):
+        steps = _LONG_BITS if loop.high is None else math.log2(loop.high - loop.low + 1)
+        exits = min(_LONG_BITS, steps)
+    if isinstance(loop.item, Characters):
+        return exits
+    body = _bits(loop.item, inner + after if loop.high != 1 else after)
+    if loop.high == 1:
+        return exits + body
+    if _nullable(loop.item):
+        raise PatternError("what is repeated can be empty: let it hold at least one character")
+    if loop.high is None and body:
+        raise PatternError(
+            "a quantifier inside a repeated group that can end in more than one place"
+            " takes for ever on some texts: write it without the inner or the outer one"
+        )
+    if not _plain(loop.item) and (loop.high is None or loop.high > _DEEPEST_LOOP):
+        raise PatternError(
+            "a repeated group with alternatives or quantifiers overflows Spark's stack on long"
+            f" texts: write a class, as [ab]* for (a|b)*, or an end, as {{0,{_DEEPEST_LOOP}}}"
+        )
+    return exits + body * (loop.high or 1)
+
+
+def _plain(node: PatternNode) -> bool:
+    """Whether every match is as long as any other, in UTF-16 too, with nothing to choose."""
+    match node:
+        case Characters(span=span):
+            return all(high <= _PLANE for _, high in span) or all(low > _PLANE for low, _ in span)
+        case Sequence(items=items):
+            return all(_plain(item) for item in items)
+        case Alternatives():
+            return False
+        case Repeated(item=item, low=low, high=high):
+            return low == high and _plain(item)
+
+
+def _start_alike(options: tuple[PatternNode, ...], after: Span) -> bool:
+    firsts = [_first(option) + (after if _nullable(option) else ()) for option in options]
+    return any(
+        _overlap(one, other) for index, one in enumerate(firsts) for other in firsts[index + 1 :]
+    )
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return any(a[0] <= b[1] and b[0] <= a[1] for a in one for b in other)

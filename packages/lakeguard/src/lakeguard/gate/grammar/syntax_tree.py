@@ -1,0 +1,178 @@
+"""The condition of a rule as it is written: columns by name, literals without a type.
+
+Nodes are in normal form: a literal stands on the right, ``and`` holds no ``and``, ``or`` no
+``or``. The text of a tree reads back as the same tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lakeguard.gate.grammar.literals import AnyLiteral
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.expressions.conditions import Arithmetic, Comparison
+
+OPPOSITES = {
+    Comparison.EQ: Comparison.NE,
+    Comparison.NE: Comparison.EQ,
+    Comparison.LT: Comparison.GE,
+    Comparison.GE: Comparison.LT,
+    Comparison.GT: Comparison.LE,
+    Comparison.LE: Comparison.GT,
+}
+
+
+AggregateWord = Literal["sum", "min", "max", "avg", "count"]
+
+
+class Named(Noun):
+    """A column, by name, or a field of a struct by its path."""
+
+    node: Literal["named"] = "named"
+    name: str
+    path: tuple[str, ...] = ()
+
+
+class Calculated(Noun):
+    node: Literal["calculated"] = "calculated"
+    op: Arithmetic
+    left: Written
+    right: Written
+
+
+class Called(Noun):
+    """A function over values; it is a condition where the function is a predicate."""
+
+    node: Literal["called"] = "called"
+    function: str
+    arguments: tuple[Written, ...]
+
+
+class Chosen(Noun):
+    """``if(condition, then, otherwise)``"""
+
+    node: Literal["chosen"] = "chosen"
+    condition: Where
+    then: Written
+    otherwise: Written
+
+
+class Aggregated(Noun):
+    """One value of all rows: of what is named, or of the rows themselves as in ``count(*)``."""
+
+    node: Literal["aggregated"] = "aggregated"
+    function: AggregateWord
+    of: Written | None = None
+    distinct: bool = False
+
+
+class Compared(Noun):
+    """A value against a literal or another value."""
+
+    node: Literal["compared"] = "compared"
+    op: Comparison
+    left: Written
+    right: Written
+
+
+class NullTest(Noun):
+    node: Literal["null_test"] = "null_test"
+    of: Written
+    negated: bool = False
+
+
+class Membership(Noun):
+    node: Literal["membership"] = "membership"
+    of: Written
+    values: tuple[AnyLiteral, ...]
+    negated: bool = False
+
+
+class Between(Noun):
+    """Both ends belong to it."""
+
+    node: Literal["between"] = "between"
+    of: Written
+    low: Written
+    high: Written
+    negated: bool = False
+
+
+class Likened(Noun):
+    node: Literal["likened"] = "likened"
+    of: Written
+    pattern: str
+    negated: bool = False
+
+
+class Negation(Noun):
+    node: Literal["negation"] = "negation"
+    item: Where
+
+
+class AllOf(Noun):
+    node: Literal["all_of"] = "all_of"
+    items: tuple[Where, ...]
+
+
+class AnyOf(Noun):
+    node: Literal["any_of"] = "any_of"
+    items: tuple[Where, ...]
+
+
+Computed = Calculated | Called | Chosen | Aggregated
+WrittenNode = Named | Computed | AnyLiteral
+Written = Annotated[Named | Computed, Field(discriminator="node")] | AnyLiteral
+WhereNode = Compared | NullTest | Membership | Between | Likened | Called | Negation | AllOf | AnyOf
+Where = Annotated[WhereNode, Field(discriminator="node")]
+
+for _node in (
+    Aggregated, Calculated, Called, Chosen, Compared, NullTest, Membership, Between, Likened,
+    Negation, AllOf,
+    AnyOf,
+):  # fmt: skip
+    _node.model_rebuild()
+
+
+def opposite(tree: WhereNode) -> WhereNode:
+    """The condition that is FALSE where this one is TRUE, and the other way round."""
+    match tree:
+        case Compared(op=op):
+            return tree.model_copy(update={"op": OPPOSITES[op]})
+        case NullTest() | Membership() | Between() | Likened():
+            return tree.model_copy(update={"negated": not tree.negated})
+        case Negation(item=item):
+            return item
+        case AllOf() | AnyOf() | Called():
+            return Negation(item=tree)
+
+
+def columns_in(tree: WhereNode | WrittenNode) -> Iterator[str]:
+    """The columns that a tree names, in the order in which it names them."""
+    match tree:
+        case Named(name=name):
+            yield name
+        case Calculated(left=left, right=right) | Compared(left=left, right=right):
+            yield from _columns_of(left, right)
+        case Called(arguments=arguments):
+            yield from _columns_of(*arguments)
+        case Aggregated(of=of) if of is not None:
+            yield from columns_in(of)
+        case Chosen(condition=condition, then=then, otherwise=otherwise):
+            yield from _columns_of(condition, then, otherwise)
+        case NullTest(of=of) | Membership(of=of) | Likened(of=of):
+            yield from columns_in(of)
+        case Between(of=of, low=low, high=high):
+            yield from _columns_of(of, low, high)
+        case Negation(item=item):
+            yield from columns_in(item)
+        case AllOf(items=items) | AnyOf(items=items):
+            yield from _columns_of(*items)
+
+
+def _columns_of(*trees: WhereNode | WrittenNode) -> Iterator[str]:
+    for tree in trees:
+        yield from columns_in(tree)

@@ -1,0 +1,130 @@
+"""``array_size(column, min=, max=)`` and ``array_elements(column, condition)``"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from lakeguard.gate.grammar.literals import Number
+from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.rule_types.nulls import failing_rows
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.rule_types.value_range import any_of, check_bounds, outside
+from lakeguard.gate.typecheck.checks import RowsJudged
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard_sdk.expressions.conditions import (
+    Call,
+    ColumnRef,
+    Compare,
+    Comparison,
+    Condition,
+    Element,
+    ElementCount,
+    Function,
+    InSet,
+    Not,
+    Value,
+)
+from lakeguard_sdk.types.type_parser import parse_type
+from lakeguard_sdk.types.type_tree import ArrayOf, MapOf, type_text
+
+
+class ArraySize(RuleType):
+    name = "array_size"
+    summary = "Every array or map has as many elements as the bounds allow."
+    example = "array_size(tags, min=1, max=10)"
+    nulls = "NULL passes. A NULL element is an element."
+    takes = "arrays and maps"
+    nested = True
+    parameters = (
+        ParameterSpec("min", "whole", "the fewest elements that pass"),
+        ParameterSpec("max", "whole", "the most elements that pass"),
+    )
+
+    def check(self, read: ReadRule) -> None:
+        check_bounds(read)
+        if read.rule.parameter("max") is None and read.rule.parameter("min") == Number(
+            value=Decimal(0)
+        ):
+            raise read.error("parameter min", "every array has at least 0 elements")
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        column = columns.column()
+        columns.column_of("an array or a map", column.type.startswith(("array<", "map<")))
+        low, high, _ = columns.bounds("integer")
+        size = Call(function=Function.SIZE, arguments=(column,), type="integer")
+        return failing_rows(any_of(outside(size, low, high)), columns.where)
+
+
+class ArrayElements(RuleType):
+    name = "array_elements"
+    summary = "The condition holds for every element of every array; `value` is the element."
+    example = "array_elements(tags, length(value) <= 20)"
+    nulls = "A row fails where the condition is FALSE for an element; NULL elements pass."
+    takes = "arrays of values that are not nested"
+    nested = True
+    parameters = (
+        ParameterSpec("condition", "condition", "what holds for every element", required=True),
+    )
+    says = True
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        column = columns.column()
+        found = parse_type(column.type)
+        element = found.element if isinstance(found, ArrayOf) else None
+        columns.column_of("an array of values that are not nested", isinstance(element, str))
+        condition = columns.said_of_elements(type_text(element or "string"))
+        failing = ElementCount(of=column, condition=Not(item=condition))
+        none = Value(type="integer", text="0")
+        return failing_rows(Compare(op=Comparison.GT, left=failing, right=none), columns.where)
+
+
+# ``map_keys(column, allowed=[…], required=[…])``
+
+_NONE = Value(type="integer", text="0")
+
+
+class MapKeys(RuleType):
+    name = "map_keys"
+    summary = "Every map has no keys but those allowed, and has all of those that are required."
+    example = "map_keys(labels, allowed=['team', 'cost', 'env'], required=['team'])"
+    nulls = "NULL passes. A key whose value is NULL is a key."
+    takes = "maps whose keys are not nested, nor binary"
+    nested = True
+    parameters = (
+        ParameterSpec("allowed", "list", "the keys that may be there"),
+        ParameterSpec("required", "list", "the keys that must be there"),
+    )
+
+    def check(self, read: ReadRule) -> None:
+        if read.rule.parameter("allowed") is None and read.rule.parameter("required") is None:
+            raise read.error("type", "map_keys needs allowed, required or both")
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        column = columns.column()
+        found = parse_type(column.type)
+        key = found.key if isinstance(found, MapOf) else None
+        plain = isinstance(key, str) and key != "binary"
+        columns.column_of("a map whose keys are not nested", plain)
+        element = Element(type=type_text(key or "string"))
+        listed = ColumnRef(name=column.name, type=element.type)
+        allowed, required = (columns.values(name, listed) for name in ("allowed", "required"))
+        for index, value in enumerate(required):
+            if allowed and value not in allowed:
+                raise read.error(f"required {index}", f"{value.text} is required, but not allowed")
+        keys = Call(
+            function=Function.KEYS, arguments=(column,), type=type_text(ArrayOf(element.type))
+        )
+        failing: list[Condition] = [_lacks(keys, element, value) for value in required]
+        if allowed:
+            failing.append(_has_other(keys, element, allowed))
+        return failing_rows(any_of(failing), columns.where)
+
+
+def _lacks(keys: Call, element: Element, value: Value) -> Condition:
+    same = Compare(op=Comparison.EQ, left=element, right=value)
+    return Compare(op=Comparison.EQ, left=ElementCount(of=keys, condition=same), right=_NONE)
+
+
+def _has_other(keys: Call, element: Element, allowed: tuple[Value, ...]) -> Condition:
+    other = ElementCount(of=keys, condition=Not(item=InSet(of=element, values=allowed)))
+    return Compare(op=Comparison.GT, left=other, right=_NONE)

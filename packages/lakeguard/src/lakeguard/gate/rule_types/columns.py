@@ -1,0 +1,176 @@
+"""``compare(a <= b)``"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from lakeguard.gate.grammar.literals import Number
+from lakeguard.gate.grammar.rule import Operator, ReadRule
+from lakeguard.gate.grammar.syntax_tree import OPPOSITES
+from lakeguard.gate.rule_types.nulls import failing_rows
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.typecheck.checks import RowsJudged
+from lakeguard.gate.typecheck.comparability import comparable, orderable
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard.gate.typecheck.typed_conditions import INWARD
+from lakeguard.gate.typecheck.typed_values import NoSuchValue, Rounding, typed_value
+from lakeguard_sdk.expressions.arithmetic_types import NotReckoned, absolute_type, reckoning
+from lakeguard_sdk.expressions.conditions import (
+    And,
+    Arithmetic,
+    Calculation,
+    Call,
+    ColumnRef,
+    Compare,
+    Comparison,
+    Condition,
+    Function,
+    IsNan,
+    IsNull,
+    Not,
+    Or,
+)
+from lakeguard_sdk.types.schema import FLOATS, is_numeric
+
+_TOLERANT = (Comparison.EQ, Comparison.LE, Comparison.GE)
+
+
+class ColumnOrder(RuleType):
+    name = "compare"
+    summary = "In every row the two columns stand in the given relation: = <> < <= > >=."
+    example = "compare(sched_dep_time <= sched_arr_time)"
+    nulls = "A row with a NULL on either side passes. NaN on either side fails."
+    takes = "two columns of one kind; booleans only with = and <>; no binary, none nested"
+    columns = (2, 2)
+    parameters = (
+        ParameterSpec("op", "operator", "the relation, written between the columns"),
+        ParameterSpec(
+            "tolerance", "number", "how far numbers may miss the relation; with = <= and >= alone"
+        ),
+    )
+    compares = True
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        left, right = columns.every
+        op = read.rule.parameter("op")
+        relation = op.op if isinstance(op, Operator) else Comparison.EQ
+        if not comparable(left.type, right.type):
+            raise read.error(
+                "column 1",
+                f"{left.name} ({left.type}) cannot be compared with "
+                f"{right.name} ({right.type}) alike in every engine",
+            )
+        if not orderable(left.type, relation):
+            raise read.error("parameter op", f"a {left.type} has no order: use = or <>")
+        opposite: Condition = Compare(op=OPPOSITES[relation], left=left, right=right)
+        if read.rule.parameter("tolerance") is not None:
+            beyond = _beyond(read, left, right, relation)
+            opposite = And(items=(opposite, beyond))
+        return failing_rows(_failing(left, right, opposite), columns.where)
+
+
+def _beyond(read: ReadRule, left: ColumnRef, right: ColumnRef, relation: Comparison) -> Condition:
+    """Whether the columns miss the relation by more than the tolerance."""
+    tolerance = read.rule.parameter("tolerance")
+    if relation not in _TOLERANT:
+        raise read.error("parameter tolerance", "a tolerance goes with = <= and >= alone")
+    if not is_numeric(left.type):
+        raise read.error("parameter tolerance", f"there is no tolerance between {left.type} values")
+    if not isinstance(tolerance, Number) or tolerance.value <= 0:
+        raise read.error("parameter tolerance", "a tolerance is greater than 0")
+    sides = (right, left) if relation is Comparison.GE else (left, right)
+    try:
+        distance = _distance(*sides, signed=relation is not Comparison.EQ)
+        limit = typed_value(tolerance, distance.type, Rounding.DOWN)
+    except (NotReckoned, NoSuchValue) as reason:
+        raise read.error("parameter tolerance", str(reason)) from None
+    return Compare(op=Comparison.GT, left=distance, right=limit)
+
+
+def _distance(left: ColumnRef, right: ColumnRef, *, signed: bool) -> Calculation | Call:
+    kind = reckoning(Arithmetic.SUBTRACT, left.type, right.type).result
+    distance = Calculation(op=Arithmetic.SUBTRACT, left=left, right=right, type=kind)
+    if signed:
+        return distance
+    return Call(function=Function.ABS, arguments=(distance,), type=absolute_type(kind))
+
+
+def _failing(left: ColumnRef, right: ColumnRef, opposite: Condition) -> Condition:
+    """Engines put NaN above every number; here it stands in no relation to anything."""
+    floats = [column for column in (left, right) if column.type in FLOATS]
+    if not floats:
+        return opposite
+    present = tuple(Not(item=IsNull(of=column)) for column in (left, right))
+    failing = Or(items=(*(IsNan(of=column) for column in floats), opposite))
+    return And(items=(*present, failing))
+
+
+# ``eq``, ``ne``, ``gt``, ``ge``, ``lt`` and ``le``: every value against one that is given.
+
+
+class ValueComparison(RuleType):
+    """One class for all: a value that the column's type cannot hold moves where it may."""
+
+    relation: ClassVar[Comparison]
+    nulls = "NULL passes. NaN fails: it stands in no relation to anything."
+    takes = "any but binary and nested"
+    parameters = (ParameterSpec("value", "literal", "what it is compared with", required=True),)
+    principal = "value"
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        column = columns.column()
+        columns.column_of("a column with values to compare", column.type != "binary")
+        if not orderable(column.type, self.relation):
+            message = f"{column.name} is {column.type}, which has no order: use eq or ne"
+            raise read.error("column 0", message)
+        opposite = OPPOSITES[self.relation]
+        value = columns.value("value", column, INWARD[self.relation])
+        failing: Condition = Compare(op=opposite, left=column, right=value)
+        if column.type in FLOATS:
+            failing = Or(items=(IsNan(of=column), failing))
+        return failing_rows(failing, columns.where)
+
+
+class Equal(ValueComparison):
+    name = "eq"
+    summary = "Every value equals the one given."
+    example = "eq(currency, value='EUR')"
+    relation = Comparison.EQ
+
+
+class NotEqual(ValueComparison):
+    name = "ne"
+    summary = "No value equals the one given."
+    example = "ne(tail_num, value='UNKNOWN')"
+    relation = Comparison.NE
+
+
+class GreaterThan(ValueComparison):
+    name = "gt"
+    summary = "Every value is greater than the one given."
+    example = "gt(distance, value=0)"
+    relation = Comparison.GT
+
+
+class AtLeast(ValueComparison):
+    name = "ge"
+    summary = "Every value is the one given or greater."
+    example = "ge(flight_date, value='2013-01-01')"
+    relation = Comparison.GE
+
+
+class LessThan(ValueComparison):
+    name = "lt"
+    summary = "Every value is less than the one given."
+    example = "lt(sched_hour, value=24)"
+    relation = Comparison.LT
+
+
+class AtMost(ValueComparison):
+    name = "le"
+    summary = "Every value is the one given or less."
+    example = "le(dep_delay, value=2000)"
+    relation = Comparison.LE
+
+
+COMPARISONS = (Equal(), NotEqual(), GreaterThan(), AtLeast(), LessThan(), AtMost())

@@ -1,0 +1,150 @@
+"""``dataset_equal(-> silver.other)`` and ``dataset_equal(a, b -> silver.other(c, d))``"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from lakeguard.gate.grammar.rule import ReadRule, Reference
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.typecheck.checks import RowsJudged, ask
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.conditions import ColumnRef
+from lakeguard_sdk.expressions.measures import ComparedPart, ComparedRows, RowCount, UnmatchedRows
+from lakeguard_sdk.types.schema import is_nested
+
+
+class DatasetEqual(RuleType):
+    name = "dataset_equal"
+    summary = (
+        "The table, as the publish would leave it, has exactly the rows that another dataset has,"
+        " each as often as it has it, whatever their order: all columns, or those that are named."
+        " Every row counts that one side has more often than the other. The other dataset is read"
+        " at the version that was published when the run opened, and both are read as a whole."
+        " Where no columns are named and one side has a column that the other has not, the rule"
+        " cannot be judged, and blocks."
+    )
+    example = "dataset_equal(order_id, amount -> bronze.orders(order_id, amount))"
+    nulls = "NULL equals NULL, and NaN equals NaN."
+    takes = "any but nested; of one kind with the other dataset's"
+    columns = (0, None)
+    parameters = (
+        ParameterSpec(
+            "to",
+            "reference",
+            "the dataset, written after `->`, with its columns where some are named",
+            required=True,
+        ),
+    )
+    refers = True
+    refers_whole = True
+
+    def check(self, read: ReadRule) -> None:
+        to = _reference(read)
+        if len(to.columns) != len(read.rule.columns):
+            message = "name as many columns on either side of ->, or none"
+            raise read.error("parameter to", message)
+        if len(set(to.columns)) != len(to.columns):
+            raise read.error("parameter to", "a column stands twice")
+        if read.rule.where is not None:
+            raise read.error("where 0", "two datasets are compared as a whole: there is no where")
+        if read.rule.on_fail == "quarantine":
+            message = "a row that is missing cannot be set aside: it blocks"
+            raise read.error("on_fail", message)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        to = _reference(read)
+        own = columns.every or columns.whole_row
+        _refuse_nested(read, own)
+        differing, every = (
+            ComparedRows(
+                part=part,
+                columns=own,
+                dataset=to.dataset,
+                to=to.columns,
+            )
+            for part in (ComparedPart.DIFFERING, ComparedPart.ALL)
+        )
+        return RowsJudged(ask(differing), ask(every))
+
+
+def _refuse_nested(read: ReadRule, own: tuple[ColumnRef, ...]) -> None:
+    for column in own:
+        if is_nested(column.type):
+            message = f"{column.name} is {column.type}: name the columns to compare, without it"
+            raise read.error("type", message)
+
+
+def _reference(read: ReadRule) -> Reference:
+    to = read.rule.parameter("to")
+    if not isinstance(to, Reference):
+        raise read.error("type", "a dataset to compare with is missing")
+    return to
+
+
+# ``foreign_key(column, … -> dataset(column, …))`` and ``not_in_reference``
+
+_READ_AT = (
+    " The other dataset is read at the version that was published when the run opened; a dataset"
+    " that refers to itself is read as the publish would leave it."
+)
+
+
+class ReferenceRule(RuleType):
+    """Keys that another dataset has, or has not."""
+
+    found: ClassVar[bool]
+    nulls = "A key with a NULL in it passes."
+    takes = "any but binary, float, double and nested; of one kind with the other dataset's"
+    columns = (1, None)
+    parameters = (
+        ParameterSpec(
+            "to", "reference", "the dataset and its columns, written after `->`", required=True
+        ),
+    )
+    refers = True
+    scopes = (Scope.TABLE, Scope.BATCH)
+
+    def check(self, read: ReadRule) -> None:
+        to = _key_reference(read)
+        if len(to.columns) != len(read.rule.columns):
+            raise read.error("parameter to", "name as many columns on either side of ->")
+        if len(set(to.columns)) != len(to.columns):
+            raise read.error("parameter to", "a column stands twice")
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        for index, column in enumerate(columns.every):
+            if column.type in ("binary", "float", "double"):
+                message = f"{column.name} is {column.type}, which is no key"
+                raise read.error(f"column {index}", message)
+        to, scope = _key_reference(read), read.rule.scope or Scope.TABLE
+        measure = UnmatchedRows(
+            columns=columns.every,
+            dataset=to.dataset,
+            to=to.columns,
+            found=self.found,
+            scope=scope,
+            where=columns.where,
+        )
+        return RowsJudged(ask(measure), ask(RowCount(scope=scope, where=columns.where)))
+
+
+class ForeignKey(ReferenceRule):
+    name = "foreign_key"
+    summary = "Every key is one that another dataset has." + _READ_AT
+    example = "foreign_key(carrier -> silver.carriers(code))"
+    found = False
+
+
+class NotInReference(ReferenceRule):
+    name = "not_in_reference"
+    summary = "No key is one that another dataset has." + _READ_AT
+    example = "not_in_reference(tail_num -> silver.retired_planes(tail_num))"
+    found = True
+
+
+def _key_reference(read: ReadRule) -> Reference:
+    to = read.rule.parameter("to")
+    if not isinstance(to, Reference):
+        raise read.error("type", "a dataset to refer to is missing")
+    return to

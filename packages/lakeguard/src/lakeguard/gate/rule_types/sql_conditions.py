@@ -1,0 +1,135 @@
+"""``sql_agg(sum(amount) / count(*), min=, max=)``"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from lakeguard.gate.grammar.literals import Number
+from lakeguard.gate.grammar.rule import ReadRule, Totalled
+from lakeguard.gate.grammar.unparse import written_text
+from lakeguard.gate.rule_types.nulls import failing_rows
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.rule_types.value_limits import check_limits
+from lakeguard.gate.typecheck.checks import Bounds, FormulaJudged, RowsJudged, ask
+from lakeguard.gate.typecheck.constant_conditions import compared_reaches
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard.gate.typecheck.value_bounds import Reach, total_reach
+from lakeguard_sdk.expressions.aggregates import divides
+from lakeguard_sdk.expressions.conditions import Comparison, Not
+from lakeguard_sdk.expressions.measures import GroupFaults, RowCount
+
+
+class TotalFormula(RuleType):
+    name = "sql_agg"
+    summary = (
+        "A value of all new rows lies between the bounds: `sum(x)`, `min(x)`, `max(x)`, `avg(x)`,"
+        " `count(x)`, `count(distinct column)` and `count(*)`, with `+` `-` `*` `/` `%` and numbers"
+        " between them. `x` is any number that conditions can reckon; `count` takes any value."
+    )
+    example = "sql_agg(sum(amount * quantity) / count(distinct order_id), min=5, max=500)"
+    nulls = (
+        "Rows where `x` is NULL are left out. An aggregate without a value, or a divisor that is"
+        " 0, leaves nothing to judge, and the rule fails. A NaN makes the value NaN, which fails."
+    )
+    takes = "any that it names"
+    columns = (0, 0)
+    judges = "value"
+    parameters = (
+        ParameterSpec("aggregate", "aggregate", "the value", required=True),
+        ParameterSpec("min", "number", "the least value that passes"),
+        ParameterSpec("max", "number", "the greatest value that passes"),
+    )
+    totals = True
+
+    def check(self, read: ReadRule) -> None:
+        check_limits(read)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> FormulaJudged:
+        total = columns.total()
+        inexact = total.inexact or divides(total.formula)
+        low, high = (_number(read, name) for name in ("min", "max"))
+        if read.fresh:
+            _refuse_idle(read, total_reach(total.formula, total.measures, 0), low, high)
+        bounds = Bounds("double" if inexact else "decimal(38,18)", low, high, summed=inexact)
+        asked = tuple(ask(measure) for measure in total.measures)
+        return FormulaJudged(_subject(read), asked, total.formula, bounds)
+
+
+def _refuse_idle(read: ReadRule, reach: Reach, low: Decimal | None, high: Decimal | None) -> None:
+    """Bounds that the value always keeps, or never does."""
+    ends = {Comparison.GE: low, Comparison.LE: high}
+    told = [
+        compared_reaches(op, reach, Reach(end, end)) for op, end in ends.items() if end is not None
+    ]
+    if told and (False in told or all(told)):
+        message = "this is the same whatever the rows hold, so that it says nothing"
+        raise read.error("parameter min" if low is not None else "parameter max", message)
+
+
+def _number(read: ReadRule, name: str) -> Decimal | None:
+    bound = read.rule.parameter(name)
+    return bound.value if isinstance(bound, Number) else None
+
+
+def _subject(read: ReadRule) -> str:
+    totalled = read.rule.parameter("aggregate")
+    return written_text(totalled.tree) if isinstance(totalled, Totalled) else ""
+
+
+# ``sql_query(sum(paid) = sum(due)) by order_id``
+
+
+class GroupQuery(RuleType):
+    name = "sql_query"
+    summary = (
+        "In every group of new rows that are equal in the columns behind `by`, a condition over"
+        " aggregates holds, as in `select … group by … having not (…)`. Aggregates are those of"
+        " `sql_agg` but for `count(distinct …)`; between them stand `+` `-` `*` `/` `%`, numbers,"
+        " comparisons, `between`, `in`, `is null`, `and`, `or` and `not`. All rows of a group that"
+        " fails count. With more than 100,000 groups the rule cannot be judged, and blocks."
+    )
+    example = "sql_query(sum(paid) = sum(due) and count(*) <= 50) by order_id"
+    nulls = (
+        "A group fails where the condition is not TRUE: so does one whose aggregate has no value,"
+        " or that is divided by 0, unless `is null` allows it. NaN and infinity are compared as in"
+        " conditions; what is reckoned with them has no value. NULL is a group of its own."
+    )
+    takes = "any that it names"
+    columns = (0, 0)
+    parameters = (
+        ParameterSpec("condition", "condition", "what holds in every group", required=True),
+    )
+    says = True
+    says_totals = True
+    groups = True
+
+    def check(self, read: ReadRule) -> None:
+        if not read.rule.by:
+            raise read.error("type", "sql_query is about groups: write by, or ask sql_agg")
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        condition, terms = columns.said_of_groups()
+        faults = GroupFaults(terms=terms, condition=condition, by=columns.by, where=columns.where)
+        return RowsJudged(ask(faults), ask(RowCount(where=columns.where)))
+
+
+# ``sql_row(amount * 2 <= total)``
+
+
+class RowCondition(RuleType):
+    name = "sql_row"
+    summary = (
+        "In every row the condition holds (see Conditions). What is asked of some rows alone"
+        " stands behind `where`: `sql_row(arr is not null) where cancelled = false`."
+    )
+    example = "sql_row(amount * 2 <= total and lower(status) in ('a', 'b'))"
+    nulls = "A row fails where the condition is FALSE; where it is NULL the row passes."
+    takes = "any that the condition names"
+    columns = (0, 0)
+    parameters = (
+        ParameterSpec("condition", "condition", "what holds in every row", required=True),
+    )
+    says = True
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        return failing_rows(Not(item=columns.said()), columns.where)

@@ -1,0 +1,212 @@
+"""``like``, ``castable`` and ``date_format``: how every text of a column is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lakeguard.gate.grammar.grammar_error import nearest
+from lakeguard.gate.grammar.literals import Text
+from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.rule_types.nulls import failing_rows
+from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
+from lakeguard.gate.typecheck.checks import RowsJudged
+from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard.gate.typecheck.typed_calls import BadArgument, checked
+from lakeguard_sdk.expressions.conditions import (
+    And,
+    Call,
+    ColumnRef,
+    Compare,
+    Comparison,
+    Condition,
+    Function,
+    Matches,
+    Not,
+    Predicate,
+    Scalar,
+    Test,
+)
+
+
+class TextForm(RuleType):
+    """One predicate with one text beside it; the text is refused where it says nothing."""
+
+    predicate: ClassVar[Predicate]
+    nulls = "NULL passes."
+    takes = "strings"
+
+    def check(self, read: ReadRule) -> None:
+        self._argument(read)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        column = columns.column()
+        columns.column_of("a string", column.type == "string")
+        test = Test(predicate=self.predicate, of=column, argument=self._argument(read))
+        return failing_rows(Not(item=test), columns.where)
+
+    def _argument(self, read: ReadRule) -> str:
+        name = self.parameters[0].name
+        given = read.rule.parameter(name)
+        try:
+            return checked(self.predicate, given.value if isinstance(given, Text) else "")
+        except BadArgument as reason:
+            raise read.error(f"parameter {name}", reason.message) from None
+
+
+class Like(TextForm):
+    name = "like"
+    summary = (
+        "Every text is like the pattern: `%` stands for any text, `_` for one character, and `!`"
+        " before `%`, `_` or `!` makes it plain."
+    )
+    example = "like(tail_num, pattern='N%')"
+    parameters = (ParameterSpec("pattern", "text", "the pattern", required=True),)
+    principal = "pattern"
+    predicate = Predicate.LIKE
+
+
+class Castable(TextForm):
+    name = "castable"
+    summary = (
+        "Every text is written as a value of the type: digits with a sign, a point and, for"
+        " doubles, an exponent; true or false; 2013-12-31; 2013-12-31T10:00:00Z."
+    )
+    example = "castable(amount_text, type='decimal(9,2)')"
+    nulls = "NULL passes. An empty text, and blanks around a value, fail."
+    parameters = (ParameterSpec("type", "text", "the type, as columns have it", required=True),)
+    principal = "type"
+    predicate = Predicate.CASTABLE
+
+
+class WrittenDate(TextForm):
+    name = "date_format"
+    summary = (
+        "Every text is a day of the calendar in a format of fixed width, made of yyyy, MM, dd and,"
+        " where it has a time, HH, mm, ss."
+    )
+    example = "date_format(birth_text, format='dd/MM/yyyy')"
+    parameters = (ParameterSpec("format", "text", "the format", required=True),)
+    principal = "format"
+    predicate = Predicate.DATE_FORMAT
+
+
+# Kinds of texts that are known by their form: addresses, codes, numbers with check digits.
+
+_BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_IPV4 = rf"(?:{_BYTE}[.]){{3}}{_BYTE}"
+_HEX = "[0-9a-fA-F]"
+
+
+@dataclass(frozen=True)
+class TextKind:
+    """A pattern for the whole text, and a predicate where the form alone proves little."""
+
+    meaning: str
+    pattern: str
+    predicate: Predicate | None = None
+
+    def condition(self, of: Scalar) -> Condition:
+        """TRUE for texts of the kind."""
+        form = Matches(of=of, pattern=self.pattern)
+        if self.predicate is None:
+            return form
+        return And(items=(form, Test(predicate=self.predicate, of=of)))
+
+
+def _kind(meaning: str, pattern: str) -> TextKind:
+    return TextKind(meaning, pattern)
+
+
+TEXT_KINDS: Mapping[str, TextKind] = {
+    "email": _kind(
+        "an address of e-mail",
+        "[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}[.]){1,8}[A-Za-z]{2,63}",
+    ),
+    "url": _kind(
+        "an address of the web",
+        r"https?://[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?(?:[/?#][^ \t\n\r]*)?",
+    ),
+    "uuid": _kind("a UUID", f"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"),
+    "ipv4": _kind("an address of IPv4", _IPV4),
+    "ipv6": _kind("an address of IPv6, written out", f"(?:{_HEX}{{1,4}}:){{7}}{_HEX}{{1,4}}"),
+    "cidr": _kind("a block of addresses of IPv4", f"{_IPV4}/(?:3[0-2]|[12]?[0-9])"),
+    "phone": _kind("an international telephone number without blanks", "[+][1-9][0-9]{6,14}"),
+    "iban": TextKind(
+        "an IBAN without blanks, with right check digits",
+        "[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}",
+        Predicate.IBAN,
+    ),
+    "card": TextKind(
+        "a card's number of 12 to 19 digits, the last of them the right check digit",
+        "[0-9]{12,19}",
+        Predicate.LUHN,
+    ),
+    "country": _kind("a country's code of two letters", "[A-Z]{2}"),
+    "currency": _kind("a currency's code of three letters", "[A-Z]{3}"),
+    "language": _kind("a language's code, with or without a country", "[a-z]{2,3}(?:-[A-Z]{2})?"),
+    "mac": _kind("a network card's address", f"(?:{_HEX}{{2}}:){{5}}{_HEX}{{2}}"),
+}
+
+
+# ``format(column, kind='email')`` and ``case(column, letters='upper')``
+
+_CASES = {"upper": Function.UPPER, "lower": Function.LOWER}
+
+
+class WordRule(RuleType):
+    """One word of a closed set says what every text must be."""
+
+    known: ClassVar[tuple[str, ...]]
+    nulls = "NULL passes."
+    takes = "strings"
+
+    def check(self, read: ReadRule) -> None:
+        word = self.word(read)
+        if word not in self.known:
+            message = f"{self.principal} is one of {', '.join(self.known)}"
+            hint = nearest(word, self.known)
+            raise read.error(f"parameter {self.principal}", message, hint=hint)
+
+    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+        column = columns.column()
+        columns.column_of("a string", column.type == "string")
+        return failing_rows(Not(item=self.passing(self.word(read), column)), columns.where)
+
+    def word(self, read: ReadRule) -> str:
+        given = read.rule.parameter(self.principal or "")
+        return given.value if isinstance(given, Text) else ""
+
+    def passing(self, word: str, column: ColumnRef) -> Condition:
+        """TRUE for texts that are what the word says."""
+        return TEXT_KINDS[word].condition(column)
+
+
+class Format(WordRule):
+    name = "format"
+    summary = "Every text is of the kind: " + "; ".join(
+        f"`{word}`, {kind.meaning}" for word, kind in TEXT_KINDS.items()
+    )
+    summary += ". Codes are known by their form: no list of them is kept."
+    example = "format(mail, kind='email')"
+    nulls = "NULL passes. An empty text fails."
+    parameters = (ParameterSpec("kind", "text", "the kind", required=True),)
+    principal = "kind"
+    known = tuple(TEXT_KINDS)
+
+
+class LetterCase(WordRule):
+    name = "case"
+    summary = (
+        "Every letter from A to Z of every text is a capital one, or with `'lower'` a small one;"
+        " other letters and signs pass."
+    )
+    example = "case(country, letters='upper')"
+    parameters = (ParameterSpec("letters", "text", "`'upper'` or `'lower'`", required=True),)
+    principal = "letters"
+    known = tuple(_CASES)
+
+    def passing(self, word: str, column: ColumnRef) -> Condition:
+        turned = Call(function=_CASES[word], arguments=(column,), type="string")
+        return Compare(op=Comparison.EQ, left=turned, right=column)

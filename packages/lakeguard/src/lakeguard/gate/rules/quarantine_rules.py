@@ -1,0 +1,63 @@
+"""Which rules can set rows aside: those whose measure points at single rows of the batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lakeguard.gate.grammar.grammar_error import GrammarError, Span
+from lakeguard.gate.rules.compile import compile_read, compiler_for, points_at_rows
+from lakeguard.gate.rules.parse import read_rule
+from lakeguard.gate.typecheck.checks import RowsJudged
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.model.quarantine import KEPT_COLUMNS, AsideRule
+from lakeguard_sdk.types.schema import TableSchema
+
+
+def check_aside(text: str, batch: TableSchema, *, column: str | None = None) -> None:
+    """Refuses, with the place in the text, a rule that is to set rows aside and names a column
+    that only the load writes: there is none yet when rows are set aside. Or whose batch has a
+    column that rows have which wait."""
+    read = read_rule(text, column=column)
+    if read.rule.on_fail != "quarantine":
+        return
+    taken = [name for name in batch.names if name.casefold() in KEPT_COLUMNS]
+    if taken:
+        message = f"rows that are set aside have a column {taken[0].casefold()} of their own:"
+        message += f" give the column {taken[0]} another name"
+        raise GrammarError(message, Span(0, len(text)), kind="meaning", word=taken[0])
+    try:
+        compile_read(replace(read, fresh=True), batch)
+    except GrammarError as error:
+        if error.kind != "column":
+            raise
+        message = f"{error.word} is written by the load, after rows are set aside: it blocks"
+        raise GrammarError(
+            message, Span(error.offset, error.length), kind="meaning", word=error.word
+        ) from error
+
+
+def aside_rules(rules: tuple[RuleDefinition, ...], batch: TableSchema) -> tuple[AsideRule, ...]:
+    """The active rules whose failing rows are kept out of the table, in the order of their ids.
+
+    One that cannot set aside over the columns of a batch is left out: it blocks.
+    """
+    compile_definition = compiler_for(batch)
+    found = []
+    for definition in sorted(rules, key=lambda rule: rule.rule_id):
+        try:
+            compiled = compile_definition(definition)
+        except GrammarError:
+            continue
+        judged = compiled.judgement
+        if not definition.active or compiled.rule.on_fail != "quarantine":
+            continue
+        if isinstance(judged, RowsJudged) and points_at_rows(judged):
+            found.append(
+                AsideRule(
+                    rule_id=definition.rule_id,
+                    expression=definition.expression,
+                    failed=judged.failed.measure,
+                    scope=judged.scope.measure,
+                )
+            )
+    return tuple(found)

@@ -1,0 +1,90 @@
+"""What ``warn_if`` and ``fail_if`` may say of a rule, and when they hold."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from lakeguard.gate.grammar.literals import EXACT
+from lakeguard.gate.grammar.rule import ReadRule, Threshold
+from lakeguard.gate.rule_types.rule_type import RuleType
+from lakeguard_sdk.expressions.conditions import Comparison
+
+HOLDS: dict[Comparison, Callable[[Any, Any], bool]] = {
+    Comparison.EQ: operator.eq,
+    Comparison.NE: operator.ne,
+    Comparison.LT: operator.lt,
+    Comparison.LE: operator.le,
+    Comparison.GT: operator.gt,
+    Comparison.GE: operator.ge,
+}
+_UPWARD = (Comparison.GT, Comparison.GE)
+_DOWNWARD = (Comparison.LT, Comparison.LE)
+
+
+def reached(threshold: Threshold, failed: int, scope: int) -> bool:
+    """Whether so many failing rows of so many reach it; a share of no rows is nothing."""
+    if threshold.percent:
+        return scope > 0 and _over(threshold, failed, scope)
+    return HOLDS[threshold.op](Decimal(failed), threshold.number)
+
+
+def _over(threshold: Threshold, failed: int, scope: int) -> bool:
+    return HOLDS[threshold.op](
+        Decimal(100 * failed), EXACT.multiply(threshold.number, Decimal(scope))
+    )
+
+
+def check_thresholds(rule_type: RuleType, read: ReadRule) -> None:
+    """Refuses thresholds that mean nothing, always hold or never hold."""
+    for clause in ("warn_if", "fail_if"):
+        threshold: Threshold | None = getattr(read.rule, clause)
+        if threshold is None:
+            continue
+        problem = _PROBLEMS[rule_type.judges_of(read.rule)](threshold)
+        if problem:
+            raise read.error(clause, problem)
+    warn, fail = read.rule.warn_if, read.rule.fail_if
+    if warn and fail and _covers(fail, warn):
+        raise read.error("warn_if", f"warn_if {warn} is never seen: fail_if {fail} comes first")
+
+
+def _of_rows(threshold: Threshold) -> str:
+    number = threshold.number
+    if threshold.op not in _UPWARD:
+        return "failing rows are held against > or >="
+    if number < 0 or (number == 0 and threshold.op is Comparison.GE):
+        return "this holds even if no row fails"
+    if not threshold.percent and number != number.to_integral_value():
+        return "rows are whole; a share is written with %"
+    if threshold.percent and (number > 100 or (number == 100 and threshold.op is Comparison.GT)):
+        return "this never holds: at most 100 % of the rows can fail"
+    return ""
+
+
+def _of_value(threshold: Threshold) -> str:
+    return "a value has no per cent: write the number alone" if threshold.percent else ""
+
+
+def _of_share(threshold: Threshold) -> str:
+    return "" if threshold.percent else "a share is held against per cent: write the number with %"
+
+
+_PROBLEMS = {"rows": _of_rows, "value": _of_value, "share": _of_share}
+
+
+def _covers(fail: Threshold, warn: Threshold) -> bool:
+    """Whether everything that warns has failed already."""
+    if fail.percent != warn.percent:
+        return False
+    if fail.op in _UPWARD and warn.op in _UPWARD:
+        return fail.number < warn.number or _same_or_looser(fail, warn, Comparison.GE)
+    if fail.op in _DOWNWARD and warn.op in _DOWNWARD:
+        return fail.number > warn.number or _same_or_looser(fail, warn, Comparison.LE)
+    return fail == warn
+
+
+def _same_or_looser(fail: Threshold, warn: Threshold, inclusive: Comparison) -> bool:
+    return fail.number == warn.number and (fail.op is inclusive or fail.op is warn.op)

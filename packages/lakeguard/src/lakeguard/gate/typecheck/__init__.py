@@ -1,0 +1,1 @@
+"""Type checks of parsed rules against a table schema."""

@@ -1,0 +1,207 @@
+"""A value of all rows over a schema: the measures it asks for and how they are put together."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import ClassVar
+
+from lakeguard.gate.grammar.literals import Number
+from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.syntax_tree import (
+    Aggregated,
+    AllOf,
+    AnyOf,
+    Between,
+    Calculated,
+    Compared,
+    Membership,
+    Negation,
+    NullTest,
+    WhereNode,
+    WrittenNode,
+)
+from lakeguard.gate.typecheck.constant_conditions import compared_reaches
+from lakeguard.gate.typecheck.typed_conditions import ConditionTyper
+from lakeguard.gate.typecheck.value_bounds import is_there, total_reach
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.aggregates import (
+    Figure,
+    Reckoned,
+    Total,
+    TotalAnd,
+    TotalCompare,
+    TotalCondition,
+    TotalMissing,
+    TotalNot,
+    TotalOr,
+    TotalValue,
+)
+from lakeguard_sdk.expressions.conditions import (
+    Arithmetic,
+    ColumnRef,
+    Comparison,
+    Condition,
+    IsNull,
+    Not,
+    Scalar,
+    type_of,
+)
+from lakeguard_sdk.expressions.measures import (
+    Aggregate,
+    AggregateFunction,
+    CountIf,
+    DistinctCount,
+    GroupTerm,
+    Measure,
+    RowCount,
+)
+from lakeguard_sdk.types.schema import (
+    FLOATS,
+    TableSchema,
+    is_nested,
+    is_numeric,
+)
+
+_FUNCTIONS = {
+    "sum": AggregateFunction.SUM,
+    "min": AggregateFunction.MIN,
+    "max": AggregateFunction.MAX,
+    "avg": AggregateFunction.MEAN,
+}
+
+
+_DIVIDING = (Arithmetic.DIVIDE, Arithmetic.REMAINDER)
+
+
+class AggregateTyper(ConditionTyper):
+    """``measures`` are the terms of ``formula``; ``inexact`` says that a double is among them."""
+
+    prefix: ClassVar[str] = "aggregate"
+    """Of the places that it goes through."""
+
+    def __init__(self, read: ReadRule, schema: TableSchema, where: Condition | None) -> None:
+        super().__init__(read, schema, self.prefix)
+        self._where = where
+        self.measures: list[Measure] = []
+        self.inexact = False
+        self.formula: TotalValue = Total(term=0)
+
+    def read(self, node: WrittenNode) -> None:
+        self.formula = self._formula(node)
+
+    def _formula(self, node: WrittenNode) -> TotalValue:
+        match node:
+            case Number(value=value):
+                self._next()
+                return Figure(text=format(value, "f"))
+            case Calculated(op=op, left=left, right=right):
+                one = self._formula(left)
+                part = self._next()
+                other = self._formula(right)
+                if self._read.fresh and op in _DIVIDING and _is_zero(other):
+                    raise self._read.error(part, "nothing is divided by 0: there is no value")
+                return Reckoned(op=op, left=one, right=other)
+            case Aggregated():
+                return self._term(self._measure(node))
+        raise self._read.error(self._here, "a number or an aggregate expected")
+
+    def _term(self, measure: Measure) -> Total:
+        if measure not in self.measures:
+            self.measures.append(measure)
+        return Total(term=self.measures.index(measure))
+
+    def _measure(self, node: Aggregated) -> Measure:
+        self._next()
+        if node.of is None:
+            return RowCount(where=self._where)
+        part = self._here
+        of = self.scalar(node.of)
+        if node.distinct:
+            return self._distinct(of, part)
+        if node.function == "count":
+            return CountIf(condition=Not(item=IsNull(of=of)), where=self._where)
+        if not is_numeric(type_of(of)):
+            message = f"{node.function} is for numbers here, and this is {type_of(of)}"
+            raise self._read.error(part, message)
+        self.inexact |= type_of(of) in FLOATS or node.function == "avg"
+        return Aggregate(function=_FUNCTIONS[node.function], column=of, where=self._where)
+
+    def _distinct(self, of: Scalar, part: str) -> Measure:
+        if not isinstance(of, ColumnRef) or is_nested(of.type):
+            raise self._read.error(part, "count(distinct …) is for a column that is not nested")
+        return DistinctCount(columns=(of,), scope=Scope.BATCH, where=self._where)
+
+
+def _is_zero(value: TotalValue) -> bool:
+    return isinstance(value, Figure) and Decimal(value.text) == 0
+
+
+# A condition over aggregates, over a schema: the terms it needs and how they are compared.
+
+
+class TotalTyper(AggregateTyper):
+    """Goes through the tree in the order in which the reader noted the places of its parts."""
+
+    prefix = "condition"
+
+    def said(self, tree: WhereNode) -> TotalCondition:
+        """GrammarError where it is no condition over aggregates."""
+        match tree:
+            case AllOf(items=items):
+                return TotalAnd(items=tuple(self.said(item) for item in items))
+            case AnyOf(items=items):
+                return TotalOr(items=tuple(self.said(item) for item in items))
+            case Negation(item=item):
+                return TotalNot(item=self.said(item))
+            case NullTest(of=of, negated=negated):
+                part, one = self._here, self._formula(of)
+                self._refuse_if_told(part, False if is_there(one, self.measures) else None)
+                return _negated(TotalMissing(of=one), negated)
+            case Compared(op=op, left=left, right=right):
+                part, one = self._here, self._formula(left)
+                other = self._formula(right)
+                self._refuse_if_told(part, self._foretold(op, one, other))
+                return TotalCompare(op=op, left=one, right=other)
+            case Between(of=of, low=low, high=high, negated=negated):
+                part, one = self._here, self._formula(of)
+                ends = zip((Comparison.GE, Comparison.LE), (low, high), strict=True)
+                both = tuple(
+                    TotalCompare(op=op, left=one, right=self._formula(end)) for op, end in ends
+                )
+                told = [self._foretold(item.op, item.left, item.right) for item in both]
+                self._refuse_if_told(part, False if False in told else all(told) or None)
+                return _negated(TotalAnd(items=both), negated)
+            case Membership(of=of, values=values, negated=negated):
+                one = self._formula(of)
+                same = tuple(self._same(one, value) for value in values)
+                return _negated(TotalOr(items=same), negated)
+        raise self._read.error(self._here, "aggregates are numbers, and are compared as numbers")
+
+    def _same(self, one: TotalValue, value: WrittenNode) -> TotalCompare:
+        part, other = self._here, self._formula(value)
+        self._refuse_if_told(part, self._foretold(Comparison.EQ, one, other))
+        return TotalCompare(op=Comparison.EQ, left=one, right=other)
+
+    def _refuse_if_told(self, part: str, found: bool | None) -> None:
+        if self._read.fresh and found is not None:
+            message = "this is the same for every group, so that it says nothing"
+            raise self._read.error(part, message)
+
+    def _foretold(self, op: Comparison, one: TotalValue, other: TotalValue) -> bool | None:
+        """Every group has a row at least."""
+        reaches = (total_reach(side, self.measures, 1) for side in (one, other))
+        return compared_reaches(op, *reaches)
+
+    def terms(self) -> tuple[GroupTerm, ...]:
+        """The aggregates that the condition counts by their places."""
+        return tuple(self._term_of(measure) for measure in self.measures)
+
+    def _term_of(self, measure: Measure) -> GroupTerm:
+        if isinstance(measure, GroupTerm):
+            return measure
+        what = "count(distinct …)" if isinstance(measure, DistinctCount) else measure.measure
+        raise self._read.error("parameter condition", f"{what} of each group is not asked here")
+
+
+def _negated(condition: TotalCondition, negated: bool) -> TotalCondition:
+    return TotalNot(item=condition) if negated else condition

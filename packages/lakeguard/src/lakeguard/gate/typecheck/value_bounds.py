@@ -1,0 +1,210 @@
+"""How far the numbers of a value can reach, whatever the rows hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import product
+from typing import NamedTuple
+
+from lakeguard.gate.grammar.literals import EXACT
+from lakeguard.gate.typecheck.typed_values import type_limits
+from lakeguard_sdk.expressions.aggregates import (
+    Figure,
+    Reckoned,
+    Total,
+    TotalValue,
+)
+from lakeguard_sdk.expressions.arithmetic_types import exact_size
+from lakeguard_sdk.expressions.conditions import (
+    Arithmetic,
+    Calculation,
+    Call,
+    Choice,
+    ElementCount,
+    Function,
+    Length,
+    Scalar,
+    Value,
+    type_of,
+)
+from lakeguard_sdk.expressions.measures import (
+    Aggregate,
+    AggregateFunction,
+    CountIf,
+    DistinctCount,
+    Measure,
+    RowCount,
+)
+from lakeguard_sdk.types.schema import FLOATS, is_numeric
+
+_ZERO, _ONE = Decimal(0), Decimal(1)
+
+
+class Reach(NamedTuple):
+    """Both ends belong to it; None is open, and above every number there is NaN."""
+
+    low: Decimal | None = None
+    high: Decimal | None = None
+
+
+_ANYWHERE = Reach()
+NOTHING = Reach(_ZERO, _ZERO)
+_PARTS_OF_TIMES = {
+    Function.MONTH: Reach(_ONE, Decimal(12)),
+    Function.DAY: Reach(_ONE, Decimal(31)),
+    Function.HOUR: Reach(_ZERO, Decimal(23)),
+    Function.WEEKDAY: Reach(_ZERO, Decimal(6)),
+}
+
+
+def reach_of(node: Scalar) -> Reach:
+    """Wider than it is where that is not known; never narrower."""
+    match node:
+        case Value(type=kind, text=text) if is_numeric(kind):
+            return Reach(Decimal(text), Decimal(text))
+        case Length(of=Call(function=Function.SUBSTR, arguments=(_, _, Value(text=most)))):
+            return Reach(_ZERO, Decimal(most))
+        case Length() | ElementCount() | Call(function=Function.SIZE):
+            return Reach(_ZERO)
+        case Choice(then=then, otherwise=otherwise):
+            return _either(reach_of(then), reach_of(otherwise))
+        case Calculation():
+            return _calculated(node)
+        case Call():
+            return _called(node)
+    kind = type_of(node)
+    exact = is_numeric(kind) and kind not in FLOATS
+    return Reach(*type_limits(kind)) if exact else _ANYWHERE
+
+
+def _called(node: Call) -> Reach:
+    if node.function in _PARTS_OF_TIMES:
+        return _PARTS_OF_TIMES[node.function]
+    inner = reach_of(node.arguments[0])
+    match node.function:
+        case Function.DAYS_BETWEEN if node.arguments[0] == node.arguments[1]:
+            return NOTHING
+        case Function.ABS:
+            return _absolute(inner)
+        case Function.NULLIF:
+            return inner
+        case Function.COALESCE:
+            for other in node.arguments[1:]:
+                inner = _either(inner, reach_of(other))
+            return inner
+        case Function.DOUBLE if inner.low is not None and inner.low >= 0:
+            return Reach(_ZERO)
+    return _ANYWHERE
+
+
+def _absolute(inner: Reach) -> Reach:
+    low, high = inner
+    if low is not None and low >= 0:
+        return inner
+    if low is None or high is None:
+        return Reach(_ZERO)
+    return Reach(_ZERO, max(low.copy_abs(), high.copy_abs()))
+
+
+def _either(one: Reach, other: Reach) -> Reach:
+    low = None if one.low is None or other.low is None else min(one.low, other.low)
+    high = None if one.high is None or other.high is None else max(one.high, other.high)
+    return Reach(low, high)
+
+
+def _calculated(node: Calculation) -> Reach:
+    """Of exact numbers alone: a double may be rounded, infinite or NaN."""
+    if node.type in FLOATS:
+        return _ANYWHERE
+    one, other = reach_of(node.left), reach_of(node.right)
+    match node.op:
+        case Arithmetic.SUBTRACT if node.left == node.right:
+            return NOTHING
+        case Arithmetic.REMAINDER:
+            sizes = (exact_size(type_of(side)) for side in (node.left, node.right))
+            whole = all(size is not None and size[1] == 0 for size in sizes)
+            return _remainder(one, _absolute(other).high, _ONE if whole else _ZERO)
+    return reckoned_reach(node.op, one, other)
+
+
+def reckoned_reach(op: Arithmetic, one: Reach, other: Reach) -> Reach:
+    """Of two exact numbers that are added, subtracted or multiplied; else anywhere."""
+    match op:
+        case Arithmetic.ADD:
+            return Reach(_sum(one.low, other.low), _sum(one.high, other.high))
+        case Arithmetic.SUBTRACT:
+            return Reach(_sum(one.low, other.high, -1), _sum(one.high, other.low, -1))
+        case Arithmetic.MULTIPLY:
+            return _product(one, other)
+    return _ANYWHERE
+
+
+def _sum(one: Decimal | None, other: Decimal | None, sign: int = 1) -> Decimal | None:
+    if one is None or other is None:
+        return None
+    return EXACT.add(one, other) if sign > 0 else EXACT.subtract(one, other)
+
+
+def _product(one: Reach, other: Reach) -> Reach:
+    ends = [end for end in (*one, *other) if end is not None]
+    if len(ends) < 4:
+        below = any(reach.low is None or reach.low < 0 for reach in (one, other))
+        return _ANYWHERE if below else Reach(_ZERO)
+    found = [EXACT.multiply(left, right) for left, right in product(ends[:2], ends[2:])]
+    return Reach(min(found), max(found))
+
+
+def _remainder(of: Reach, by: Decimal | None, less: Decimal) -> Reach:
+    """It has the sign of what is divided, and is below the divisor."""
+    most = None if by is None else EXACT.subtract(by, less)
+    if of.low is not None and of.low >= 0:
+        return Reach(_ZERO, most)
+    return Reach(None if most is None else most.copy_negate(), most)
+
+
+# How far a value that is reckoned out of aggregates can reach, whatever the rows hold.
+
+_COUNTS = (RowCount, CountIf, DistinctCount)
+_DIVIDING = (Arithmetic.DIVIDE, Arithmetic.REMAINDER)
+
+
+def total_reach(of: TotalValue, terms: Sequence[Measure], rows: int) -> Reach:
+    """Where there are at least so many ``rows``. Wider than it is where that is not known."""
+    match of:
+        case Figure(text=text):
+            return Reach(Decimal(text), Decimal(text))
+        case Total(term=term):
+            if isinstance(terms[term], _COUNTS):
+                return Reach(Decimal(rows if isinstance(terms[term], RowCount) else 0))
+            return Reach()
+        case Reckoned(op=Arithmetic.SUBTRACT, left=left, right=right) if left == right:
+            return NOTHING if _is_exact(left, terms) else Reach()
+        case Reckoned(op=op, left=left, right=right):
+            sides = (total_reach(side, terms, rows) for side in (left, right))
+            return reckoned_reach(op, *sides)
+
+
+def is_there(of: TotalValue, terms: Sequence[Measure]) -> bool:
+    """Whether it has a value, whatever the rows hold."""
+    match of:
+        case Total(term=term):
+            return isinstance(terms[term], _COUNTS)
+        case Reckoned(op=op, left=left, right=right):
+            both = is_there(left, terms) and is_there(right, terms)
+            return both and op not in _DIVIDING
+    return True
+
+
+def _is_exact(of: TotalValue, terms: Sequence[Measure]) -> bool:
+    """Whether no term of it can be NaN or infinite."""
+    match of:
+        case Total(term=term):
+            measure = terms[term]
+            if not isinstance(measure, Aggregate):
+                return True
+            mean = measure.function is AggregateFunction.MEAN
+            return not mean and type_of(measure.column) not in FLOATS
+        case Reckoned(left=left, right=right):
+            return _is_exact(left, terms) and _is_exact(right, terms)
+    return True

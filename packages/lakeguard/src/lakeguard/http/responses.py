@@ -1,0 +1,119 @@
+"""What the door answers: JSON, and for every refusal a problem as RFC 9457 has it.
+
+A problem tells its code, what is wrong and the next step; never where in the program, and nothing
+of the places of the State and of the settings.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from pydantic import ValidationError
+
+from lakeguard_sdk.core.canonical_json import canonical_json
+from lakeguard_sdk.errors import (
+    BadToken,
+    EventDiffers,
+    Fenced,
+    LakeGuardError,
+    MoveError,
+    NotPermitted,
+    OutputThere,
+    Refused,
+    ReportedOtherwise,
+    SettingsError,
+    StateError,
+    StateShut,
+    StateUnavailable,
+    UnknownRun,
+    UsageError,
+)
+
+JSON = "application/json"
+PROBLEM = "application/problem+json"
+RETRY_SECONDS = 5
+_MOST_PROBLEMS = 5
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+_STATUS: tuple[tuple[type[LakeGuardError], HTTPStatus], ...] = (
+    (BadToken, HTTPStatus.UNAUTHORIZED),
+    (NotPermitted, HTTPStatus.FORBIDDEN),
+    (UnknownRun, HTTPStatus.NOT_FOUND),
+    (Fenced, HTTPStatus.CONFLICT),
+    (ReportedOtherwise, HTTPStatus.CONFLICT),
+    (OutputThere, HTTPStatus.CONFLICT),
+    (EventDiffers, HTTPStatus.CONFLICT),
+    (StateError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (SettingsError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (UsageError, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (Refused, HTTPStatus.FORBIDDEN),
+    (MoveError, HTTPStatus.CONFLICT),
+)
+"""The first that fits."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: HTTPStatus
+    body: bytes
+    content_type: str = JSON
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class Declined(Exception):
+    """A request that no port was asked about."""
+
+    def __init__(self, status: HTTPStatus, detail: str, **headers: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+def problem(status: HTTPStatus, title: str, detail: str, **more: object) -> bytes:
+    said = {"type": "about:blank", "title": title, "status": int(status), "detail": detail}
+    return canonical_json({**said, **more}).encode()
+
+
+def answer_to(error: Exception) -> Answer:
+    """What is told of an error; of one that nobody foresaw, that it happened."""
+    match error:
+        case Declined(status=status, detail=detail, headers=headers):
+            return Answer(status, problem(status, status.phrase, detail), PROBLEM, headers)
+        case LakeGuardError():
+            return _refusal(error)
+        case ValidationError():
+            status = HTTPStatus.UNPROCESSABLE_ENTITY
+            return Answer(status, problem(status, status.phrase, _wrong(error)), PROBLEM)
+    status = HTTPStatus.INTERNAL_SERVER_ERROR
+    detail = "this should not have happened; whoever runs the dispatcher sees more in its log"
+    return Answer(status, problem(status, status.phrase, detail, code=LakeGuardError.code), PROBLEM)
+
+
+def _refusal(error: LakeGuardError) -> Answer:
+    if isinstance(error, StateShut):  # whoever runs the dispatcher sets that right; it is away
+        error = StateUnavailable(**error.fields)
+    server_error = HTTPStatus.INTERNAL_SERVER_ERROR
+    status = next((told for kind, told in _STATUS if isinstance(error, kind)), server_error)
+    title = _WORDS.sub(" ", type(error).__name__).lower()
+    headers = {}
+    detail, step = str(error), error.next_step
+    if isinstance(error, StateError):
+        detail = "the State cannot be reached now"
+    if isinstance(error, SettingsError):  # its words are for whoever runs the dispatcher
+        detail, step = "the door is not ready for this", "come again later"
+    if status is HTTPStatus.SERVICE_UNAVAILABLE:
+        headers["Retry-After"] = str(RETRY_SECONDS)
+    if status is HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    more = {"code": error.code, "next": step, "retryable": error.retryable}
+    return Answer(status, problem(status, title, detail, **more), PROBLEM, headers)
+
+
+def _wrong(error: ValidationError) -> str:
+    """Where a body is not what it should be, and why; not what stands there."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    told = [f"{'.'.join(map(str, each['loc'])) or 'the body'}: {each['msg']}" for each in found]
+    return "; ".join(told[:_MOST_PROBLEMS])

@@ -1,0 +1,181 @@
+"""A run beside the last green one before it, as the ledger has both."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from sqlalchemy import Connection, select
+
+from lakeguard.insight.comparison.run_facts import NO_BUILDS
+from lakeguard.insight.comparison.since import RunCase, differences, file_changes
+from lakeguard.ledger.decisions import decision_of_run
+from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.openings import Opening, opened_revision, opening_of, schema_verdict
+from lakeguard.ledger.runs import run_row
+from lakeguard.ledger.versions import StoredVersion, inputs_of, pointer, stored_versions
+from lakeguard.promotion.context import PinnedRules
+from lakeguard.registry.editing.drift import drifted, renamed_columns
+from lakeguard.registry.store import (
+    current_definition,
+    dataset_by_id,
+    definition_at,
+    definition_in_force,
+)
+from lakeguard.state.schema import run_schemas, tasks
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.errors import UnknownRun
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.definitions import DatasetDefinition, PolicyDefinition, RuleDefinition
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.read_models import RunRow
+from lakeguard_sdk.model.run_comparison import Since
+from lakeguard_sdk.types.schema import TableSchema
+
+Inputs = dict[str, tuple[str, int | None]]
+
+
+def since_green(connection: Connection, org_id: str, run: RunRow) -> Since | None:
+    """What differs since the last version that was promoted before the run ended.
+
+    None where there is none. A run that builds nothing is not compared with it.
+    """
+    green = _last_green(connection, run)
+    if green is None:
+        return None
+    kind = connection.scalar(select(tasks.c.kind).where(tasks.c.task_id == run.task_id))
+    if kind not in NO_BUILDS:
+        return _compared(connection, org_id, run, green)
+    return Since(
+        version=green.version, run_id=green.run_id, promoted_at=green.promoted_at, compared=False
+    )
+
+
+def _compared(connection: Connection, org_id: str, run: RunRow, green: StoredVersion) -> Since:
+    then = run_row(connection, org_id, green.run_id)
+    if then is None:
+        raise UnknownRun(run=green.run_id)
+    read = inputs_of(connection, run.dataset_id, green.version)
+    known: Inputs = {item.dataset_id: (item.dataset, item.version) for item in read}
+    before = run_case(connection, org_id, then, known)
+    before = replace(before, definition=brought(connection, org_id, then, before.definition))
+    after = run_case(connection, org_id, run, None, known)
+    files = file_changes(before.evidence, after.evidence)
+    return Since(
+        version=green.version,
+        run_id=green.run_id,
+        promoted_at=green.promoted_at,
+        new_files=files.new,
+        changed_files=files.changed,
+        gone_files=files.gone,
+        differences=tuple(differences(before, after)),
+        read={DatasetName(name): version for name, version in after.inputs.values()},
+    )
+
+
+def _last_green(connection: Connection, run: RunRow) -> StoredVersion | None:
+    earlier = (
+        version
+        for version in stored_versions(connection, run.dataset_id)
+        if version.promoted_at <= run.end_time and version.run_id != run.run_id
+    )
+    return max(earlier, key=lambda version: version.version, default=None)
+
+
+def run_case(
+    connection: Connection,
+    org_id: str,
+    run: RunRow,
+    inputs: Inputs | None = None,
+    expected: Inputs | None = None,
+) -> RunCase:
+    """``inputs`` where they are known; else what the run read, or would have read."""
+    opening = _opening(connection, org_id, run.run_id)
+    decision = decision_of_run(connection, org_id, run.run_id, run.dataset)
+    definition = _definition(connection, org_id, run)
+    rules, policies = _pinned(connection, org_id, decision, opening)
+    if inputs is None:
+        inputs = _read(connection, org_id, run, opening, definition, expected or {})
+    hashed = decision.case.evidence if decision else None
+    return RunCase(
+        definition=definition,
+        rules=rules,
+        policies=policies,
+        inputs=inputs,
+        plan=opening.plan if opening else None,
+        live=_live(connection, org_id, run.run_id),
+        evidence=Evidence.from_json(get_document(connection, org_id, hashed)) if hashed else None,
+        semantics=decision.ruling.semantics if decision else None,
+    )
+
+
+def _opening(connection: Connection, org_id: str, run_id: str) -> Opening | None:
+    """None where the run was refused before it opened."""
+    try:
+        return opening_of(connection, org_id, run_id)
+    except UnknownRun:
+        return None
+
+
+def _definition(connection: Connection, org_id: str, run: RunRow) -> DatasetDefinition:
+    """Of the revision that the run opened with; one that never opened saw the latest."""
+    revision = opened_revision(connection, org_id, run.run_id)
+    if revision is not None:
+        return definition_at(connection, run.dataset_id, revision)
+    found = definition_in_force(connection, run.dataset_id, run.end_time)
+    return found or dataset_by_id(connection, org_id, run.dataset_id).definition
+
+
+def brought(
+    connection: Connection, org_id: str, run: RunRow, opened: DatasetDefinition
+) -> DatasetDefinition:
+    """The definition as a promoted run left it: with what it accepted of the data's columns."""
+    verdict = schema_verdict(connection, org_id, run.run_id)
+    if verdict is None or verdict.declared is None:
+        return opened
+    return drifted(opened, verdict.declared, renamed_columns(verdict.differences))
+
+
+def _pinned(
+    connection: Connection, org_id: str, decision: Decision | None, opening: Opening | None
+) -> tuple[tuple[RuleDefinition, ...], tuple[PolicyDefinition, ...]]:
+    """What was decided with; of a run that came to no decision, what it would have been."""
+    if decision is None:
+        pinned = PinnedRules.from_json(opening.pinned) if opening else None
+        return (pinned.rules, pinned.policies) if pinned else ((), ())
+    rules = json.loads(get_document(connection, org_id, decision.case.ruleset))
+    policies = json.loads(get_document(connection, org_id, decision.case.policies))
+    return (
+        tuple(map(RuleDefinition.model_validate, rules)),
+        tuple(map(PolicyDefinition.model_validate, policies)),
+    )
+
+
+def _read(
+    connection: Connection,
+    org_id: str,
+    run: RunRow,
+    opening: Opening | None,
+    definition: DatasetDefinition,
+    expected: Inputs,
+) -> Inputs:
+    """What was pinned; of a run that never opened, what its parents showed when it began."""
+    if opening is not None:
+        pins = [pin.input for pin in opening.plan.pins]
+        return {item.dataset_id: (item.dataset, item.version) for item in pins}
+    names = {key: name for key, (name, _) in expected.items()}
+    for parent in definition.parents:
+        found = current_definition(connection, org_id, parent)
+        if found is not None:
+            names[found.dataset_id] = parent
+    shown = {key: pointer(connection, key, run.start_time) for key in names}
+    return {key: (names[key], at.version if at else None) for key, at in shown.items()}
+
+
+def _live(connection: Connection, org_id: str, run_id: str) -> TableSchema | None:
+    found = connection.scalar(
+        select(run_schemas.c.live_hash).where(
+            run_schemas.c.org_id == org_id, run_schemas.c.run_id == run_id
+        )
+    )
+    return None if found is None else TableSchema.from_json(get_document(connection, org_id, found))

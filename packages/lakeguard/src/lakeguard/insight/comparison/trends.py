@@ -1,0 +1,85 @@
+"""How each check of a run fared in the runs before it, from the decisions as they were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import Connection, and_, or_, select
+
+from lakeguard.insight.comparison.run_facts import NO_BUILDS
+from lakeguard.state.schema import decisions, run_history, tasks
+from lakeguard_sdk.core.enums import CheckKind, Outcome
+from lakeguard_sdk.model.decision import CheckResult, Ruling
+from lakeguard_sdk.model.read_models import RunRow
+from lakeguard_sdk.model.run_comparison import CheckPoint, CheckTrend
+
+Key = tuple[CheckKind, str]
+
+
+class _Decided(NamedTuple):
+    run_id: str
+    ended_at: datetime
+    checks: dict[Key, CheckResult]
+
+
+def check_trends(
+    connection: Connection, org_id: str, run: RunRow, limit: int
+) -> tuple[CheckTrend, ...]:
+    """Of every check of the run, in the gate's order; at most ``limit`` runs, itself included.
+
+    Asked once for all of them. A run that the gate never saw is in it, and evaluated nothing.
+    """
+    found = _decided(connection, org_id, run, limit)
+    own = found[-1].checks if found and found[-1].run_id == run.run_id else {}
+    return tuple(
+        CheckTrend(kind=kind, check_id=check_id, points=_points(found, (kind, check_id)))
+        for kind, check_id in own
+    )
+
+
+def _decided(connection: Connection, org_id: str, run: RunRow, limit: int) -> list[_Decided]:
+    """The run and those that ended before it, the oldest first."""
+    history = run_history.c
+    before = or_(
+        history.end_time < run.end_time,
+        and_(history.end_time == run.end_time, history.run_id <= run.run_id),
+    )
+    rows = connection.execute(
+        select(history.run_id, history.end_time, decisions.c.ruling)
+        .join(tasks, tasks.c.task_id == history.task_id)
+        .join(decisions, decisions.c.decision_id == history.decision_id, isouter=True)
+        .where(
+            history.org_id == org_id,
+            history.dataset_id == run.dataset_id,
+            tasks.c.kind.not_in(NO_BUILDS),
+            before,
+        )
+        .order_by(history.end_time.desc(), history.run_id.desc())
+        .limit(limit)
+    ).all()
+    return [_Decided(row.run_id, row.end_time, _checks(row.ruling)) for row in reversed(rows)]
+
+
+def _checks(ruling: str | None) -> dict[Key, CheckResult]:
+    checks = Ruling.from_json(ruling).checks if ruling else ()
+    return {(check.kind, check.check_id): check for check in checks}
+
+
+def _points(found: Sequence[_Decided], key: Key) -> tuple[CheckPoint, ...]:
+    return tuple(_point(decided, decided.checks.get(key)) for decided in found)
+
+
+def _point(decided: _Decided, check: CheckResult | None) -> CheckPoint:
+    run_id, ended_at = decided.run_id, decided.ended_at
+    if check is None:
+        return CheckPoint(run_id=run_id, ended_at=ended_at, outcome=Outcome.NOT_EVALUATED)
+    return CheckPoint(
+        run_id=run_id,
+        ended_at=ended_at,
+        outcome=check.outcome,
+        failed_rows=check.failed_rows,
+        scope_rows=check.scope_rows,
+        observed=check.observed,
+    )

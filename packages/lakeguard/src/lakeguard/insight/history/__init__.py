@@ -1,0 +1,1 @@
+"""Replay, back-test and rebuild of past decisions."""

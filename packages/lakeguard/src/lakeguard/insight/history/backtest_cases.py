@@ -1,0 +1,187 @@
+"""A draft of rules against one case of the past. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from lakeguard.gate.decide import decide
+from lakeguard.gate.evaluation.case import CaseFacts, History
+from lakeguard.gate.evaluation.redaction import said_without_values
+from lakeguard.gate.grammar.grammar_error import GrammarError
+from lakeguard.gate.rules.compile import compiler_for
+from lakeguard.gate.rules.quarantine_rules import aside_rules
+from lakeguard.gate.rules.worst_values import tagged_columns, without_extremes
+from lakeguard.insight.history.replay import RecordedCase
+from lakeguard_sdk.core.enums import CheckKind, Outcome, Verdict
+from lakeguard_sdk.expressions.measures import Measure, MeasureValue, measure_key
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.definitions import DatasetDefinition, RuleDefinition
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.history import NOT_MEASURED, DraftFinding
+from lakeguard_sdk.model.load import load_columns
+from lakeguard_sdk.model.quarantine import AsideRule, SetAside
+from lakeguard_sdk.types.schema import TableSchema
+
+BLOCKING = (Outcome.FAIL, Outcome.ERROR)
+
+
+class RuleNeeds(NamedTuple):
+    """What a rule asks of the data over one schema, by key; or why it can ask nothing there."""
+
+    measures: Mapping[str, Measure]
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class DraftSchema:
+    """A draft over the columns that a run had."""
+
+    needs: Mapping[str, RuleNeeds]
+    """By rule."""
+    aside: Mapping[str, AsideRule]
+    """Rules that would set rows aside, by id."""
+
+
+class DraftRuling(NamedTuple):
+    verdict: Verdict
+    checks: tuple[CheckResult, ...]
+
+
+@dataclass
+class Draft:
+    """Rules in the place of those that a run was decided with; all else stays as it was."""
+
+    definition: DatasetDefinition
+    _schemas: dict[tuple[TableSchema, tuple[str, ...]], DraftSchema] = field(default_factory=dict)
+
+    @property
+    def rules(self) -> tuple[RuleDefinition, ...]:
+        return self.definition.rules
+
+    def over(self, facts: CaseFacts) -> DraftSchema:
+        """The draft over the columns of then; compiled once for each set of them."""
+        key = (facts.declared, tagged_columns(facts.tags, facts.subject))
+        if key not in self._schemas:
+            self._schemas[key] = self._compiled(*key)
+        return self._schemas[key]
+
+    def _compiled(self, schema: TableSchema, tagged: tuple[str, ...]) -> DraftSchema:
+        written = {column.name for column in load_columns(self.definition.load)}
+        batch = TableSchema(columns=tuple(c for c in schema.columns if c.name not in written))
+        return DraftSchema(
+            needs={rule.rule_id: _needs(rule, schema, tagged) for rule in self.rules},
+            aside={rule.rule_id: rule for rule in aside_rules(self.rules, batch)},
+        )
+
+    def unmeasured(
+        self, case: RecordedCase, measured: Mapping[str, MeasureValue]
+    ) -> dict[str, str]:
+        """By id, the rules that cannot be asked of the case, and why.
+
+        A rule that the run was decided with is asked as it was, whatever is missing.
+        """
+        evidence = case.evidence
+        if evidence is None:
+            return {}
+        asked_then, over = set(case.rules), self.over(case.facts)
+        before = evidence.aside.before if evidence.aside else {}
+        known = measured.keys() | evidence.unmeasured.keys() | before.keys()
+        found = {}
+        for rule in self.rules:
+            needs = over.needs[rule.rule_id]
+            if not rule.active or rule in asked_then:
+                continue
+            if needs.problem or not needs.measures.keys() <= known:
+                found[rule.rule_id] = needs.problem or NOT_MEASURED
+        return found
+
+    def missing(self, case: RecordedCase, rule_ids: Mapping[str, str]) -> tuple[Measure, ...]:
+        """What must be measured so that these rules can be asked."""
+        needs = self.over(case.facts).needs
+        have = case.evidence.measures if case.evidence else {}
+        asked = {key: of for name in rule_ids for key, of in needs[name].measures.items()}
+        return tuple(asked[key] for key in sorted(asked) if key not in have)
+
+    def judge(
+        self,
+        case: RecordedCase,
+        evidence: Evidence,
+        history: History,
+        clock: datetime,
+        left_out: Mapping[str, str],
+    ) -> DraftRuling:
+        """The ruling of the gate of today with those rules of the draft that can be asked."""
+        aside, whole, plain = self._sorted(case, evidence, left_out)
+        facts, policies = case.facts, case.policies
+        checks = list(decide(facts, evidence, plain, policies, history, clock).checks)
+        if whole:
+            alone = _with_all_rows(evidence)
+            checks += _rule_checks(decide(facts, alone, whole, (), history, clock).checks)
+        if aside:
+            split = _split(evidence, [self.over(facts).aside[rule.rule_id] for rule in aside])
+            named = facts.model_copy(update={"aside": tuple(rule.rule_id for rule in aside)})
+            checks += _rule_checks(decide(named, split, aside, (), history, clock).checks)
+        blocked = any(check.outcome in BLOCKING for check in checks)
+        return DraftRuling(Verdict.BLOCKED if blocked else Verdict.ALLOWED, tuple(checks))
+
+    def _sorted(
+        self, case: RecordedCase, evidence: Evidence, left_out: Mapping[str, str]
+    ) -> tuple[tuple[RuleDefinition, ...], ...]:
+        """Rules that would set rows aside that were not; rules that must see rows which were set
+        aside then; and the rest, which are asked of the evidence as it is."""
+        then = set(case.rules)
+        over = self.over(case.facts)
+        before = evidence.aside.before if evidence.aside else {}
+        groups: tuple[list[RuleDefinition], ...] = ([], [], [])
+        for rule in self.rules:
+            if rule.rule_id in left_out:
+                continue
+            if rule in then or not rule.active:
+                groups[2].append(rule)
+            elif rule.rule_id in over.aside:
+                groups[0].append(rule)
+            else:
+                groups[1 if over.needs[rule.rule_id].measures.keys() & before else 2].append(rule)
+        return tuple(map(tuple, groups))
+
+
+def finding(check: CheckResult, hidden: Collection[str]) -> DraftFinding:
+    """What a check came to; of a hidden column only numbers of rows."""
+    return DraftFinding(
+        rule_id=check.check_id,
+        outcome=check.outcome,
+        message=said_without_values(check, hidden),
+        failed_rows=check.failed_rows,
+        scope_rows=check.scope_rows,
+    )
+
+
+def _needs(rule: RuleDefinition, schema: TableSchema, tagged: tuple[str, ...]) -> RuleNeeds:
+    try:
+        judged = without_extremes(compiler_for(schema)(rule).judgement, tagged)
+    except GrammarError as error:
+        return RuleNeeds({}, f"it means nothing over the columns of then: {error}")
+    return RuleNeeds({asked.key: asked.measure for asked in judged.asked})
+
+
+def _rule_checks(checks: tuple[CheckResult, ...]) -> list[CheckResult]:
+    return [check for check in checks if check.kind is CheckKind.RULE]
+
+
+def _with_all_rows(evidence: Evidence) -> Evidence:
+    """The batch as it was before rows were set aside, as far as it was measured."""
+    before = evidence.aside.before if evidence.aside else {}
+    return evidence.model_copy(update={"measures": {**evidence.measures, **before}, "aside": None})
+
+
+def _split(evidence: Evidence, rules: list[AsideRule]) -> Evidence:
+    """As if each rule had set its failing rows aside, and none were left."""
+    whole = _with_all_rows(evidence).measures
+    keys = {measure_key(item) for rule in rules for item in (rule.failed, rule.scope)}
+    before = {key: whole[key] for key in keys if key in whole}
+    left = {measure_key(rule.failed): 0 for rule in rules}
+    aside = SetAside(rows=0, files=(), before=before)
+    return evidence.model_copy(update={"measures": {**whole, **left}, "aside": aside})

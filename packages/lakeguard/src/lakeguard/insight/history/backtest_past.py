@@ -1,0 +1,127 @@
+"""What was shown when, and what was measured of it: the past that rules look back at."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row
+
+from lakeguard.gate.evaluation.case import EarlierVersion, History
+from lakeguard.gate.rules.compile import looked_back_at
+from lakeguard.insight.history.replay import RecordedCase
+from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.versions import evidence_behind, pointer_rows, stored_versions
+from lakeguard.promotion.deciding.measure_history import measures_in
+from lakeguard.state.database import Database
+from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.expressions.measures import MeasureValue
+from lakeguard_sdk.model.definitions import RuleDefinition
+
+
+class Shown(NamedTuple):
+    """A version that was shown, and the one that led to it: ends of lines share their past."""
+
+    version: int
+    before: Shown | None
+
+    def line(self, most: int) -> Iterator[int]:
+        """This version and those that led to it, the newest first, so many at most."""
+        at: Shown | None = self
+        while at is not None and most > 0:
+            yield at.version
+            at, most = at.before, most - 1
+
+
+class Walk:
+    """The moves of a pointer, walked once: what led to what it showed at any time."""
+
+    def __init__(self, moves: Sequence[Row[Any]]) -> None:
+        self.rolled_back: set[int] = set()
+        """Versions that were shown, and that a rollback took away."""
+        self._times: list[datetime] = []
+        self._heads: list[Shown] = []
+        line: list[Shown] = []
+        places: dict[int, int] = {}
+        for move in moves:
+            self._step(move, line, places)
+            if line:
+                latest = self._times[-1] if self._times else move.moved_at
+                self._times.append(max(latest, move.moved_at))
+                self._heads.append(line[-1])
+
+    def _step(self, move: Row[Any], line: list[Shown], places: dict[int, int]) -> None:
+        """As ``led_to`` has it: to show a version again takes away what came after it."""
+        if move.version in places:
+            for gone in line[places[move.version] + 1 :]:
+                del places[gone.version]
+                if move.kind == MoveKind.ROLLBACK.value:
+                    self.rolled_back.add(gone.version)
+            del line[places[move.version] + 1 :]
+        elif move.kind != MoveKind.COMPACTION.value:
+            places[move.version] = len(line)
+            line.append(Shown(move.version, line[-1] if line else None))
+
+    def before(self, at: datetime, most: int) -> list[int]:
+        """The versions that led to what was shown just before a time, the newest first."""
+        place = bisect_left(self._times, at)
+        return list(self._heads[place - 1].line(most)) if place else []
+
+
+@dataclass
+class Past:
+    """The versions of a dataset, the moves of its pointer, and values that were learned since."""
+
+    database: Database
+    org_id: str
+    dataset_id: str
+    walk: Walk
+    version_of: Mapping[str, int]
+    """By run."""
+    _learned: dict[int, dict[str, MeasureValue]] = field(default_factory=dict)
+    _behind: dict[int, tuple[str, datetime]] = field(default_factory=dict)
+
+    @property
+    def rolled_back(self) -> set[int]:
+        return self.walk.rolled_back
+
+    @classmethod
+    def read(cls, connection: Connection, database: Database, org_id: str, dataset_id: str) -> Past:
+        versions = stored_versions(connection, dataset_id)
+        walk = Walk(pointer_rows(connection, dataset_id))
+        numbered = {version.run_id: version.version for version in versions}
+        past = cls(database, org_id, dataset_id, walk, numbered)
+        numbers = [version.version for version in versions]
+        past._behind.update(evidence_behind(connection, dataset_id, numbers))
+        return past
+
+    def learn(self, version: int, measures: Mapping[str, MeasureValue]) -> None:
+        """What is known of a version by now: its evidence, and what a survey added."""
+        self._learned[version] = dict(measures)
+
+    def history(
+        self, rules: tuple[RuleDefinition, ...], case: RecordedCase, at: datetime
+    ) -> History:
+        """The recorded history where it says all that the rules ask; else as it was then."""
+        keys, most = looked_back_at(rules, case.facts.declared)
+        known, reach = looked_back_at(case.rules, case.facts.declared)
+        if not keys or (keys <= known and most <= reach):
+            return case.history
+        found = []
+        for number in self.walk.before(at, most):
+            if number in self._behind:
+                measures = self._measures(number)
+                values = {key: measures[key] for key in sorted(keys) if key in measures}
+                decided_at = self._behind[number][1]
+                found.append(EarlierVersion(version=number, at=decided_at, values=values))
+        return History(versions=tuple(found))
+
+    def _measures(self, version: int) -> dict[str, MeasureValue]:
+        if version not in self._learned:
+            with self.database.read() as connection:
+                text = get_document(connection, self.org_id, self._behind[version][0])
+            self._learned[version] = measures_in(text)
+        return self._learned[version]

@@ -1,0 +1,116 @@
+"""What a survey needs to know of a version: its files, its schema, what its keys refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+from sqlalchemy import Connection
+
+from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.maintenance import removed_versions
+from lakeguard.ledger.openings import opening_of
+from lakeguard.ledger.runs import run_row
+from lakeguard.ledger.versions import (
+    StoredVersion,
+    evidence_behind,
+    pointer,
+    require_version,
+    shown_at,
+)
+from lakeguard.registry.store import RegisteredDataset, current_definition, require_dataset
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.errors import UnknownRun, VersionUnreadable
+from lakeguard_sdk.expressions.measures import ComparedRows, Measure, UnmatchedRows
+from lakeguard_sdk.model.evidence import Evidence, InputVersion
+from lakeguard_sdk.model.history import SurveyPlan
+from lakeguard_sdk.model.run import InputPin, TableSnapshot
+from lakeguard_sdk.storage.storage import located
+
+_REFERRING = (UnmatchedRows, ComparedRows)
+
+
+def survey_plan(
+    connection: Connection,
+    org_id: str,
+    lake: str,
+    name: DatasetName,
+    version: int,
+    measures: Sequence[Measure],
+) -> SurveyPlan:
+    """The version as it is shown last, and what its run brought.
+
+    What keys refer to is read where the run of the version read it; a dataset that the run did
+    not refer to, as it was published when the run began.
+    """
+    dataset = require_dataset(connection, org_id, name)
+    stored = require_version(connection, dataset.dataset_id, version)
+    if version in removed_versions(connection, dataset.dataset_id):
+        raise VersionUnreadable(
+            dataset=name, version=version, reason="maintenance removed files of it"
+        )
+    evidence = _evidence(connection, org_id, stored)
+    named = {measure.dataset for measure in measures if isinstance(measure, _REFERRING)}
+    return SurveyPlan(
+        dataset=dataset.name,
+        version=version,
+        snapshot=_snapshot(connection, lake, dataset, stored),
+        table_schema=stored.table_schema,
+        measures=tuple(measures),
+        references=_references(connection, org_id, lake, stored, named - {dataset.name}),
+        files=evidence.files if evidence else (),
+        rows=stored.row_count,
+    )
+
+
+def _evidence(connection: Connection, org_id: str, stored: StoredVersion) -> Evidence | None:
+    found = evidence_behind(connection, stored.dataset_id, [stored.version]).get(stored.version)
+    return None if found is None else Evidence.from_json(get_document(connection, org_id, found[0]))
+
+
+def _snapshot(
+    connection: Connection, lake: str, dataset: RegisteredDataset, stored: StoredVersion
+) -> TableSnapshot:
+    return TableSnapshot(
+        location=located(lake, dataset.location),
+        table_id=stored.table_id,
+        commit=shown_at(connection, dataset.dataset_id, stored.version),
+    )
+
+
+def _references(
+    connection: Connection, org_id: str, lake: str, stored: StoredVersion, named: set[DatasetName]
+) -> tuple[InputPin, ...]:
+    """One that had no published version then is left out: its measures say so."""
+    if not named:
+        return ()
+    pinned = _pinned(connection, org_id, stored.run_id)
+    found = [pinned.get(name) or _then(connection, org_id, lake, stored, name) for name in named]
+    return tuple(sorted(filter(None, found), key=lambda pin: pin.input.dataset))
+
+
+def _pinned(connection: Connection, org_id: str, run_id: str) -> dict[DatasetName, InputPin]:
+    try:
+        plan = opening_of(connection, org_id, run_id).plan
+    except (UnknownRun, ValidationError):
+        return {}
+    return {pin.input.dataset: pin for pin in plan.references}
+
+
+def _then(
+    connection: Connection, org_id: str, lake: str, stored: StoredVersion, name: DatasetName
+) -> InputPin | None:
+    dataset, run = current_definition(connection, org_id, name), None
+    if dataset is not None:
+        run = run_row(connection, org_id, stored.run_id)
+    if dataset is None or run is None:
+        return None
+    shown = pointer(connection, dataset.dataset_id, run.start_time)
+    if shown is None:
+        return None
+    version = require_version(connection, dataset.dataset_id, shown.version)
+    return InputPin(
+        input=InputVersion(dataset=name, dataset_id=dataset.dataset_id, version=version.version),
+        snapshot=_snapshot(connection, lake, dataset, version),
+        table_schema=version.table_schema,
+    )

@@ -1,0 +1,172 @@
+"""Partitions and invalidations as they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from lakeguard.ledger.invalidations import (
+    Ended,
+    Invalidation,
+    Progress,
+    every_invalidation,
+    progress_of,
+    require_invalidation,
+)
+from lakeguard.ledger.partitions import partitions_at
+from lakeguard.ledger.versions import pointer, require_version
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard.scheduler.invalidations.catch_up import Followed
+from lakeguard.scheduler.invalidations.reconcile import (
+    Open,
+    held_back,
+    jobs_by_dataset,
+    launched_tasks,
+    standing,
+    task_key,
+)
+from lakeguard.scheduler.invalidations.run_cache import KnownRuns
+from lakeguard.scheduler.invalidations.withdraw import left_over
+from lakeguard.state.schema import dataset_registry
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.errors import UnknownVersion
+from lakeguard_sdk.model.row_ranges import WHOLE
+from lakeguard_sdk.scheduling.invalidations import (
+    End,
+    Follower,
+    InvalidationRow,
+    PartitionRow,
+    Standing,
+)
+
+
+def partition_rows(
+    connection: Connection, dataset: RegisteredDataset, version: int | None
+) -> Sequence[PartitionRow]:
+    """Of what is published, where no version is named."""
+    if version is None:
+        published = pointer(connection, dataset.dataset_id)
+        if published is None:
+            raise UnknownVersion(dataset=dataset.name, version="that is published")
+        version = published.version
+    require_version(connection, dataset.dataset_id, version)
+    found = partitions_at(connection, dataset.dataset_id, version).values()
+    return [PartitionRow(**stored.model_dump()) for stored in found]
+
+
+def invalidation_rows(
+    connection: Connection, org_id: str, name: DatasetName | None, at: datetime, *, every: bool
+) -> Sequence[InvalidationRow]:
+    """The newest first; those of a dataset are the ones that reach it."""
+    over = (
+        [(one, end) for one, end in every_invalidation(connection, org_id) if end] if every else []
+    )
+    known = progress_of(connection, org_id, [one.invalidation_id for one, _ in over])
+    telling = _Telling(connection, org_id, known, at)
+    rows = [telling.ended(one, end, known[one.invalidation_id]) for one, end in over]
+    rows += [telling.under_way(one) for one in telling.open]
+    chosen = [row for row in rows if name is None or name in _reached(row)]
+    return sorted(chosen, key=lambda row: (row.created_at, row.invalidation_id), reverse=True)
+
+
+def invalidation_row(
+    connection: Connection, org_id: str, invalidation_id: str, at: datetime
+) -> InvalidationRow:
+    one, end = require_invalidation(connection, org_id, invalidation_id)
+    if end is not None:
+        known = progress_of(connection, org_id, [invalidation_id])
+        row = _Telling(connection, org_id, known, at).ended(one, end, known[invalidation_id])
+        left = left_over(connection, org_id, invalidation_id) if end.end is End.WITHDRAWN else ()
+        return row.model_copy(update={"going_on": tuple(left)})
+    telling = _Telling(connection, org_id, {}, at)
+    found = {item.invalidation.invalidation_id: item for item in telling.open}
+    return telling.under_way(found[invalidation_id])
+
+
+def _reached(row: InvalidationRow) -> set[DatasetName]:
+    return {row.dataset, *(item.dataset for item in row.followers)}
+
+
+class _Telling:
+    """What rows say beside the facts: names, jobs and tasks, read once for all of them."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        org_id: str,
+        over: Mapping[str, Collection[str]],
+        at: datetime,
+    ) -> None:
+        """``over``: by invalidation that ended, the datasets that it reached."""
+        self._histories, self.open = standing(connection, org_id, KnownRuns())
+        self._names = _names(connection, org_id)
+        self._jobs = jobs_by_dataset(connection, org_id, self._histories) if self.open else {}
+        reached = {one.invalidation.invalidation_id: one.followed for one in self.open}
+        keys: dict[str, list[str]] = {}
+        for invalidation_id, datasets in {**over, **reached}.items():
+            for dataset_id in datasets:
+                keys.setdefault(dataset_id, []).append(task_key(invalidation_id, dataset_id))
+        self._tasks = launched_tasks(connection, org_id, keys)
+        self._held = held_back(connection, org_id, self._jobs.values(), at)
+
+    def ended(self, one: Invalidation, end: Ended, known: dict[str, Progress]) -> InvalidationRow:
+        followers = tuple(
+            Follower(
+                dataset=self._names[key],
+                standing=item.standing,
+                reach=WHOLE,
+                version=item.version,
+                run_id=item.run_id,
+                task_id=self._tasks.get(task_key(one.invalidation_id, key)),
+            )
+            for key, item in sorted(known.items(), key=lambda pair: self._names[pair[0]])
+        )
+        said = {"ended_at": end.ended_at, "ended_by": end.actor, "end_why": end.reason}
+        return self._row(one, followers).model_copy(update={"end": end.end, **said})
+
+    def under_way(self, one: Open) -> InvalidationRow:
+        followers = tuple(self._follower(one.invalidation, item) for item in one.followed.values())
+        return self._row(one.invalidation, followers)
+
+    def _follower(self, one: Invalidation, item: Followed) -> Follower:
+        made = item.made
+        own = made.dataset_id == one.dataset_id
+        job = self._jobs.get(made.dataset_id)
+        task_id = self._tasks.get(task_key(one.invalidation_id, made.dataset_id))
+        wished = made.standing is Standing.READY and task_id is None
+        held = self._held.get(job.job_id) if job is not None and wished else None
+        return Follower(
+            dataset=self._names[made.dataset_id],
+            standing=made.standing,
+            reach=item.reach,
+            waits_for=tuple(sorted(self._names[key] for key in item.waits_for)),
+            version=made.version,
+            run_id=made.run_id,
+            job=None if job is None else job.name,
+            window=self._histories.window(made.dataset_id, item.reach, own=own),
+            held_by=None if held is None else str(held),
+            task_id=task_id,
+        )
+
+    def _row(self, one: Invalidation, followers: tuple[Follower, ...]) -> InvalidationRow:
+        return InvalidationRow(
+            invalidation_id=one.invalidation_id,
+            dataset=self._names[one.dataset_id],
+            reach=one.reach,
+            reason=one.reason,
+            why=one.why,
+            caused_by=one.caused_by,
+            created_at=one.created_at,
+            created_by=one.created_by,
+            followers=followers,
+        )
+
+
+def _names(connection: Connection, org_id: str) -> dict[str, DatasetName]:
+    table = dataset_registry.c
+    rows = connection.execute(
+        select(table.dataset_id, table.dataset_name).where(table.org_id == org_id)
+    )
+    return {row.dataset_id: DatasetName(row.dataset_name) for row in rows}

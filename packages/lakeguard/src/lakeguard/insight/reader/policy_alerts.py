@@ -1,0 +1,107 @@
+"""Policies that were broken and only alert: what is published went past them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from sqlalchemy import Connection, func, select
+
+from lakeguard.gate.evaluation.case import CaseFacts
+from lakeguard.gate.policies import breaches, governs
+from lakeguard.gate.subject import Subject
+from lakeguard.ledger.versions import last_promotion
+from lakeguard.promotion.privacy.tag_propagation import travelled_tags
+from lakeguard.registry.store import current_policies, require_dataset
+from lakeguard.state.schema import data_versions, dataset_pointers, decisions
+from lakeguard_sdk.core.enums import CheckKind, Enforcement, Outcome, PolicyType
+from lakeguard_sdk.model.decision import Ruling
+from lakeguard_sdk.model.read_models import Breach, DatasetRow
+from lakeguard_sdk.types.schema import TableSchema
+
+
+def alerts_let_through(connection: Connection, org_id: str) -> dict[str, tuple[Breach, ...]]:
+    """By dataset id, those that the decision on the published version warned of.
+
+    Asked of the decision that the version was made by: what shows it again, or in fewer files,
+    judges less.
+    """
+    moves, later = dataset_pointers.c, dataset_pointers.alias("later").c
+    last = select(func.max(later.ordinal)).where(later.dataset_id == moves.dataset_id)
+    version, decided = data_versions.c, decisions.c
+    rows = connection.execute(
+        select(moves.dataset_id, decided.ruling)
+        .join(
+            data_versions,
+            (version.dataset_id == moves.dataset_id) & (version.version == moves.version),
+        )
+        .join(decisions, decided.decision_id == version.decision_id)
+        .where(
+            moves.org_id == org_id,
+            moves.ordinal == last.scalar_subquery(),
+            decided.ruling.contains('"kind":"policy"'),
+            decided.ruling.contains('"outcome":"WARN"'),
+        )
+    )
+    return {row.dataset_id: tuple(_broken(Ruling.from_json(row.ruling))) for row in rows}
+
+
+def _broken(ruling: Ruling) -> Iterator[Breach]:
+    for check in ruling.checks:
+        if check.kind is CheckKind.POLICY and check.outcome is Outcome.WARN:
+            waived = "" if check.waived_by is None else f"; waived by {check.waived_by}"
+            yield Breach(
+                policy=check.check_id,
+                expression=check.expression,
+                enforcement=Enforcement.ALERT,
+                message=check.message + waived,
+            )
+
+
+# Which datasets are late, whether a run comes or not.
+
+
+def broken_promises(
+    connection: Connection, org_id: str, datasets: Iterable[DatasetRow], clock: datetime
+) -> dict[str, tuple[Breach, ...]]:
+    """By dataset id, what the policies over it promise about time and is broken now.
+
+    What is switched off promises nothing.
+    """
+    promises = [
+        policy
+        for policy in current_policies(connection, org_id)
+        if policy.type is PolicyType.SLA and policy.active
+    ]
+    with_tags = any(policy.applies_to_tag for policy in promises)
+    found: dict[str, tuple[Breach, ...]] = {}
+    for row in datasets if promises else ():
+        if not row.active:
+            continue
+        facts = _facts(connection, org_id, row, with_tags=with_tags)
+        over_it = [policy for policy in promises if governs(policy, facts)]
+        if over_it:
+            promoted_at = last_promotion(connection, row.dataset_id)
+            found[row.dataset_id] = breaches(over_it, promoted_at, clock)
+    return found
+
+
+def _facts(connection: Connection, org_id: str, row: DatasetRow, *, with_tags: bool) -> CaseFacts:
+    """As much of a dataset as says which policies are over it."""
+    subject = Subject(
+        domain=row.domain,
+        owner=row.owner,
+        description=row.description,
+        parents=(),
+        keys=(),
+        rules=(),
+    )
+    tags: dict[str, tuple[str, ...]] = {}
+    if with_tags:
+        definition = require_dataset(connection, org_id, row.dataset_name).definition
+        tags = {column.name: column.tags for column in definition.columns}
+        travelled = travelled_tags(connection, org_id, definition)
+        subject = subject.model_copy(update={"travelled": travelled})
+    return CaseFacts(
+        dataset=row.dataset_name, declared=TableSchema(columns=()), tags=tags, subject=subject
+    )

@@ -1,0 +1,383 @@
+"""The read side: the registry and the ledger as nouns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, select
+
+from lakeguard.insight.comparison.run_cases import since_green
+from lakeguard.insight.comparison.run_facts import build_kinds, facts_of_run
+from lakeguard.insight.comparison.trends import check_trends
+from lakeguard.insight.history.replay import replay_decision
+from lakeguard.insight.reader.invalidations import (
+    invalidation_row,
+    invalidation_rows,
+    partition_rows,
+)
+from lakeguard.insight.reader.policy_alerts import alerts_let_through, broken_promises
+from lakeguard.insight.reader.quarantine import (
+    balance_of,
+    kept_rows,
+    listing_order,
+    read_listing,
+    rows_set_aside,
+    rows_waiting,
+)
+from lakeguard.insight.reader.schemas import schema_diff, schema_rows
+from lakeguard.insight.reader.stored_profiles import told_profiles
+from lakeguard.ledger.decisions import decision_of_run, samples_of_run
+from lakeguard.ledger.lineage import UNKNOWN, lineage_of
+from lakeguard.ledger.maintenance import removed_versions
+from lakeguard.ledger.runs import latest_runs, run_row, run_rows
+from lakeguard.ledger.versions import (
+    LatestPointer,
+    StoredVersion,
+    inputs_of,
+    latest_pointers,
+    notes_of,
+    pointer,
+    pointer_rows,
+    require_version,
+    resolved_version,
+    stored_version,
+    stored_versions,
+)
+from lakeguard.ledger.waivers import waiver_rows
+from lakeguard.registry.store import dataset_by_id, require_dataset
+from lakeguard.state.database import Database
+from lakeguard.state.schema import dataset_registry, policy_rules, quality_rules
+from lakeguard_sdk.core.dataset_name import Address, DatasetName
+from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.errors import UnknownRun, UnknownVersion
+from lakeguard_sdk.model.decision import Decision, WaiverRow
+from lakeguard_sdk.model.definitions import DatasetDefinition
+from lakeguard_sdk.model.profile import Profile
+from lakeguard_sdk.model.quarantine import (
+    KeptChoice,
+    KeptListing,
+    KeptRows,
+    QuarantineBalance,
+)
+from lakeguard_sdk.model.read_models import (
+    Breach,
+    ColumnLineage,
+    DatasetRow,
+    DatasetStatus,
+    PointerMove,
+    PolicyRow,
+    ReplayResult,
+    ResolvedDataset,
+    RuleRow,
+    RunFacts,
+    RunRow,
+    SchemaDiff,
+    SchemaRow,
+    VersionRow,
+)
+from lakeguard_sdk.model.row_sample import RowSample
+from lakeguard_sdk.model.run_comparison import CheckTrend, Since
+from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class StateReader:
+    """Answers from State alone; it can change nothing."""
+
+    database: Database
+    org_id: str
+    lake: str
+    clock: Callable[[], datetime] = _now
+
+    def datasets(self) -> Sequence[DatasetRow]:
+        with self.database.read() as connection:
+            return self._datasets(connection)
+
+    def dataset(self, name: DatasetName) -> DatasetRow:
+        with self.database.read() as connection:
+            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            (row,) = self._datasets(connection, dataset_registry.c.dataset_id == dataset_id)
+            return row
+
+    def definition(self, name: DatasetName) -> DatasetDefinition:
+        with self.database.read() as connection:
+            return require_dataset(connection, self.org_id, name).definition
+
+    def rules(self, name: DatasetName) -> Sequence[RuleRow]:
+        with self.database.read() as connection:
+            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            rows = connection.execute(
+                select(quality_rules)
+                .where(quality_rules.c.dataset_id == dataset_id)
+                .order_by(quality_rules.c.position)
+            )
+            return [
+                RuleRow(**{key: row._mapping[key] for key in RuleRow.model_fields}) for row in rows
+            ]
+
+    def policies(self) -> Sequence[PolicyRow]:
+        query = select(policy_rules).where(policy_rules.c.org_id == self.org_id)
+        with self.database.read() as connection:
+            rows = connection.execute(query.order_by(policy_rules.c.policy_id)).all()
+        return [_policy(row) for row in rows]
+
+    def status(self) -> Sequence[DatasetStatus]:
+        with self.database.read() as connection:
+            published = latest_pointers(connection, self.org_id)
+            last_runs = latest_runs(connection, self.org_id)
+            datasets = self._datasets(connection)
+            late = broken_promises(connection, self.org_id, datasets, self.clock())
+            alerts = alerts_let_through(connection, self.org_id)
+            waiting = rows_waiting(connection, self.org_id)
+        return [
+            _status(
+                row,
+                published.get(row.dataset_id),
+                last_runs.get(row.dataset_id),
+                late.get(row.dataset_id, ()),
+                alerts.get(row.dataset_id, ()),
+                waiting.get(row.dataset_id, (0, None)),
+            )
+            for row in datasets
+        ]
+
+    def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]:
+        with self.database.read() as connection:
+            dataset_id = None
+            if name is not None:
+                dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            return run_rows(connection, self.org_id, dataset_id, limit)
+
+    def run(self, run_id: str) -> RunRow:
+        with self.database.read() as connection:
+            return self._run(connection, run_id)
+
+    def facts(self, run_id: str) -> RunFacts | None:
+        with self.database.read() as connection:
+            return facts_of_run(connection, self.org_id, self._run(connection, run_id))
+
+    def versions(self, name: DatasetName) -> Sequence[VersionRow]:
+        with self.database.read() as connection:
+            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            published = pointer(connection, dataset_id)
+            notes = notes_of(connection, dataset_id)
+            removed = removed_versions(connection, dataset_id)
+            kinds = build_kinds(connection, dataset_id)
+            aside = rows_set_aside(connection, dataset_id)
+            return [
+                VersionRow(
+                    published=published is not None and published.version == row.version,
+                    inputs=inputs_of(connection, dataset_id, row.version),
+                    notes=notes.get(row.version, {}),
+                    removed=row.version in removed,
+                    built_by=kinds.get(row.run_id),
+                    set_aside=aside.get(row.version, 0),
+                    **{
+                        key: getattr(row, key)
+                        for key in VersionRow.model_fields
+                        if key in StoredVersion.model_fields
+                    },
+                )
+                for row in stored_versions(connection, dataset_id)
+            ]
+
+    def column_lineage(
+        self, name: DatasetName, version: int | None = None
+    ) -> Sequence[ColumnLineage]:
+        with self.database.read() as connection:
+            return _lineage_rows(connection, self.org_id, name, version)
+
+    def partitions(self, name: DatasetName, version: int | None = None) -> Sequence[PartitionRow]:
+        with self.database.read() as connection:
+            dataset = require_dataset(connection, self.org_id, name)
+            return partition_rows(connection, dataset, version)
+
+    def invalidations(
+        self, name: DatasetName | None = None, *, every: bool = False
+    ) -> Sequence[InvalidationRow]:
+        with self.database.read() as connection:
+            if name is not None:
+                name = require_dataset(connection, self.org_id, name).name
+            return invalidation_rows(connection, self.org_id, name, self.clock(), every=every)
+
+    def invalidation(self, invalidation_id: str) -> InvalidationRow:
+        with self.database.read() as connection:
+            return invalidation_row(connection, self.org_id, invalidation_id, self.clock())
+
+    def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]:
+        with self.database.read() as connection:
+            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            return [
+                PointerMove(**{key: row._mapping[key] for key in PointerMove.model_fields})
+                for row in pointer_rows(connection, dataset_id)
+            ]
+
+    def decision(self, run_id: str) -> Decision:
+        with self.database.read() as connection:
+            run = self._run(connection, run_id)
+            decision = decision_of_run(connection, self.org_id, run_id, run.dataset)
+        if decision is None:
+            raise UnknownRun(run=f"{run_id} with a decision")
+        return decision
+
+    def samples(self, run_id: str) -> tuple[RowSample, ...]:
+        with self.database.read() as connection:
+            return samples_of_run(connection, self.org_id, self._run(connection, run_id).run_id)
+
+    def profiles(self, name: DatasetName, version: int | None = None) -> tuple[Profile, ...]:
+        with self.database.read() as connection:
+            return told_profiles(connection, self, name, version)
+
+    def trends(self, run_id: str, limit: int = 12) -> tuple[CheckTrend, ...]:
+        with self.database.read() as connection:
+            return check_trends(connection, self.org_id, self._run(connection, run_id), limit)
+
+    def since(self, run_id: str) -> Since | None:
+        with self.database.read() as connection:
+            return since_green(connection, self.org_id, self._run(connection, run_id))
+
+    def quarantine(self, name: DatasetName | None = None) -> Sequence[KeptRows]:
+        with self.database.read() as connection:
+            return kept_rows(connection, self.org_id, name)
+
+    def quarantine_balance(self, name: DatasetName) -> QuarantineBalance:
+        with self.database.read() as connection:
+            return balance_of(connection, self.org_id, name)
+
+    def kept_rows(self, name: DatasetName, choice: KeptChoice, limit: int = 20) -> KeptListing:
+        with self.database.read() as connection:
+            order = listing_order(connection, self, name, choice)
+        return read_listing(order, self.lake, limit)
+
+    def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]:
+        with self.database.read() as connection:
+            dataset_id = None
+            if name is not None:
+                dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            return waiver_rows(connection, self.org_id, dataset_id)
+
+    def resolve(self, address: Address) -> ResolvedDataset:
+        with self.database.read() as connection:
+            dataset = require_dataset(connection, self.org_id, address.dataset)
+            version = address.version
+            if version is None:
+                published = pointer(connection, dataset.dataset_id, address.at)
+                version = 0 if published is None else published.version
+            stored = stored_version(connection, dataset.dataset_id, version)
+            if stored is None:
+                raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
+            return resolved_version(connection, dataset, stored, self.lake)
+
+    def replay(self, run_id: str) -> ReplayResult:
+        with self.database.read() as connection:
+            run = self._run(connection, run_id)
+            return replay_decision(connection, self.org_id, run_id, run.dataset)
+
+    def schemas(self, name: DatasetName, limit: int = 50) -> Sequence[SchemaRow]:
+        with self.database.read() as connection:
+            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+            return schema_rows(connection, self.org_id, dataset_id, limit)
+
+    def schema_diff(
+        self, name: DatasetName, declared: DatasetDefinition | None = None
+    ) -> SchemaDiff | None:
+        """Of the schema seen last from what is declared, or registered; None before any run."""
+        with self.database.read() as connection:
+            dataset = require_dataset(connection, self.org_id, name)
+            seen = schema_rows(connection, self.org_id, dataset.dataset_id, 1)
+            if not seen:
+                return None
+            definition = declared or dataset.definition
+            return schema_diff(connection, self.org_id, definition, seen[0])
+
+    def _datasets(
+        self, connection: Connection, condition: ColumnElement[bool] | None = None
+    ) -> list[DatasetRow]:
+        view = dataset_registry.c
+        fields = tuple(DatasetRow.model_fields)
+        query = select(*(view[field] for field in fields)).where(view.org_id == self.org_id)
+        if condition is not None:
+            query = query.where(condition)
+        rows = connection.execute(query.order_by(view.dataset_name))
+        return [DatasetRow(**dict(zip(fields, row, strict=True))) for row in rows]
+
+    def _run(self, connection: Connection, run_id: str) -> RunRow:
+        run = run_row(connection, self.org_id, run_id)
+        if run is None:
+            raise UnknownRun(run=run_id)
+        return run
+
+
+def _policy(row: Row[Any]) -> PolicyRow:
+    """What a policy does not say is empty in its row."""
+    said = {key: row._mapping[key] for key in PolicyRow.model_fields}
+    said["applies_to_layer"] = said["applies_to_layer"] or None
+    return PolicyRow(**{key: value for key, value in said.items() if value is not None})
+
+
+def _status(
+    row: DatasetRow,
+    published: LatestPointer | None,
+    last_run: RunRow | None,
+    late: tuple[Breach, ...],
+    alerts: tuple[Breach, ...],
+    waiting: tuple[int, datetime | None],
+) -> DatasetStatus:
+    if published is None:
+        return DatasetStatus(
+            dataset=row,
+            published=None,
+            published_at=None,
+            table_rows=None,
+            last_run=last_run,
+            breaches=late,
+        )
+    return DatasetStatus(
+        dataset=row,
+        published=published.version,
+        published_at=published.moved_at,
+        table_rows=published.table_rows,
+        last_run=last_run,
+        rolled_back=published.kind is MoveKind.ROLLBACK,
+        breaches=late,
+        alerts=alerts,
+        waiting=waiting[0],
+        waiting_since=waiting[1],
+    )
+
+
+# Lineage of columns, with the names that datasets have now.
+
+
+def _lineage_rows(
+    connection: Connection, org_id: str, name: DatasetName, version: int | None
+) -> list[ColumnLineage]:
+    """By column; none where nothing is published, or where it was made of no input."""
+    dataset_id = require_dataset(connection, org_id, name).dataset_id
+    if version is None:
+        published = pointer(connection, dataset_id)
+        if published is None:
+            return []
+        version = published.version
+    found = lineage_of(
+        connection, dataset_id, require_version(connection, dataset_id, version).version
+    )
+    names = {
+        given: dataset_by_id(connection, org_id, given).name
+        for given in {arrow.input_dataset_id for arrow in found}
+    }
+    return [
+        ColumnLineage(
+            column=arrow.column,
+            input=names[arrow.input_dataset_id],
+            input_column=None if arrow.input_column == UNKNOWN else arrow.input_column,
+        )
+        for arrow in found
+    ]

@@ -1,0 +1,112 @@
+"""Schemas that runs found, and how the last of them differs from what is approved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, select
+
+from lakeguard.gate.schema.changes import (
+    Approved,
+    Difference,
+    find_changes,
+    reordered,
+)
+from lakeguard.gate.schema.profiles import BUILT_IN, DEFAULT, Answers, answers_of
+from lakeguard.ledger.documents import get_document
+from lakeguard.registry.files.rules import is_required
+from lakeguard.registry.store import current_profiles, current_source
+from lakeguard.state.schema import run_openings, run_schemas
+from lakeguard_sdk.core.enums import TEXT_FORMATS
+from lakeguard_sdk.model.definitions import DatasetDefinition, FromSource
+from lakeguard_sdk.model.load import batch_columns
+from lakeguard_sdk.model.read_models import ClassedDifference, SchemaDiff, SchemaRow
+from lakeguard_sdk.model.run import SchemaVerdict
+from lakeguard_sdk.types.schema import TableSchema
+
+
+def schema_rows(
+    connection: Connection, org_id: str, dataset_id: str, limit: int
+) -> Sequence[SchemaRow]:
+    """What runs of the dataset found, the latest first, with the answer that each got."""
+    rows = connection.execute(
+        select(run_schemas)
+        .join(run_openings, run_openings.c.run_id == run_schemas.c.run_id)
+        .where(run_schemas.c.org_id == org_id, run_openings.c.dataset_id == dataset_id)
+        .order_by(run_schemas.c.submitted_at.desc(), run_schemas.c.run_id.desc())
+        .limit(limit)
+    )
+    found = []
+    for row in rows:
+        verdict = SchemaVerdict.from_json(get_document(connection, org_id, row.verdict_hash))
+        live = TableSchema.from_json(get_document(connection, org_id, row.live_hash))
+        found.append(
+            SchemaRow(
+                run_id=row.run_id,
+                captured_at=row.submitted_at,
+                schema_hash=row.live_hash,
+                live=live,
+                accepted=verdict.accepted,
+                differences=verdict.differences,
+            )
+        )
+    return found
+
+
+def schema_diff(
+    connection: Connection, org_id: str, definition: DatasetDefinition, seen: SchemaRow
+) -> SchemaDiff:
+    """The schema that was seen against a definition, and each profile's answers."""
+    found = live_differences(connection, org_id, definition, seen.live)
+    profiles = {**BUILT_IN, definition.profile: _own(connection, org_id, definition.profile)}
+    return SchemaDiff(
+        dataset=definition.dataset,
+        run_id=seen.run_id,
+        captured_at=seen.captured_at,
+        profile=definition.profile,
+        live=seen.live,
+        differences=tuple(
+            ClassedDifference(
+                column=item.column,
+                change=item.change,
+                found=item.found,
+                declared=item.declared,
+                other=item.other,
+                reactions={name: answers[item.change] for name, answers in profiles.items()},
+            )
+            for item in found
+        ),
+    )
+
+
+def live_differences(
+    connection: Connection, org_id: str, definition: DatasetDefinition, live: TableSchema
+) -> list[Difference]:
+    """Of a live schema from what the definition of now declares."""
+    declared = TableSchema(columns=batch_columns(definition.load, definition.declared.columns))
+    promised = {column.name for column in definition.columns if not column.nullable}
+    required = {name for name in declared.names if is_required(name, definition.rules)}
+    approved = Approved(
+        schema=declared,
+        required=frozenset(required | promised),
+        promised=frozenset(promised),
+        keys=definition.load.keys,
+        partition_by=definition.load.partition_by,
+    )
+    text_source = _reads_text(connection, org_id, definition)
+    found = find_changes(live, approved, text_source=text_source)
+    moved = reordered(live, declared)
+    return [*found, moved] if moved else found
+
+
+def _reads_text(connection: Connection, org_id: str, definition: DatasetDefinition) -> bool:
+    build = definition.build
+    if not isinstance(build, FromSource):
+        return False
+    source = current_source(connection, org_id, build.source)
+    return source is not None and source.definition.format in TEXT_FORMATS
+
+
+def _own(connection: Connection, org_id: str, name: str) -> Answers:
+    own = next((p for p in current_profiles(connection, org_id) if p.profile == name), None)
+    return answers_of(own) if own else BUILT_IN.get(name, BUILT_IN[DEFAULT])

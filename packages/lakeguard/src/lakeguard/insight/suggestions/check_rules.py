@@ -1,0 +1,156 @@
+"""Drafts held against measured rows: what does not compile, or is violated, is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lakeguard.gate.evaluation.case import History
+from lakeguard.gate.evaluation.evaluate import Grounds, Unmeasured, evaluate
+from lakeguard.gate.grammar.grammar_error import GrammarError
+from lakeguard.gate.rules.compile import CompiledRule, compile_text, define_rule
+from lakeguard.gate.rules.parse import parse_rule
+from lakeguard.gate.typecheck.checks import looks_back
+from lakeguard.gate.typecheck.scalars import NotAValue
+from lakeguard.insight.suggestions.suggestion import Draft, Held, Suggestion
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Outcome
+from lakeguard_sdk.core.frozen_model import Instant
+from lakeguard_sdk.expressions.measures import Measure, MeasureValue, measure_key
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.types.schema import TableSchema
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A draft as a rule over a schema."""
+
+    draft: Draft
+    definition: RuleDefinition
+    compiled: CompiledRule
+
+
+def tried(found: Iterable[Draft], schema: TableSchema) -> list[Trial]:
+    """The drafts that mean something over the schema, and that a value could break."""
+    trials = []
+    for draft in found:
+        try:
+            compiled = compile_text(draft.rule, schema)
+            rule = define_rule(parse_rule(draft.rule), rule_id=None, severity=draft.severity)
+        except GrammarError:
+            continue
+        trials.append(Trial(draft, rule, compiled))
+    return trials
+
+
+def asked_measures(trials: Sequence[Trial]) -> tuple[Measure, ...]:
+    """What all of them ask of the rows, each once."""
+    asked = {measure_key(item): item for trial in trials for item in trial.compiled.measures}
+    return tuple(asked[key] for key in sorted(asked))
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What was measured of a version, and when that was published."""
+
+    version: int
+    schema: TableSchema
+    rows: int
+    values: Mapping[str, MeasureValue]
+    unmeasured: Mapping[str, str]
+    at: Instant
+    history: History = field(default_factory=History)
+    """What was measured of the versions before, where a rule looks back."""
+
+
+def held(trial: Trial, answers: Answers) -> Held:
+    """What the rule comes to on them; ERROR with the reason where it cannot be judged, and
+    NOT_EVALUATED where it found nothing to compare with."""
+    try:
+        result = evaluate(trial.definition, trial.compiled, _grounds(answers))
+    except (Unmeasured, NotAValue) as error:
+        return Held(version=answers.version, outcome=Outcome.ERROR, message=str(error))
+    if looks_back(trial.compiled.judgement) and result.observed is None:
+        # the gate lets it pass, which says nothing for the rule
+        skipped = Outcome.NOT_EVALUATED
+        return Held(version=answers.version, outcome=skipped, message="not compared")
+    return Held(
+        version=answers.version,
+        outcome=result.outcome,
+        message=result.message,
+        failed_rows=result.failed_rows,
+    )
+
+
+def kept(trials: Sequence[Trial], answers: Answers) -> list[tuple[Trial, Held]]:
+    """Those that hold, each with what was counted. Where a column refers to another dataset, that
+    says all about its values."""
+    found = [(trial, held(trial, answers)) for trial in trials]
+    holding = [(trial, told) for trial, told in found if told.outcome is Outcome.PASS]
+    referring = {
+        trial.compiled.rule.columns
+        for trial, _ in holding
+        if trial.compiled.rule.rule_type == "foreign_key"
+    }
+    return [
+        (trial, told)
+        for trial, told in holding
+        if trial.draft.about != "values" or trial.compiled.rule.columns not in referring
+    ]
+
+
+def _grounds(answers: Answers) -> Grounds:
+    evidence = Evidence(
+        run_id="",
+        dataset=DatasetName("bronze.seen"),
+        table_schema=answers.schema,
+        rows=answers.rows,
+        table_rows=answers.rows,
+        files=(),
+        removes=(),
+        base_commit=None,
+        measures=dict(answers.values),
+        unmeasured=dict(answers.unmeasured),
+        inputs=(),
+        build_hash="",
+        engine="",
+    )
+    return Grounds(evidence, answers.history, answers.at)
+
+
+# Which suggestions come first, and which are shown at all.
+
+SURE_ENOUGH = 0.7
+_DOUBT = 10
+"""Rows that a rule is doubted by: with as many for it, it is half as likely as it could be."""
+_SAYS_NOTHING = (Outcome.ERROR, Outcome.NOT_EVALUATED)
+
+
+def suggestion(draft: Draft, held: Sequence[Held] = ()) -> Suggestion:
+    return Suggestion(
+        rule=draft.rule,
+        column=draft.column,
+        about=draft.about,
+        severity=draft.severity,
+        why=draft.why,
+        support=draft.support,
+        confidence=_confidence(draft, held),
+        mutation=draft.mutation,
+        held=tuple(held),
+    )
+
+
+def ranked(found: Iterable[Suggestion], least: float = SURE_ENOUGH) -> list[Suggestion]:
+    """The likeliest first; those below ``least`` are left out."""
+    chosen = [item for item in found if item.confidence >= least]
+    return sorted(chosen, key=lambda item: (-item.confidence, item.rule))
+
+
+def _confidence(draft: Draft, held: Sequence[Held]) -> float:
+    """More rows make it likelier, and a version that breaks the rule less so."""
+    judged = [item for item in held if item.outcome not in _SAYS_NOTHING]
+    kept = sum(item.outcome is Outcome.PASS for item in judged)
+    share = kept / len(judged) if judged else 1.0
+    believed = draft.support / (draft.support + _DOUBT)
+    return round(draft.strength * believed * share, 2)

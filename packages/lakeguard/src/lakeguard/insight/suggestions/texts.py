@@ -1,0 +1,199 @@
+"""Rules about texts: one of few, of a kind, of a shape, of a length, without blanks around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, zip_longest
+from uuid import UUID
+
+from lakeguard.gate.grammar.unparse import column_text
+from lakeguard.gate.rule_types.texts import TEXT_KINDS
+from lakeguard.insight.suggestions.low_cardinality import few_values
+from lakeguard.insight.suggestions.rule_text import call, text
+from lakeguard.insight.suggestions.suggestion import Draft, Seen, one_set
+from lakeguard_sdk.model.profile import ColumnProfile
+
+_TELLING = ("email", "url", "uuid", "ipv4", "ipv6", "cidr", "iban", "mac", "phone")
+"""Kinds that no text is of by chance; two capital letters may be many things besides a country."""
+_DIFFERENT = 5
+"""Different texts that a kind or a shape is believed from."""
+_UUID = 36
+_LONGEST = 1_000
+STRANGE = "\N{SECTION SIGN}"
+"""A text of no kind, and of no shape that is ever drafted."""
+
+
+def texts(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
+    """One rule about the values, and one about blanks where that does not say it."""
+    values = seen.rows - column.nulls
+    if not values:
+        return
+    found = few_values(column, values) or _kind(column, values) or _shape(column, values)
+    if found is not None:
+        yield found
+        return
+    yield from _length(column, values)
+    yield from _trimmed(column, values)
+
+
+def _kind(column: ColumnProfile, values: int) -> Draft | None:
+    """``format``, where all texts that are told are of one kind."""
+    told = _told(column)
+    if (column.distinct or 0) < _DIFFERENT or not told:
+        return None
+    for word in _TELLING:
+        if all(re.fullmatch(TEXT_KINDS[word].pattern, value) for value in told):
+            meaning = TEXT_KINDS[word].meaning
+            return Draft(
+                rule=call("format", column.column, kind=text(word)),
+                column=column.column,
+                about="values",
+                why=f"each of {values:,} texts is {meaning}",
+                support=values,
+                strength=0.9,
+                mutation=one_set(column, STRANGE),
+            )
+    return None
+
+
+def _told(column: ColumnProfile) -> list[str]:
+    """Texts of the column; else their patterns, which are of the same kind as what they stand for
+    where that is known by its form. Where every text is another, only its length is left."""
+    found = [item.value for item in column.top or column.patterns if item.value is not None]
+    if not found and column.lengths is not None and column.lengths[:2] == (_UUID, _UUID):
+        return [str(UUID(int=0))]
+    return found
+
+
+def _shape(column: ColumnProfile, values: int) -> Draft | None:
+    """``regex``, where all texts have one shape, or two or three."""
+    told = [item for item in column.patterns if item.value is not None]
+    complete = sum(item.rows for item in told) == values
+    if not complete or (column.distinct or 0) < _DIFFERENT:
+        return None
+    pattern = shape_of([item.value or "" for item in told])
+    if pattern is None:
+        return None
+    return Draft(
+        rule=call("regex", column.column, pattern=text(pattern)),
+        column=column.column,
+        about="values",
+        why=f"{values:,} texts have this shape",
+        support=values,
+        strength=0.8,
+        mutation=one_set(column, STRANGE),
+    )
+
+
+def _length(column: ColumnProfile, values: int) -> Iterator[Draft]:
+    """Texts of one length have that; others up to twice the longest, and are not empty."""
+    if column.lengths is None:
+        return
+    shortest, longest, _ = column.lengths
+    if longest > _LONGEST or not longest:
+        return
+    one = shortest == longest
+    most = longest if one else 2 * longest
+    bounds = {"max": str(most)}
+    if shortest:
+        bounds = {"min": str(shortest if one else 1), **bounds}
+    has = f"{longest} characters" if one else f"{shortest} to {longest} characters"
+    more = "" if one else ", and twice the longest is allowed"
+    yield Draft(
+        rule=call("length", column.column, **bounds),
+        column=column.column,
+        about="values",
+        why=f"{values:,} texts have {has}{more}",
+        support=values,
+        strength=0.75 if one else 0.65,
+        mutation=one_set(column, "x" * (most + 1)),
+    )
+
+
+def _trimmed(column: ColumnProfile, values: int) -> Iterator[Draft]:
+    name = column_text(column.column)
+    yield Draft(
+        rule=f"sql_row(trim({name}) = {name})",
+        about=f"blanks {column.column}",
+        why=f"none of {values:,} texts begins or ends with a blank",
+        support=values,
+        strength=0.6,
+        mutation=one_set(column, " x"),
+    )
+
+
+# From the patterns of texts to one regular expression that all of them match.
+
+_CLASSES = {"A": "[A-Z]", "a": "[a-z]", "9": "[0-9]"}
+_PLAIN = frozenset(" _:/,@#%&=;<>~\"'!-")
+_SHAPES = 3
+_LONGEST_RUN = 50
+_LONGEST_TEXT = 100
+
+
+@dataclass(frozen=True)
+class Part:
+    """A kind of character, and how often it comes in a row."""
+
+    sign: str
+    least: int
+    most: int
+
+    @property
+    def pattern(self) -> str:
+        one = _CLASSES.get(self.sign) or self._literal()
+        if self.least == self.most:
+            return one if self.least == 1 else f"{one}{{{self.least}}}"
+        if (self.least, self.most) == (0, 1):
+            return f"{one}?"
+        return f"{one}{{{self.least},{self.most}}}"
+
+    def _literal(self) -> str:
+        return self.sign if self.sign in _PLAIN else f"\\x{ord(self.sign):02X}"
+
+
+def shape_of(patterns: Sequence[str]) -> str | None:
+    """None where they have no shape in common, or one that says little: words of any length."""
+    if not patterns or not all(_is_plain(pattern) for pattern in patterns):
+        return None
+    shapes: list[tuple[Part, ...]] = []
+    for pattern in sorted(patterns, key=lambda text: (-len(text), text)):
+        runs = [(sign, len(list(group))) for sign, group in groupby(pattern)]
+        _take(shapes, tuple(Part(sign, count, count) for sign, count in runs))
+    if len(shapes) > _SHAPES or any(_says_little(shape) for shape in shapes):
+        return None
+    texts = ["".join(part.pattern for part in shape) for shape in shapes]
+    return texts[0] if len(texts) == 1 else f"(?:{'|'.join(texts)})"
+
+
+def _is_plain(pattern: str) -> bool:
+    return 0 < len(pattern) <= _LONGEST_TEXT and pattern.isascii() and pattern.isprintable()
+
+
+def _take(shapes: list[tuple[Part, ...]], new: tuple[Part, ...]) -> None:
+    """Widens the first shape that begins like it, or that it begins like; else it is one more."""
+    for at, shape in enumerate(shapes):
+        pairs = list(zip(shape, new, strict=False))
+        if all(one.sign == other.sign for one, other in pairs):
+            shapes[at] = tuple(
+                _either(one, other) for one, other in zip_longest(shape, new, fillvalue=None)
+            )
+            return
+    shapes.append(new)
+
+
+def _either(one: Part | None, other: Part | None) -> Part:
+    """What lets both pass; where one of them has ended, nothing passes too."""
+    if one is None or other is None:
+        present = one or other
+        assert present is not None  # noqa: S101 - a promise to the type checker
+        return Part(present.sign, 0, present.most)
+    return Part(one.sign, min(one.least, other.least), max(one.most, other.most))
+
+
+def _says_little(shape: tuple[Part, ...]) -> bool:
+    words = any(part.least < part.most for part in shape)
+    letters = all(part.sign in "aA" for part in shape) and (words or len(shape) > 1)
+    return letters or any(part.most > _LONGEST_RUN for part in shape)

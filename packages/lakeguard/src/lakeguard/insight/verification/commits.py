@@ -1,0 +1,339 @@
+"""COMMIT: everything that a governed table shows was decided, and the table shows all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from deltalake.exceptions import DeltaError
+
+from lakeguard.insight.verification.files import side_by_side
+from lakeguard.insight.verification.known_moves import Governed, Move
+from lakeguard.insight.verification.row_equality import why_not_neutral
+from lakeguard.insight.verification.table_view import (
+    Columns,
+    Shown,
+    ShownFile,
+    as_shown,
+    columns_of,
+    differing,
+    read_head,
+)
+from lakeguard.lake.port import GovernedTables
+from lakeguard_sdk.core.canonical_json import hash_bytes
+from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.errors import TableUnreadable
+from lakeguard_sdk.model.delta_log import TABLE_PROPERTIES, Commit, parse_commit
+from lakeguard_sdk.model.verification import Finding, FindingKind
+from lakeguard_sdk.storage.storage import join, local_path
+
+_PART = 2_000
+
+
+@dataclass
+class LogReading:
+    """One table's log against the State: what was found, and what it shows if nothing was."""
+
+    location: str
+    governed: Governed
+    commits: int = 0
+    last: int = -1
+    """The version of the last commit that was read."""
+    compare: bool = False
+    """Whether the rows before and after a compaction are compared again."""
+    moving: bool = False
+    """A move is under way: what the head shows is about to be recorded."""
+    shown: dict[str, ShownFile] = field(default_factory=dict)
+    schema: str = ""
+    """As the commits that are known have set it last."""
+    foreign: list[tuple[Commit, str]] = field(default_factory=list)
+
+    def findings(self, tables: GovernedTables) -> Iterator[Finding]:
+        """Every commit in turn, then the head."""
+        if not tables.exists(self.location):
+            yield self._table_finding("expected a Delta table, found none")
+            return
+        found = list(self._commits())
+        undone = max((m.commit for m in self.governed.moves if _restores(m)), default=-1)
+        for commit, why in self.foreign:
+            if commit.version > undone:
+                found.append(self._finding(commit.version, _said(commit, why)))
+        yield from found
+        if not found and not self.moving:
+            yield from self._pointer()
+            yield from self._head()
+
+    def _commits(self) -> Iterator[Finding]:
+        known = self.governed.by_commit
+        restored = {m.target_commit for m in self.governed.moves if m.target_commit is not None}
+        seen: dict[int, dict[str, ShownFile]] = {}
+        first = self.governed.first
+        self.schema = first.schema if first else ""
+        for version, data in self._log(max(known, default=0)):
+            self.commits += 1
+            self.last = version
+            move = known.get(version)
+            if data is None:
+                yield self._finding(version, "expected in the log, found no file")
+            elif version == 0 and self.governed.adopted is None:
+                yield from self._creation(data)
+            elif move is not None and hash_bytes(data) == move.sha256 and move.committed:
+                yield from self._compaction(move, data)
+                self._show(move, data, seen)
+            elif move is not None and hash_bytes(data) != move.sha256:
+                said = f"expected {move.sha256}, found {hash_bytes(data)}"
+                yield self._finding(version, f"the commit file was altered: {said}")
+            else:
+                yield from self._unknown(version, data)
+            if version in restored:
+                seen[version] = dict(self.shown)
+
+    def _log(self, recorded: int) -> Iterator[tuple[int, bytes | None]]:
+        """Every commit file since the table is governed; None for one that is missing below a
+        later one. What a table was before it was adopted is its own past."""
+        start = self.governed.adopted or 0
+        while True:
+            part = range(start, start + _PART)
+            found = list(side_by_side(self._read, part))
+            last = max((version for version, data in found if data is not None), default=-1)
+            ends = last < part[-1] and recorded <= part[-1]
+            upto = max(last, recorded) if ends else part[-1]
+            yield from (pair for pair in found if pair[0] <= upto)
+            if ends:
+                return
+            start += _PART
+
+    def _read(self, version: int) -> bytes | None:
+        try:
+            with open(f"{self._folder}/{version:020d}.json", "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+
+    @cached_property
+    def _folder(self) -> str:
+        return local_path(join(self.location, "_delta_log"))
+
+    def _creation(self, data: bytes) -> Iterator[Finding]:
+        try:
+            first = parse_commit(0, data)
+        except ValueError as error:
+            yield self._finding(0, f"not readable: {error}")
+            return
+        author = first.author.dataset_id if first.author else "somebody else"
+        if author != self.governed.dataset_id or first.table_id != self.governed.table_id:
+            expected = f"table {self.governed.table_id} of dataset {self.governed.dataset_id}"
+            found = f"table {first.table_id} of {author}"
+            yield self._finding(0, f"expected {expected}, found {found}")
+        elif first.added or first.seq != 0:
+            yield self._finding(0, "expected an empty table at number 0, found data")
+        else:
+            yield from self._created_as(first)
+
+    def _created_as(self, created: Commit) -> Iterator[Finding]:
+        """As the first version was approved, unless that one set its columns itself."""
+        first = self.governed.first
+        if first is None:
+            self.schema = created.table_schema or ""
+        elif created.partition_by != first.partition_by:
+            yield self._finding(0, _partitioned(first.partition_by, created.partition_by or ()))
+        elif not _sets_schema(self._read(first.commit) or b""):
+            expected, found = columns_of(first.schema), columns_of(created.table_schema or "")
+            if expected != found:
+                yield self._finding(0, _columns_said(expected, found))
+
+    def _unknown(self, version: int, data: bytes) -> Iterator[Finding]:
+        """A commit that no version came of: a fence, a move under way, or a stranger."""
+        try:
+            commit = parse_commit(version, data)
+        except (ValueError, KeyError) as error:
+            yield self._finding(version, f"not readable: {error}")
+            return
+        if not commit.data_changing:
+            return
+        if commit.author is not None and commit.author.intent_id in self.governed.under_way:
+            self.moving = True
+            return
+        adds = [ShownFile(f.path, f.size, f.stats, f.partition) for f in commit.added]
+        why = why_not_neutral(self.location, version, data, self.shown)
+        why = why or _why_not_true(self.location, self.schema, adds)
+        if why is not None:
+            self.foreign.append((commit, why))
+            return
+        self._change(commit.removes, adds)
+
+    def _compaction(self, move: Move, data: bytes) -> Iterator[Finding]:
+        """What was merged can be compared for as long as it is there."""
+        compared = {*move.removes, *(file.path for file in move.adds)}
+        merges = move.kind == MoveKind.COMPACTION.value
+        if not merges or not self.compare or compared & self.governed.removed:
+            return
+        why = why_not_neutral(self.location, move.commit, data, self.shown)
+        if why is not None:
+            yield self._finding(move.commit, f"a compaction that changes rows: {why}")
+
+    def _show(self, move: Move, data: bytes, seen: dict[int, dict[str, ShownFile]]) -> None:
+        if _sets_schema(data):
+            commit = parse_commit(move.commit, data)
+            self.schema = commit.table_schema or self.schema
+        if move.target_commit is not None:
+            self.shown = dict(seen.get(move.target_commit, self.shown))
+        else:
+            self._change(move.removes, [file.shown for file in move.adds])
+
+    def _change(self, removes: Iterable[str], adds: Iterable[ShownFile]) -> None:
+        for path in removes:
+            self.shown.pop(path, None)
+        self.shown.update((file.path, file) for file in adds)
+
+    def _pointer(self) -> Iterator[Finding]:
+        moved = [move.commit for move in self.governed.moves if move.committed]
+        expected = moved[-1] if moved else None
+        if self.governed.published != expected:
+            said = f"commit {self.governed.published}, the last move made commit {expected}"
+            yield self._table_finding(f"the published pointer names {said}")
+
+    def _head(self) -> Iterator[Finding]:
+        """What readers get, who begin at the last checkpoint."""
+        try:
+            head = read_head(self.location)
+        except TableUnreadable as error:
+            yield self._table_finding(f"not readable: {error}")
+            return
+        if head.version > self.last:
+            self.moving = True
+            return
+        for said in self._differences(head):
+            yield self._finding(head.version, said)
+
+    def _differences(self, head: Shown) -> Iterator[str]:
+        if not head.keeps_properties:
+            expected = ", ".join(sorted(TABLE_PROPERTIES))
+            yield f"expected the properties set at creation ({expected})"
+        if not head.plain:
+            yield "the table asks its readers for a feature that can hide rows"
+        more, less = sorted(head.paths - self.shown.keys()), sorted(self.shown.keys() - head.paths)
+        if more or less:
+            named = (more + less)[0]
+            yield (
+                f"the table shows {len(more)} files more and {len(less)} less than were published,"
+                f" such as {named}"
+            )
+            return
+        first = self.governed.first
+        if first is None:
+            return
+        expected_columns = columns_of(self.schema)
+        if head.columns != expected_columns:
+            yield f"the table shows {_columns_said(expected_columns, head.columns)}"
+        elif head.partition_by != first.partition_by:
+            yield f"the table shows {_partitioned(first.partition_by, head.partition_by)}"
+        else:
+            approved = as_shown(self.schema, head.partition_by, self.shown.values())
+            paths, names = differing(approved, head.files)
+            if paths:
+                yield (
+                    f"the table says of {len(paths)} files another {', '.join(names[:3])} than was"
+                    f" approved, such as of {paths[0]}"
+                )
+
+    def _finding(self, version: int, message: str) -> Finding:
+        place = f"{self.governed.location} commit {version}"
+        return Finding(kind=FindingKind.COMMIT, place=place, message=message)
+
+    def _table_finding(self, message: str) -> Finding:
+        return Finding(kind=FindingKind.COMMIT, place=self.governed.location, message=message)
+
+
+def _restores(move: Move) -> bool:
+    """What came before a restore is not shown any more."""
+    return move.committed and move.target_commit is not None
+
+
+def _said(commit: Commit, why: str) -> str:
+    return f"{commit.operation or 'an unknown operation'} without a decision: {why}"
+
+
+def _sets_schema(data: bytes) -> bool:
+    return b'"metaData"' in data
+
+
+def _columns_said(expected: Columns, found: Columns) -> str:
+    lost, new = (
+        [f"{name} {kind}" for name, kind in sorted(c)] for c in (expected - found, found - expected)
+    )
+    return f"other columns than were approved: expected {', '.join(lost)}, found {', '.join(new)}"
+
+
+def _partitioned(expected: Iterable[str], found: Iterable[str]) -> str:
+    return f"partitions by ({', '.join(found)}), approved were ({', '.join(expected)})"
+
+
+# Whether what a commit of somebody else says of its files is true: readers skip files by it.
+
+_MILLISECOND = timedelta(milliseconds=1)
+"""Engines write the times of statistics in whole milliseconds, and readers know it."""
+
+
+def _why_not_true(location: str, schema: str, files: Sequence[ShownFile]) -> str | None:
+    """What is said wrongly of one of the files; None where size and statistics, if there are any,
+    hold for the rows."""
+    try:
+        for file in files:
+            path = Path(local_path(join(location, file.path)))
+            if path.stat().st_size != file.size:
+                return f"the size of {file.path} is not {file.size:,}"
+            wrong = _wrong(path, _claims(schema, file)) if file.stats else None
+            if wrong is not None:
+                return f"the statistics of {file.path} are not those of its rows: {wrong}"
+    except (OSError, pa.ArrowException, DeltaError, ValueError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        return f"its statistics cannot be compared: {reason}"
+    return None
+
+
+def _claims(schema: str, file: ShownFile) -> dict[str, pa.Scalar]:
+    """As a reader understands them, with the type of the column."""
+    (row,) = as_shown(schema, file.partition, [file]).to_batches()
+    return {name: row.column(name)[0] for name in row.schema.names}
+
+
+def _wrong(path: Path, claims: dict[str, pa.Scalar]) -> str | None:
+    file = pq.ParquetFile(path)
+    rows = file.metadata.num_rows
+    if claims["num_records"].as_py() not in (None, rows):
+        return "num_records"
+    for name in file.schema_arrow.names:
+        said = {key: claims.get(f"{key}.{name}") for key in ("null_count", "min", "max")}
+        if any(value is not None and value.is_valid for value in said.values()):
+            wrong = _wrong_of(file.read(columns=[name])[name], said)
+            if wrong:
+                return f"{wrong}.{name}"
+    return None
+
+
+def _wrong_of(values: pa.ChunkedArray, said: dict[str, pa.Scalar | None]) -> str | None:
+    nulls, least, most = (_value(said[key]) for key in ("null_count", "min", "max"))
+    if nulls not in (None, values.null_count):
+        return "null_count"
+    for key, bound in (("min", least), ("max", most)):
+        claim = said[key]
+        if bound is None or claim is None:
+            continue
+        found = pc.min_max(values.cast(claim.type, safe=False))[key].as_py()
+        slack = _MILLISECOND if pa.types.is_timestamp(claim.type) and key == "max" else None
+        reach = bound + slack if slack else bound
+        if found is not None and (found < bound if key == "min" else found > reach):
+            return key
+    return None
+
+
+def _value(said: pa.Scalar | None) -> Any:
+    return None if said is None else said.as_py()

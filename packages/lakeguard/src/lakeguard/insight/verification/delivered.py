@@ -1,0 +1,222 @@
+"""What lies in data databases, held against the State: nothing there can check its ids itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Column, Connection, select
+
+from lakeguard.ledger.versions import latest_pointers
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.opening.table_ownership import live_table
+from lakeguard.registry.queries import datasets_of_targets
+from lakeguard.registry.store import current_targets
+from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.schema import (
+    data_versions,
+    dataset_registry,
+    md_jobs_revisions,
+    organizations,
+    run_history,
+    tasks,
+)
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.definitions import DatasetDefinition, TargetDefinition
+from lakeguard_sdk.model.delivery import (
+    DataPlace,
+    Delivery,
+    Marker,
+    PlaceMarkers,
+    database_table,
+)
+from lakeguard_sdk.model.verification import Finding, FindingKind
+
+_ANY = DatasetName("bronze.any")
+_Schema = tuple[str, str]
+"""Of a data database: its address and its name there."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Ids that markers name and the State has."""
+
+    organisations: frozenset[str]
+    datasets: dict[str, str]
+    """By id, the name."""
+    versions: frozenset[tuple[str, int]]
+    runs: frozenset[str]
+    tasks: frozenset[str]
+    jobs: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Behind:
+    """A table that does not show what is published."""
+
+    place: DataPlace
+    table: str
+    target: TargetDefinition
+    dataset: DatasetDefinition
+    published: int
+    delivered: int | None
+
+
+def data_places(connection: Connection, org_id: str) -> list[DataPlace]:
+    """Every schema that a registered target delivers to, each once."""
+    found: dict[_Schema, DataPlace] = {}
+    for _, target in sorted(current_targets(connection, org_id).items()):
+        schema = _schema_of(target)
+        if schema is not None:
+            url, name = schema
+            place = DataPlace(
+                target=target.target, url=url, secrets=target.secrets, schema_name=name
+            )
+            found.setdefault(schema, place)
+    return list(found.values())
+
+
+def judge_markers(
+    connection: Connection, org_id: str, found: Sequence[PlaceMarkers]
+) -> Iterator[Finding]:
+    """Orphans, each with the first thing of it that is not known, deliveries that are missing and,
+    last, places that could not be looked at. What belongs to another organisation of this State is
+    for that one to look at."""
+    known = _known(connection, org_id, [marker for each in found for marker in each.markers])
+    for each in found:
+        for marker in each.markers:
+            if marker.org_id in (None, org_id) or marker.org_id not in known.organisations:
+                yield from _orphaned(each.place, marker, org_id, known)
+    yield from _undelivered(connection, org_id, found)
+    for each in found:
+        if each.problem:
+            said = f"it cannot be looked at: {each.problem}"
+            yield _finding(each.place, "", said, FindingKind.UNSEEN)
+
+
+def _orphaned(place: DataPlace, marker: Marker, org_id: str, known: _Known) -> Iterator[Finding]:
+    unknown = [
+        f"{noun} {value}"
+        for noun, value, is_known in (
+            ("organisation", marker.org_id, marker.org_id in (None, org_id)),
+            ("dataset", marker.dataset_id, marker.dataset_id in known.datasets),
+            (
+                f"{marker.dataset} version",
+                marker.version,
+                (marker.dataset_id, marker.version) in known.versions,
+            ),
+            ("run", marker.run_id, marker.run_id in known.runs),
+            ("task", marker.task_id, marker.task_id in known.tasks),
+            ("job", marker.job_id, marker.job_id is None or marker.job_id in known.jobs),
+        )
+        if not is_known
+    ]
+    if unknown:
+        yield _finding(place, marker.table_name, f"the State does not know {unknown[0]}")
+    elif not marker.table_there:
+        yield _finding(place, marker.table_name, "its marker is there, the table is not")
+
+
+def undelivered(
+    connection: Connection, heart: Heart, found: Sequence[PlaceMarkers]
+) -> Iterator[Delivery]:
+    """What is to be delivered again, as a run of the dataset would deliver it."""
+    for each in _behind(connection, heart.org_id, found):
+        table = live_table(connection, heart, each.target, each.dataset.dataset)
+        if table is not None:
+            yield Delivery(dataset=each.dataset.dataset, load=each.dataset.load, table=table)
+
+
+def _undelivered(
+    connection: Connection, org_id: str, found: Sequence[PlaceMarkers]
+) -> Iterator[Finding]:
+    """What is published and not shown by the table that should follow it."""
+    for each in _behind(connection, org_id, found):
+        if each.delivered != each.published:
+            says = "nothing" if each.delivered is None else f"v{each.delivered}"
+            name = each.dataset.dataset
+            message = f"{name} is published as v{each.published}; delivered is {says}"
+            yield _finding(each.place, each.table, message)
+
+
+def _behind(
+    connection: Connection, org_id: str, found: Sequence[PlaceMarkers]
+) -> Iterator[_Behind]:
+    """Tables that show another version than the published one, or are not there, in places that
+    could be looked at."""
+    seen = {(each.place.url, each.place.schema_name): each for each in found if not each.problem}
+    shown = {
+        (*schema, marker.table_name): marker
+        for schema, each in seen.items()
+        for marker in each.markers
+    }
+    every = current_targets(connection, org_id)
+    targets = {name: target for name, target in every.items() if _schema_of(target) in seen}
+    datasets = _datasets_of(connection, org_id, targets)
+    published = latest_pointers(connection, org_id) if datasets else {}
+    for dataset_id, dataset in datasets.items():
+        target = targets[dataset.target or ""]
+        table, last = database_table(target, dataset.dataset), published.get(dataset_id)
+        if table is None or last is None:
+            continue
+        schema = (table.url, table.schema_name)
+        marker = shown.get((*schema, table.table_name))
+        delivered = None if marker is None else marker.version
+        if marker is None or not marker.table_there or delivered != last.version:
+            place = seen[schema].place
+            yield _Behind(place, table.table_name, target, dataset, last.version, delivered)
+
+
+def _schema_of(target: TargetDefinition) -> _Schema | None:
+    """None where the target is no database."""
+    table = database_table(target, _ANY)
+    return None if table is None else (table.url, table.schema_name)
+
+
+def _datasets_of(
+    connection: Connection, org_id: str, targets: Iterable[str]
+) -> dict[str, DatasetDefinition]:
+    """Those that are delivered to the targets, by their ids; no other is opened."""
+    found: dict[str, DatasetDefinition] = {}
+    for piece in in_pieces(sorted(targets)):
+        query = datasets_of_targets(org_id, piece, connection.dialect.name)
+        for row in connection.execute(query):
+            found[row.dataset_id] = DatasetDefinition.from_json(row.definition)
+    return found
+
+
+def _known(connection: Connection, org_id: str, markers: Sequence[Marker]) -> _Known:
+    def there(column: Column[str], wanted: Iterable[str | None]) -> frozenset[str]:
+        asked, found = sorted({each for each in wanted if each}), set[str]()
+        for piece in in_pieces(asked):
+            chosen = column.in_(piece)
+            query = select(column).where(column.table.c.org_id == org_id, chosen)
+            found.update(connection.scalars(query))
+        return frozenset(found)
+
+    datasets = _datasets(connection, org_id)
+    asked = {marker.dataset_id for marker in markers} & datasets.keys()
+    versions = select(data_versions.c.dataset_id, data_versions.c.version).where(
+        data_versions.c.org_id == org_id, data_versions.c.dataset_id.in_(sorted(asked))
+    )
+    return _Known(
+        organisations=frozenset(connection.scalars(select(organizations.c.org_id))),
+        datasets=datasets,
+        versions=frozenset((row.dataset_id, row.version) for row in connection.execute(versions)),
+        runs=there(run_history.c.run_id, (marker.run_id for marker in markers)),
+        tasks=there(tasks.c.task_id, (marker.task_id for marker in markers)),
+        jobs=there(md_jobs_revisions.c.job_id, (marker.job_id for marker in markers)),
+    )
+
+
+def _datasets(connection: Connection, org_id: str) -> dict[str, str]:
+    view = dataset_registry.c
+    query = select(view.dataset_id, view.dataset_name).where(view.org_id == org_id)
+    return {row.dataset_id: row.dataset_name for row in connection.execute(query)}
+
+
+def _finding(
+    place: DataPlace, table: str, message: str, kind: FindingKind = FindingKind.DATA
+) -> Finding:
+    where = f"{place.target}: {place.schema_name}{'.' if table else ''}{table}"
+    return Finding(kind=kind, place=where, message=message)

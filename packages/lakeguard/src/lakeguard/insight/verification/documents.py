@@ -1,0 +1,106 @@
+"""DOCUMENT: what decisions looked at is there, unaltered, and their rulings can be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Column, Connection, Select, Table, and_, select
+
+from lakeguard.state.database import Database
+from lakeguard.state.schema import (
+    data_versions,
+    decisions,
+    documents,
+    run_openings,
+    run_schemas,
+    task_attempts,
+)
+from lakeguard_sdk.core.canonical_json import format_instant, hash_bytes
+from lakeguard_sdk.model.verification import Finding, FindingKind
+
+_AT_ONCE = 5_000
+_NAMING: dict[Table, tuple[str, ...]] = {
+    decisions: ("facts_hash", "evidence_hash", "ruleset_hash", "policies_hash", "history_hash"),
+    run_openings: ("plan_hash", "pinned_hash", "bundle_hash"),
+    run_schemas: ("live_hash", "verdict_hash"),
+    task_attempts: ("config_hash",),
+    data_versions: ("position_hash",),
+}
+"""Columns that name a document."""
+
+
+def document_findings(database: Database, org_id: str) -> Iterator[Finding]:
+    yield from _altered(database, org_id)
+    for table, names in _NAMING.items():
+        for name in names:
+            with database.read() as connection:
+                missing = list(_missing(connection, org_id, table, table.c[name]))
+            yield from missing
+    yield from _rulings(database, org_id)
+
+
+def _altered(database: Database, org_id: str) -> Iterator[Finding]:
+    table = documents.c
+    asked = select(table.content_hash, table.body).where(table.org_id == org_id)
+    for content_hash, body in _in_pages(database, asked, table.content_hash, _AT_ONCE):
+        found = hash_bytes(body.encode())
+        if found != content_hash:
+            yield _finding(f"documents {content_hash}", f"its content hashes to {found}")
+
+
+def _missing(
+    connection: Connection, org_id: str, table: Table, column: Column[str]
+) -> Iterator[Finding]:
+    found = and_(documents.c.org_id == table.c.org_id, documents.c.content_hash == column)
+    nowhere = (
+        select(*table.primary_key, column)
+        .join_from(table, documents, found, isouter=True)
+        .where(table.c.org_id == org_id, column.is_not(None), documents.c.content_hash.is_(None))
+    )
+    for *key, content_hash in connection.execute(nowhere):
+        place = f"{table.name} {', '.join(map(str, key))}"
+        yield _finding(place, f"{column.name} names {content_hash}, which is not there")
+
+
+def _rulings(database: Database, org_id: str) -> Iterator[Finding]:
+    table = decisions.c
+    named = (table.decision_id, table.verdict, table.semantics, table.decided_at, table.ruling)
+    asked = select(*named).where(table.org_id == org_id)
+    for decision_id, verdict, semantics, decided_at, ruling in _in_pages(
+        database, asked, table.decision_id, _AT_ONCE
+    ):
+        expected = (verdict, semantics, format_instant(decided_at))
+        try:
+            told = json.loads(ruling)
+            found = (told["verdict"], told["semantics"], told["decided_at"])
+        except (ValueError, KeyError, TypeError):
+            yield _finding(f"decisions {decision_id}", "its ruling is not readable")
+            continue
+        if found != expected:
+            said = f"expected a ruling of {expected}, found one of {found}"
+            yield _finding(f"decisions {decision_id}", said)
+
+
+def _finding(place: str, message: str) -> Finding:
+    return Finding(kind=FindingKind.DOCUMENT, place=place, message=message)
+
+
+# Many rows of the State in many short readings: nobody who writes waits for what is done with
+# them in between.
+
+
+def _in_pages(
+    database: Database, asked: Select[Any], key: Column[str], size: int
+) -> Iterator[Sequence[Any]]:
+    """Every row that was there from first to last, in the order of ``key``, its first column."""
+    last = ""
+    while True:
+        page = asked.where(key > last).order_by(key).limit(size)
+        with database.read() as connection:
+            rows = connection.execute(page).all()
+        yield from rows
+        if len(rows) < size:
+            return
+        last = rows[-1][0]

@@ -1,0 +1,89 @@
+"""FILE: every file that a version has shown is there, and is the one that was published."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Container, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from lakeguard.insight.verification.known_moves import Governed, PublishedFile
+from lakeguard_sdk.model.quarantine import AsideFile
+from lakeguard_sdk.model.verification import Finding, FindingKind
+from lakeguard_sdk.storage.storage import join, local_path
+
+_SMALL = 1024 * 1024
+
+
+def file_findings(location: str, governed: Governed, shown: Container[str]) -> Iterator[Finding]:
+    """Files with a recorded hash are read whole, the others are only measured.
+
+    What maintenance took away may be gone, but never what the table shows.
+    """
+    root = Path(local_path(location))
+
+    def damage(file: PublishedFile) -> str | None:
+        return content_damage(f"{root}/{file.path}", file)
+
+    expected = [f for f in governed.files if f.path in shown or f.path not in governed.removed]
+    for file, said in side_by_side(damage, expected):
+        if said is not None:
+            place = join(governed.location, file.path)
+            yield Finding(kind=FindingKind.FILE, place=place, message=said)
+
+
+def content_damage(path: str, file: PublishedFile | AsideFile) -> str | None:
+    """Why it is not the file that was recorded, or None."""
+    try:
+        return _damage(path, file)
+    except FileNotFoundError:
+        return f"expected a file of {file.size:,} bytes, found none"
+    except OSError as error:
+        return f"not readable: {error.strerror}"
+
+
+def _damage(path: str, file: PublishedFile | AsideFile) -> str | None:
+    size = os.stat(path).st_size
+    if size != file.size:
+        return f"expected {file.size:,} bytes, found {size:,}"
+    if _sha256(path, size) == file.sha256.removeprefix("sha256:"):
+        return None
+    return "expected the content that was published, found other content"
+
+
+def _sha256(path: str, size: int) -> str:
+    """Small files are many: for each of them a buffer would cost more than the reading."""
+    with open(path, "rb", buffering=0) as content:
+        if size > _SMALL:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+        return hashlib.sha256(content.read(size + 1)).hexdigest()
+
+
+# Many small readings of files, some at a time.
+
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
+
+_THREADS = 4
+_A_SHARE = 250
+"""Handing one reading to a thread costs more than the reading."""
+
+
+def side_by_side(
+    call: Callable[[Asked], Answer], items: Iterable[Asked]
+) -> Iterator[tuple[Asked, Answer]]:
+    """Each item with its answer, in order."""
+
+    def share(some: list[Asked]) -> list[Answer]:
+        return [call(item) for item in some]
+
+    waiting = iter(items)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        while shares := [
+            part for _ in range(_THREADS) if (part := list(islice(waiting, _A_SHARE)))
+        ]:
+            for part, answers in zip(shares, pool.map(share, shares), strict=True):
+                yield from zip(part, answers, strict=True)

@@ -1,0 +1,187 @@
+"""What the State says of a governed table: the commits it stands behind and the files they show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, select
+
+from lakeguard.insight.verification.table_view import ShownFile
+from lakeguard.ledger.intents import IntentOutcome
+from lakeguard.ledger.maintenance import removed_paths
+from lakeguard.state.schema import (
+    dataset_pointers,
+    governed_tables,
+    intent_outcomes,
+    intents,
+)
+from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.types.schema import TableSchema
+
+
+class PublishedFile(NamedTuple):
+    """A file that a move made part of the table, as its intent recorded it."""
+
+    path: str
+    size: int
+    sha256: str
+    stats: str
+    partition: Mapping[str, str | None]
+
+    @property
+    def shown(self) -> ShownFile:
+        return ShownFile(self.path, self.size, self.stats, self.partition)
+
+
+class Move(NamedTuple):
+    """An intent and what became of it."""
+
+    intent_id: str
+    outcome: str | None
+    commit: int
+    sha256: str
+    adds: tuple[PublishedFile, ...]
+    removes: tuple[str, ...]
+    target_commit: int | None
+    columns: tuple[Mapping[str, str], ...]
+    """None where the intent cannot be read."""
+    partition_by: tuple[str, ...]
+    kind: str
+
+    @property
+    def committed(self) -> bool:
+        return self.outcome == IntentOutcome.COMMITTED.value
+
+    @property
+    def schema(self) -> str:
+        """As Delta writes it; nothing where the columns are none any more."""
+        try:
+            return TableSchema.model_validate({"columns": self.columns}).delta_json()
+        except ValidationError:
+            return ""
+
+    @property
+    def recorded(self) -> bool:
+        """Its commit is one that somebody decided on: it was carried out, or fenced."""
+        return self.committed or self.outcome == IntentOutcome.FENCED.value
+
+
+@dataclass(frozen=True)
+class Governed:
+    """One governed table by the State's own rows."""
+
+    dataset_id: str
+    location: str
+    table_id: str
+    moves: tuple[Move, ...]
+    published: int | None
+    """The commit that the published pointer names."""
+    removed: frozenset[str] = frozenset()
+    """Files that maintenance took away: the ledger was told of each before it went."""
+
+    @property
+    def by_commit(self) -> Mapping[int, Move]:
+        return {move.commit: move for move in self.moves if move.recorded and move.commit >= 0}
+
+    @property
+    def first(self) -> Move | None:
+        """The first version's; before it the table was empty."""
+        return next((move for move in self.moves if move.committed and move.columns), None)
+
+    @property
+    def adopted(self) -> int | None:
+        """The commit from which on the table is governed, where it was there before."""
+        adoptions = (m for m in self.moves if m.committed and m.kind == MoveKind.ADOPTION.value)
+        return next((move.commit for move in adoptions), None)
+
+    @property
+    def under_way(self) -> frozenset[str]:
+        return frozenset(move.intent_id for move in self.moves if move.outcome is None)
+
+    @cached_property
+    def files(self) -> tuple[PublishedFile, ...]:
+        """Every file that any version has ever shown, once."""
+        found = {file.path: file for m in self.moves if m.committed for file in m.adds}
+        return tuple(found.values())
+
+
+def governed_ids(connection: Connection, org_id: str) -> list[str]:
+    found = select(governed_tables.c.dataset_id).where(governed_tables.c.org_id == org_id)
+    return list(connection.scalars(found.order_by(governed_tables.c.dataset_id)))
+
+
+def governed_table(connection: Connection, dataset_id: str) -> Governed:
+    table = governed_tables.c
+    row = connection.execute(
+        select(table.location, table.table_id).where(table.dataset_id == dataset_id)
+    ).one()
+    pointer = dataset_pointers.c
+    published = connection.scalar(
+        select(pointer.commit_version)
+        .where(pointer.dataset_id == dataset_id)
+        .order_by(pointer.ordinal.desc())
+        .limit(1)
+    )
+    outcome = intent_outcomes.c
+    moves = connection.execute(
+        select(
+            intents.c.intent_id,
+            intents.c.body,
+            outcome.outcome,
+            outcome.commit_version,
+            outcome.commit_sha256,
+            intents.c.kind,
+        )
+        .join(intent_outcomes, outcome.intent_id == intents.c.intent_id, isouter=True)
+        .where(intents.c.dataset_id == dataset_id)
+        .order_by(intents.c.seq)
+    )
+    return Governed(
+        dataset_id=dataset_id,
+        location=row.location,
+        table_id=row.table_id,
+        moves=tuple(_move(*move) for move in moves),
+        published=published,
+        removed=removed_paths(connection, dataset_id),
+    )
+
+
+def _move(
+    intent_id: str,
+    body: str,
+    outcome: str | None,
+    commit: int | None,
+    sha256: str | None,
+    kind: str,
+) -> Move:
+    """A body that is no intent any more shows no files; that it was altered is told elsewhere."""
+    try:
+        told = json.loads(body)
+        adds = tuple(map(_file, told["adds"]))
+        removes, target = tuple(told["removes"]), told["target_commit"]
+        columns, partition_by = tuple(told["schema"]["columns"]), tuple(told["partition_by"])
+    except (ValueError, KeyError, TypeError):
+        adds, removes, target, columns, partition_by = (), (), None, (), ()
+    return Move(
+        intent_id=intent_id,
+        outcome=outcome,
+        commit=-1 if commit is None else commit,
+        sha256=sha256 or "",
+        adds=adds,
+        removes=removes,
+        target_commit=target,
+        columns=columns,
+        partition_by=partition_by,
+        kind=kind,
+    )
+
+
+def _file(told: dict[str, Any]) -> PublishedFile:
+    return PublishedFile(
+        told["path"], told["size"], told["sha256"], told["stats"], told["partition"]
+    )

@@ -1,0 +1,137 @@
+"""LEDGER: every table of the ledger is there, and every file that it names can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from lakeguard.insight.verification.row_sides import LedgerSide, ledger_side
+from lakeguard.relay.chain import GENESIS
+from lakeguard.relay.ledger_table import LedgerFiles
+from lakeguard.relay.owner import OWNER_FILE, Ownership
+from lakeguard.relay.stamp import Link
+from lakeguard.relay.tables import (
+    BATCH,
+    CHAIN,
+    ORDINAL,
+    LedgerTable,
+)
+from lakeguard_sdk.errors import LedgerUnreadable
+from lakeguard_sdk.model.verification import Finding, FindingKind
+from lakeguard_sdk.storage.storage import join, local_path
+
+_PLAIN_READER = 1
+"""Tables of the ledger need no feature beyond the first protocol; one that does was altered."""
+
+
+LedgerReading = tuple[LedgerSide | None, tuple[Finding, ...]]
+
+
+def read_side(files: LedgerFiles, table: LedgerTable) -> LedgerReading:
+    """The table's rows, unless they cannot be had, and all that is wrong with its files."""
+    if not files.exists():
+        return None, (_finding(table.name, "expected a Delta table, found none"),)
+    found = tuple(_damages(files, table, pq.read_metadata))
+    try:
+        data, nobodys = _placed(files.read(), table)
+        return ledger_side(table, data), (*found, *nobodys)
+    except (LedgerUnreadable, pa.ArrowException, ValueError) as error:
+        found = found or tuple(_damages(files, table, _read_whole))
+        return None, found or (_finding(table.name, f"not readable: {_first_line(error)}"),)
+
+
+def _placed(data: pa.Table, table: LedgerTable) -> tuple[pa.Table, tuple[Finding, ...]]:
+    """Rows that say where in the chain they were told, and of a link all that it says."""
+    needed = (BATCH, ORDINAL, *(table.columns if table.name == CHAIN else ()))
+    if not any(data[name].null_count for name in needed):
+        return data, ()
+    placed = reduce(pc.and_, (pc.is_valid(data[name]) for name in needed))
+    kept = data.filter(placed)
+    lost, named = data.num_rows - kept.num_rows, " and ".join((BATCH, ORDINAL))
+    said = f"expected {named} in every row, found {lost:,} without: no batch has told them"
+    return kept, (_finding(table.name, said),)
+
+
+def beyond(table: str, batch: int, rows: int, last: int) -> Finding:
+    """Rows that no batch of the chain can have told."""
+    said = f"expected no batch after {last}, found {rows:,} rows of batches up to {batch}"
+    return _finding(table, said)
+
+
+def _damages(
+    files: LedgerFiles, table: LedgerTable, read: Callable[[Path], object]
+) -> Iterator[Finding]:
+    try:
+        handle = DeltaTable(local_path(files.location))
+        actions = handle.get_add_actions(flatten=True)
+        needed = handle.protocol().min_reader_version
+    except (DeltaError, OSError, ValueError) as error:
+        yield _finding(table.name, f"its Delta log is not readable: {_first_line(error)}")
+        return
+    if needed != _PLAIN_READER:
+        yield _finding(table.name, f"expected reader protocol {_PLAIN_READER}, found {needed}")
+    sizes = zip(actions["path"].to_pylist(), actions["size_bytes"].to_pylist(), strict=True)
+    for encoded, size in sizes:
+        damage = _damage(Path(local_path(join(files.location, unquote(encoded)))), size, read)
+        if damage:
+            yield _finding(f"{table.name}/{unquote(encoded)}", damage)
+
+
+def _damage(file: Path, size: int, read: Callable[[Path], object]) -> str | None:
+    if not file.exists():
+        return f"expected a file of {size:,} bytes, found none"
+    found = file.stat().st_size
+    if found != size:
+        return f"expected {size:,} bytes, found {found:,}"
+    try:
+        read(file)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        return f"not readable as Parquet: {_first_line(error)}"
+    return None
+
+
+def _read_whole(file: Path) -> None:
+    pq.ParquetFile(file).read().validate(full=True)
+
+
+def _finding(place: str, message: str) -> Finding:
+    return Finding(kind=FindingKind.LEDGER, place=place, message=message)
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+# TRUNCATED: the chain holds every head that was told outside of it.
+
+
+def truncation_findings(
+    links: Sequence[Link], owner: Ownership | None, kept: str | None
+) -> Iterator[Finding]:
+    """``kept`` is a head that somebody wrote down elsewhere."""
+    heads = {link.batch: link.head for link in links}
+    last = max(heads, default=0)
+    if owner is not None and owner.batch:
+        if owner.batch not in heads:
+            said = f"expected batch {owner.batch} in the chain, which ends at batch {last}"
+            yield _truncation_finding(OWNER_FILE, said)
+        elif heads[owner.batch] != owner.head:
+            said = (
+                f"expected head {owner.head} after batch {owner.batch}, found {heads[owner.batch]}"
+            )
+            yield _truncation_finding(OWNER_FILE, said)
+    if kept is not None and kept not in {*heads.values(), GENESIS}:
+        said = f"expected among the {len(links):,} heads of the chain, found in none"
+        yield _truncation_finding(f"head {kept}", said)
+
+
+def _truncation_finding(place: str, message: str) -> Finding:
+    return Finding(kind=FindingKind.TRUNCATED, place=place, message=message)

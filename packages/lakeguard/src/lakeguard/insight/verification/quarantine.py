@@ -1,0 +1,101 @@
+"""Rows that were set aside: all are accounted for, wait where the ledger says, and are shown so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lakeguard.insight.verification.files import content_damage, side_by_side
+from lakeguard.lake.quarantine_tables import KeptTables
+from lakeguard.ledger.quarantine.facts import datasets_that_set_aside, datasets_with_holdings
+from lakeguard.ledger.quarantine.load import quarantine_of, rows_read_by
+from lakeguard.ledger.quarantine.state import Quarantine, ReadRows
+from lakeguard.promotion.quarantine.quarantine_tables import wanted_files
+from lakeguard.registry.store import dataset_by_id
+from lakeguard.state.database import Database
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.errors import TableUnreadable
+from lakeguard_sdk.model.quarantine import AsideFile
+from lakeguard_sdk.model.verification import Finding, FindingKind
+from lakeguard_sdk.storage.storage import join, local_path
+
+
+def quarantine_findings(
+    database: Database, org_id: str, lake: str, kept: KeptTables
+) -> Iterator[Finding]:
+    """HISTORY, FILE and COMMIT, of every dataset of which rows were ever set aside."""
+    with database.read() as connection:
+        held = datasets_with_holdings(connection, org_id)
+        datasets = held | datasets_that_set_aside(connection, org_id)
+    for dataset_id in sorted(datasets):
+        yield from _account(database, org_id, dataset_id)
+        yield from _files(database, org_id, dataset_id, lake)
+        found = list(_shown(database, org_id, dataset_id, lake, kept))
+        if found:  # a run may have moved on in between
+            again = set(_shown(database, org_id, dataset_id, lake, kept))
+            yield from (finding for finding in found if finding in again)
+
+
+def _account(database: Database, org_id: str, dataset_id: str) -> Iterator[Finding]:
+    """Whatever was ever published, every row that was read is somewhere. That evidence is gone is
+    another finding."""
+    with database.read() as connection:
+        name = dataset_by_id(connection, org_id, dataset_id).name
+        found = quarantine_of(connection, org_id, dataset_id, whole=True)
+        versions = {move.version for move in found.moves}
+        read = rows_read_by(connection, org_id, dataset_id, versions)
+        yield from _filed(name, found, read)
+        for balance in found.balances(name, read):
+            if not balance.adds_up:
+                said = (
+                    f"expected {balance.read:,} rows that were read, found"
+                    f" {balance.published:,} published, {balance.waiting:,} waiting,"
+                    f" {balance.written_off:,} written off and {balance.malformed:,} malformed"
+                )
+                place = f"{name}@v{balance.version}"
+                yield Finding(kind=FindingKind.HISTORY, place=place, message=said)
+
+
+def _filed(name: DatasetName, found: Quarantine, read: dict[int, ReadRows]) -> Iterator[Finding]:
+    """What a version set aside is what was filed with it."""
+    filed: dict[int, int] = {}
+    for holding in found.holdings:
+        filed[holding.version] = filed.get(holding.version, 0) + holding.rows
+    for version, rows in sorted(read.items()):
+        if rows.aside != filed.get(version, 0):
+            said = f"expected {rows.aside:,} rows set aside, found {filed.get(version, 0):,}"
+            yield Finding(kind=FindingKind.HISTORY, place=f"{name}@v{version}", message=said)
+
+
+def _files(database: Database, org_id: str, dataset_id: str, lake: str) -> Iterator[Finding]:
+    with database.read() as connection:
+        found = quarantine_of(connection, org_id, dataset_id)
+        waiting = found.waiting(found.published)
+    root = Path(local_path(lake))
+
+    def damage(file: AsideFile) -> str | None:
+        return content_damage(f"{root}/{file.path}", file)
+
+    for file, said in side_by_side(damage, [file for item in waiting for file in item.files]):
+        if said is not None:
+            yield Finding(kind=FindingKind.FILE, place=file.path, message=said)
+
+
+def _shown(
+    database: Database, org_id: str, dataset_id: str, lake: str, kept: KeptTables
+) -> Iterator[Finding]:
+    with database.read() as connection:
+        wanted = wanted_files(connection, org_id, dataset_id)
+    for table, files in sorted(wanted.items()):
+        try:
+            shown = kept.shown(join(lake, table)).paths
+        except TableUnreadable as error:
+            yield Finding(kind=FindingKind.COMMIT, place=table, message=str(error))
+            continue
+        for words, paths in (
+            ("does not show rows that wait", files.keys() - shown),
+            ("shows rows that do not wait", shown - files.keys()),
+        ):
+            if paths:
+                said = f"the table {words}: {', '.join(sorted(paths)[:3])}"
+                yield Finding(kind=FindingKind.COMMIT, place=table, message=said)

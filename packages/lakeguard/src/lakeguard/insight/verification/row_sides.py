@@ -1,0 +1,169 @@
+"""The two sides of the proof, a part at a time: rows of the State and rows of the ledger."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from json.encoder import encode_basestring
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlalchemy import ColumnElement, Connection, select, type_coerce
+from sqlalchemy.types import NullType
+
+from lakeguard.relay.chain import row_digest
+from lakeguard.relay.rows import PlainRow, arrow_schema, from_arrow, payload_maker
+from lakeguard.relay.tables import BATCH, LedgerTable
+from lakeguard_sdk.core.canonical_json import format_instant
+
+_AT_ONCE = 50_000
+_BARE = NullType()
+
+Rows = Sequence[Sequence[Any]]
+
+
+def state_digests(
+    connection: Connection, table: LedgerTable, where: ColumnElement[bool]
+) -> Iterator[bytes]:
+    """Of every row that the State holds."""
+    for rows in _parts(connection, table, where):
+        yield from _digests(table, rows)
+
+
+def state_rows_with(
+    connection: Connection, table: LedgerTable, where: ColumnElement[bool], wanted: set[bytes]
+) -> Iterator[PlainRow]:
+    """Rows whose digest is one of ``wanted``, in their plain form."""
+    kinds = [table.kind_of(name) for name in table.columns]
+    for rows in _parts(connection, table, where):
+        for row, digest in zip(rows, _digests(table, rows), strict=True):
+            if digest in wanted:
+                yield tuple(map(_plain, row, kinds))
+
+
+@dataclass(frozen=True)
+class LedgerSide:
+    """One table of the ledger: its rows, which batch told each, and the digest of each."""
+
+    table: LedgerTable
+    data: pa.Table
+    batches: list[int]
+    digests: list[bytes]
+
+    def rows(self, places: Sequence[int]) -> list[PlainRow]:
+        return from_arrow(self.table, self.data.take(pa.array(places, pa.int64())))
+
+
+def ledger_side(table: LedgerTable, data: pa.Table) -> LedgerSide:
+    """Raises ``pa.ArrowInvalid`` where what was read is not what a table can hold."""
+    data.validate(full=True)
+    digests: list[bytes] = []
+    for part in data.to_batches(max_chunksize=_AT_ONCE):
+        digests += row_digests(table, {name: part.column(name) for name in table.columns})
+    return LedgerSide(table, data, data[BATCH].to_pylist(), digests)
+
+
+def _parts(
+    connection: Connection, table: LedgerTable, where: ColumnElement[bool]
+) -> Iterator[Rows]:
+    """The columns come without their Python types, which would cost more than all the rest."""
+    bare = (type_coerce(table.source.columns[name], _BARE) for name in table.columns)
+    asked = select(*bare).where(where).execution_options(yield_per=_AT_ONCE)
+    yield from connection.execute(asked).partitions()
+
+
+def _digests(table: LedgerTable, rows: Rows) -> list[bytes]:
+    schema = arrow_schema(table)
+    try:
+        columns = {
+            name: _array(values, table.kind_of(name), schema.field(name).type)
+            for name, values in zip(table.columns, zip(*rows, strict=True), strict=True)
+        }
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        kinds = [table.kind_of(name) for name in table.columns]
+        return _odd_digests(table, [tuple(map(_plain, row, kinds)) for row in rows])
+    return row_digests(table, columns)
+
+
+def _array(values: tuple[Any, ...], kind: str, to: pa.DataType) -> pa.Array:
+    if kind == "flag":
+        return pa.array([None if value is None else bool(value) for value in values], to)
+    if kind == "time" and any(isinstance(value, str) for value in values):
+        return pa.array(values, pa.string())
+    return pa.array(values, to)
+
+
+def _plain(value: Any, kind: str) -> Any:
+    if kind == "flag":
+        return None if value is None else bool(value)
+    return format_instant(value) if kind == "time" and hasattr(value, "tzinfo") else value
+
+
+# Digests of many rows at once: what was told of each, made again column by column.
+
+_CONTROL = bytes(range(0x20))
+
+
+def row_digests(table: LedgerTable, columns: Mapping[str, pa.Array]) -> list[bytes]:
+    """Of each row; the columns are as ``relay.rows.arrow_schema`` has them, times also as text."""
+    sha256 = hashlib.sha256
+    told = _told(table, columns).cast(pa.binary()).to_pylist()
+    return [sha256(text).digest() for text in told]
+
+
+def _odd_digests(table: LedgerTable, rows: Sequence[PlainRow]) -> list[bytes]:
+    """Of rows with values that their columns cannot hold."""
+    make = payload_maker(table)
+    return [row_digest(table.name, _payload(make, row)) for row in rows]
+
+
+def _payload(make: Callable[[PlainRow], str], row: PlainRow) -> str:
+    try:
+        return make(row)
+    except (TypeError, ValueError):
+        return repr(row)
+
+
+def _told(table: LedgerTable, columns: Mapping[str, pa.Array]) -> pa.Array:
+    named = [_member(name, table.kind_of(name), columns[name]) for name in sorted(table.columns)]
+    members = pc.binary_join_element_wise(*named, ",", null_handling="skip")
+    return pc.binary_join_element_wise(f"{table.name}\n{{", members, "}", "")
+
+
+def _member(name: str, kind: str, values: pa.Array) -> pa.Array:
+    """``"name":value`` as JSON; null where there is none."""
+    if kind in ("number", "flag"):
+        return _around(f'"{name}":', values.cast(pa.string()), "")
+    if kind == "time" and pa.types.is_timestamp(values.type):
+        moment = pc.cast(values.cast(pa.timestamp("us")), pa.string())
+        return _around(f'"{name}":"', pc.replace_substring(moment, " ", "T"), 'Z"')
+    return _around(f'"{name}":"', _escaped(values), '"')
+
+
+def _around(before: str, values: pa.Array, after: str) -> pa.Array:
+    return pc.binary_join_element_wise(before, values, after, "")
+
+
+def _escaped(values: pa.Array) -> pa.Array:
+    held = _held(values)
+    if len(held.translate(None, _CONTROL)) != len(held):
+        return pa.array([None if v is None else encode_basestring(v)[1:-1] for v in _list(values)])
+    if b"\\" in held:
+        values = pc.replace_substring(values, "\\", "\\\\")
+    return pc.replace_substring(values, '"', '\\"') if b'"' in held else values
+
+
+def _held(values: pa.Array) -> bytes:
+    """The bytes of all texts, one after the other."""
+    _, offsets, content = values.buffers()
+    if content is None:
+        return b""
+    ends = memoryview(offsets).cast("i")
+    return bytes(memoryview(content)[ends[values.offset] : ends[values.offset + len(values)]])
+
+
+def _list(values: pa.Array) -> list[Any]:
+    listed: list[Any] = values.to_pylist()
+    return listed

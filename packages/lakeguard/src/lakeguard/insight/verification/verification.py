@@ -1,0 +1,348 @@
+"""All checks in turn, over one State and its lake. Nothing is changed, nothing stops at a find.
+
+No transaction on the State is longer than one pass over one table; documents and decisions are read
+page by page and thought about in between. Who writes to a SQLite State waits that long at most.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from sqlalchemy import select
+
+from lakeguard.insight.history.documents import Library
+from lakeguard.insight.history.replay import Replayer, difference, recorded_decisions
+from lakeguard.insight.verification.chain import Chains, Rechained, chain_findings
+from lakeguard.insight.verification.commits import LogReading
+from lakeguard.insight.verification.documents import document_findings
+from lakeguard.insight.verification.files import file_findings
+from lakeguard.insight.verification.history import history_findings
+from lakeguard.insight.verification.known_moves import governed_ids, governed_table
+from lakeguard.insight.verification.ledger_health import (
+    LedgerReading,
+    beyond,
+    read_side,
+    truncation_findings,
+)
+from lakeguard.insight.verification.outbox import queue_findings, settled_batch
+from lakeguard.insight.verification.quarantine import quarantine_findings
+from lakeguard.insight.verification.row_agreement import StateSide, compare, state_side
+from lakeguard.insight.verification.row_sides import LedgerSide
+from lakeguard.lake.port import GovernedTables
+from lakeguard.lake.quarantine_tables import DeltaKeptTables, KeptTables
+from lakeguard.ledger.partitions import partitions_at
+from lakeguard.ledger.versions import pointer, require_version
+from lakeguard.registry.store import dataset_by_id
+from lakeguard.relay.chain import GENESIS
+from lakeguard.relay.chain_recount import links_in
+from lakeguard.relay.deliver import Ledger
+from lakeguard.relay.owner import OWNER_FILE, Ownership, ledger_root, read_owner
+from lakeguard.relay.stamp import (
+    Link,
+    delivered,
+    last_link,
+    links_after,
+)
+from lakeguard.relay.tables import chain_table, derived_tables, fact_tables
+from lakeguard.state.append_only_triggers import missing_guards
+from lakeguard.state.database import Database
+from lakeguard.state.schema import partition_versions
+from lakeguard_sdk.errors import LedgerUnreadable
+from lakeguard_sdk.model.verification import Finding, FindingKind, VerifyReport
+from lakeguard_sdk.storage.storage import located
+
+# Findings as they come in: all are counted, and of each kind the first are kept.
+
+MOST_OF_A_KIND = 50
+
+
+class Tally:
+    """Of one verification."""
+
+    def __init__(self) -> None:
+        self.counted: Counter[FindingKind] = Counter()
+        self._kept: dict[FindingKind, list[Finding]] = {kind: [] for kind in FindingKind}
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            kept = self._kept[finding.kind]
+            self.counted[finding.kind] += 1
+            if len(kept) < MOST_OF_A_KIND:
+                kept.append(finding)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """By kind, in the order they were found; what was not kept is one last finding."""
+        told: list[Finding] = []
+        for kind, kept in self._kept.items():
+            told += kept
+            more = self.counted[kind] - len(kept)
+            if more:
+                told.append(Finding(kind=kind, place="…", message=f"… and {more:,} more"))
+        return tuple(told)
+
+
+Progress = Callable[[str], None]
+
+
+def verify(
+    database: Database,
+    lake: str,
+    org_id: str,
+    tables: GovernedTables,
+    *,
+    replay: bool,
+    head: str | None,
+    progress: Progress | None,
+    kept: KeptTables | None = None,
+) -> VerifyReport:
+    """``head`` is one that somebody kept: it must be in the chain. The relay was drained before."""
+    proof = _Proof(database, lake, org_id, tables, progress or (lambda _: None))
+    owner = proof.read_owner()
+    with _uncollected():
+        links = proof.check_ledger(owner)
+    proof.tally.add(truncation_findings(links, owner, head))
+    proof.check_tables(compare=replay)
+    proof.check_quarantine(kept or DeltaKeptTables())
+    proof.check_state(replay=replay)
+    return VerifyReport(
+        findings=proof.tally.findings(),
+        rows=proof.rows,
+        batches=len(links),
+        tables=proof.tables_compared,
+        commits=proof.commits,
+        files=proof.files,
+        decisions=proof.decisions,
+        head=links[-1].head if links else GENESIS,
+    )
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Millions of rows make no cycles; looking for some among them takes a sixth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@dataclass
+class _Proof:
+    database: Database
+    lake: str
+    org_id: str
+    governed: GovernedTables
+    tell: Progress
+    tally: Tally = field(default_factory=Tally)
+    rows: int = 0
+    tables_compared: int = 0
+    commits: int = 0
+    files: int = 0
+    decisions: int = 0
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(ledger_root(self.lake, self.org_id), 1)
+
+    def read_owner(self) -> Ownership | None:
+        """Before the State is read: that can only be ahead of what the owner's file tells."""
+        root = ledger_root(self.lake, self.org_id)
+        try:
+            owner = read_owner(root)
+        except LedgerUnreadable as error:
+            self._found(FindingKind.LEDGER, OWNER_FILE, str(error))
+            return None
+        if owner is None:
+            self._found(FindingKind.LEDGER, OWNER_FILE, "expected the owner's file, found none")
+        return owner
+
+    def check_ledger(self, owner: Ownership | None) -> list[Link]:
+        """ROW, LEDGER and CHAIN; answers the State's chain.
+
+        Each is read after those that can only be behind it: the mark, the ledger's chain, the
+        State's.
+        """
+        with self.database.read() as connection:
+            marked = delivered(connection, self.org_id)
+        told = self._ledger_links()
+        settled = settled_batch(told, owner, marked)
+        with self.database.read() as connection:
+            links, org_id = links_after(connection, self.org_id, 0), self.org_id
+            marked = delivered(connection, org_id)
+            self.tally.add(queue_findings(connection, org_id, links, settled, marked))
+        rechained, strange, later = Rechained(), dict[int, list[str]](), dict[str, list[int]]()
+        unread: set[str] = set()
+        for state, ledger, damages in self._both_sides(settled):
+            name = state.table.name
+            self.tally.add(damages)
+            self.rows += len(state.held)
+            self.tables_compared += 1
+            self.decisions += len(state.held) if name == "decisions" else 0
+            if ledger is None:
+                unread.add(name)
+                continue
+            compared = compare(self.database, state, ledger)
+            self.tally.add(compared.findings)
+            later[name] = [batch for batch in ledger.batches if batch > settled]
+            if name in fact_tables():
+                rechained.add(ledger)
+                for batch, places in compared.strange.items():
+                    strange.setdefault(batch, []).extend(places)
+        self.tell("following the chain")
+        rechained.close()
+        chains = Chains(
+            state=links,
+            ledger=told,
+            rechained=rechained,
+            settled=settled,
+            unread=frozenset(unread),
+            strange=strange,
+        )
+        self.tally.add(chain_findings(chains))
+        self.tally.add(self._beyond(later))
+        return links
+
+    def _both_sides(
+        self, settled: int
+    ) -> Iterator[tuple[StateSide, LedgerSide | None, Sequence[Finding]]]:
+        """Table by table; the ledger's side of one is read beside the State's of the next."""
+        waiting: deque[tuple[StateSide, Future[LedgerReading]]] = deque()
+        with ThreadPoolExecutor(1) as pool:
+            for name, table in {**fact_tables(), **derived_tables()}.items():
+                self.tell(f"comparing {name}")
+                state = state_side(self.database, self.org_id, table, settled)
+                reading = pool.submit(read_side, self.ledger.files(table), table)
+                if waiting:
+                    before, read = waiting.popleft()
+                    yield before, *read.result()
+                waiting.append((state, reading))
+            for before, read in waiting:
+                yield before, *read.result()
+
+    def check_tables(self, *, compare: bool) -> None:
+        """COMMIT and FILE; where asked for, the rows before and after each compaction too."""
+        with self.database.read() as connection:
+            datasets = governed_ids(connection, self.org_id)
+        for dataset_id in datasets:
+            self._check_table(dataset_id, compare)
+
+    def check_quarantine(self, kept: KeptTables) -> None:
+        """Rows that were set aside: HISTORY, FILE and COMMIT."""
+        self.tell("checking rows that were set aside")
+        self.tally.add(quarantine_findings(self.database, self.org_id, self.lake, kept))
+
+    def check_state(self, *, replay: bool) -> None:
+        """DOCUMENT, HISTORY and, where asked for, REPLAY."""
+        checks = {
+            "documents": document_findings,
+            "history": history_findings,
+            "partitions": _partition_findings,
+            "guards": _guard_findings,
+        }
+        if replay:
+            checks["decisions, made again"] = _replay_findings
+        for what, findings in checks.items():
+            self.tell(f"checking {what}")
+            self.tally.add(findings(self.database, self.org_id))
+
+    def _check_table(self, dataset_id: str, compare: bool) -> None:
+        """What was found is looked at twice: a run may have moved the table in between."""
+        with self.database.read() as connection:
+            governed = governed_table(connection, dataset_id)
+        self.tell(f"checking {governed.location}")
+        location = located(self.lake, governed.location)
+        reading = LogReading(location, governed, compare=compare)
+        found = list(reading.findings(self.governed))
+        if found:
+            with self.database.read() as connection:
+                governed = governed_table(connection, dataset_id)
+            second = LogReading(location, governed, compare=compare)
+            again = set(second.findings(self.governed))
+            found = [finding for finding in found if finding in again]
+        self.tally.add(found)
+        self.commits += reading.commits
+        self.files += len(governed.files)
+        self.tally.add(file_findings(location, governed, reading.shown))
+
+    def _ledger_links(self) -> list[Link] | None:
+        side, damages = read_side(self.ledger.files(chain_table()), chain_table())
+        self.tally.add(damages)
+        if side is None:
+            return None
+        try:
+            return links_in(side.data)
+        except (ValueError, TypeError) as error:
+            self._found(FindingKind.LEDGER, chain_table().name, f"not readable: {error}")
+            return None
+
+    def _beyond(self, later: dict[str, list[int]]) -> Iterator[Finding]:
+        """Batches may have been added since; rows of none that exists by now are nobody's."""
+        with self.database.read() as connection:
+            link = last_link(connection, self.org_id)
+        last = link.batch if link else 0
+        for name, batches in later.items():
+            nobodys = [batch for batch in batches if batch > last]
+            if nobodys:
+                yield beyond(name, max(nobodys), len(nobodys), last)
+
+    def _found(self, kind: FindingKind, place: str, message: str) -> None:
+        self.tally.add([Finding(kind=kind, place=place, message=message)])
+
+
+# HISTORY: the triggers that keep rows from being changed are still there.
+
+
+def _guard_findings(database: Database, org_id: str) -> Iterator[Finding]:
+    """Of the whole State: a guard knows no organisation."""
+    del org_id
+    with database.read() as connection:
+        missing = sorted(missing_guards(connection))
+    for name in missing:
+        message = "expected the trigger that makes its table append-only, found none"
+        yield Finding(kind=FindingKind.HISTORY, place=name, message=message)
+
+
+# REPLAY: every decision, made again from what it was made on, comes out the same.
+
+
+def _replay_findings(database: Database, org_id: str) -> Iterator[Finding]:
+    """Decided again between the readings, never within one."""
+    library = Library(org_id)
+    replayer = Replayer(library)
+    for row in recorded_decisions(database, org_id, library):
+        if said := difference(replayer, row):
+            place = f"decisions {row.decision_id}"
+            yield Finding(kind=FindingKind.REPLAY, place=place, message=said)
+
+
+# HISTORY: the partitions that a published version shows have the rows of the version.
+
+
+def _partition_findings(database: Database, org_id: str) -> Iterator[Finding]:
+    """Only datasets with partitions are asked; a version may have been published before it had
+    any."""
+    table = partition_versions.c
+    with database.read() as connection:
+        recorded = set(
+            connection.scalars(select(table.dataset_id).where(table.org_id == org_id).distinct())
+        )
+    for dataset_id in sorted(recorded):
+        with database.read() as connection:
+            shown = pointer(connection, dataset_id)
+            if shown is None:
+                continue
+            last = require_version(connection, dataset_id, shown.version)
+            found = partitions_at(connection, dataset_id, last.version)
+            name = dataset_by_id(connection, org_id, dataset_id).name
+        rows = sum(stored.rows for stored in found.values())
+        if found and rows != last.table_rows:
+            said = f"expected {last.table_rows:,} rows, found {rows:,} in its partitions"
+            place = f"{name}@v{last.version}"
+            yield Finding(kind=FindingKind.HISTORY, place=place, message=said)

@@ -1,0 +1,136 @@
+"""Tables of rows that wait: each shows exactly the files that the ledger says wait.
+
+They are there to be read; what waits is what the ledger says, whatever such a table shows.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
+from urllib.parse import unquote
+
+from deltalake import CommitProperties, DeltaTable, Schema
+from deltalake.exceptions import DeltaError
+from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+
+from lakeguard_sdk.errors import TableUnreadable
+from lakeguard_sdk.model.delta_log import log_file
+from lakeguard_sdk.storage.storage import local_path, storage_for
+from lakeguard_sdk.types.schema import TableSchema
+
+
+class ShownFile(NamedTuple):
+    """``path`` is relative to the table, not encoded."""
+
+    path: str
+    size: int
+    rows: int
+    modified_ms: int
+
+
+class Shown(NamedTuple):
+    """What a table shows, and at which commit; -1 where there is none yet."""
+
+    commit: int
+    paths: frozenset[str]
+
+
+class KeptTables(Protocol):
+    def shown(self, location: str) -> Shown: ...
+
+    def show(
+        self,
+        location: str,
+        schema: TableSchema,
+        at: int,
+        adds: Sequence[ShownFile],
+        removes: Iterable[str],
+    ) -> bool:
+        """One commit on top of ``at``; False where somebody else committed since."""
+
+
+class DeltaKeptTables:
+    """Real tables, by delta-rs. The commit is strict: on what was seen, or not at all."""
+
+    def shown(self, location: str) -> Shown:
+        try:
+            if not DeltaTable.is_deltatable(local_path(location)):
+                return Shown(-1, frozenset())
+            handle = DeltaTable(local_path(location))
+            paths = handle.get_add_actions(flatten=True)["path"].to_pylist()
+        except (DeltaError, OSError, ValueError) as error:
+            raise _unreadable(location, error) from error
+        return Shown(handle.version(), frozenset(map(unquote, paths)))
+
+    def show(
+        self,
+        location: str,
+        schema: TableSchema,
+        at: int,
+        adds: Sequence[ShownFile],
+        removes: Iterable[str],
+    ) -> bool:
+        added = [_add(file) for file in adds]
+        try:
+            if at < 0:
+                self._create(location, schema, added)
+            elif not self._commit(location, at, [*added, *map(_remove, removes)]):
+                return False
+        except (DeltaError, OSError, ValueError) as error:
+            # an error does not mean "not committed": whoever asked looks again
+            if self.shown(location).commit == at:
+                raise _unreadable(location, error) from error
+            return False
+        storage_for(location).make_durable(log_file(location, at + 1))
+        return True
+
+    def _create(self, location: str, schema: TableSchema, adds: list[AddAction]) -> None:
+        create_table_with_add_actions(
+            local_path(location),
+            Schema.from_json(schema.delta_json()),
+            adds,
+            mode="error",
+            commit_properties=CommitProperties(max_commit_retries=0),
+        )
+
+    def _commit(self, location: str, at: int, actions: list[AddAction | RemoveAction]) -> bool:
+        handle = DeltaTable(local_path(location))
+        if handle.version() != at:
+            return False
+        handle.create_write_transaction(
+            actions,
+            "append",
+            handle.schema(),
+            commit_properties=CommitProperties(max_commit_retries=0),
+        )
+        return True
+
+
+def _add(file: ShownFile) -> AddAction:
+    return AddAction(
+        path=file.path,
+        size=file.size,
+        partition_values={},
+        modification_time=file.modified_ms,
+        data_change=True,
+        stats=json.dumps({"numRecords": file.rows}),
+    )
+
+
+def _remove(path: str) -> RemoveAction:
+    now = time.time_ns() // 1_000_000
+    return RemoveAction(path=path, data_change=True, deletion_timestamp=now)
+
+
+def _unreadable(location: str, error: Exception) -> TableUnreadable:
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    return unreadable(location, reason)
+
+
+def unreadable(location: str, reason: str) -> TableUnreadable:
+    """``location`` ends in the layer, the name and the columns of what waits."""
+    layer, name, _ = location.rstrip("/").split("/")[-3:]
+    dataset = f"{layer}.{name}, of rows that wait,"
+    return TableUnreadable(dataset=dataset, location=location, reason=reason)

@@ -1,0 +1,1 @@
+"""Facts about alerts, events and their deliveries."""

@@ -1,0 +1,96 @@
+"""What became of news by each channel: one way for alerts and for events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, select
+
+from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.schema import plane_identity
+from lakeguard_sdk.model.notifications import Telling, TellingOutcome
+
+
+def known_channels(connection: Connection, channels: Table, org_id: str) -> frozenset[str]:
+    """Those that were ever opened."""
+    query = select(channels.c.channel).where(channels.c.org_id == org_id)
+    return frozenset(connection.scalars(query))
+
+
+def begun(
+    connection: Connection, channels: Table, org_id: str, channel: str, since: datetime
+) -> datetime | None:
+    """From when on the channel tells: since it was opened, and since this State came to be. None
+    where it was never opened.
+
+    A State that was rebuilt tells nothing of before: what had been told is not told again, though
+    the ledger may not have heard of it.
+    """
+    opened = connection.scalar(
+        select(channels.c.opened_at).where(
+            channels.c.org_id == org_id, channels.c.channel == channel
+        )
+    )
+    if opened is None:
+        return None
+    born = connection.scalar(
+        select(plane_identity.c.created_at).where(plane_identity.c.org_id == org_id)
+    )
+    return max(moment for moment in (since, opened, born) if moment is not None)
+
+
+def is_told(
+    deliveries: Table, key: str, news: ColumnElement[str], channel: str
+) -> ColumnElement[bool]:
+    """Whether the channel has told what the outer query looks at."""
+    return (
+        select(deliveries.c.attempt)
+        .where(
+            deliveries.c[key] == news,
+            deliveries.c.channel == channel,
+            deliveries.c.outcome == TellingOutcome.SENT.value,
+        )
+        .exists()
+    )
+
+
+def telling_row(org_id: str, key: str, news_id: str, telling: Telling) -> dict[str, Any]:
+    """One attempt; the database refuses a second one of its number, and a second success."""
+    return {
+        key: news_id,
+        "channel": telling.channel,
+        "attempt": telling.attempts,
+        "org_id": org_id,
+        "outcome": telling.outcome.value,
+        "tried_at": telling.tried_at,
+        "error": telling.error,
+    }
+
+
+def last_tellings(
+    connection: Connection,
+    deliveries: Table,
+    key: str,
+    ids: Sequence[str],
+    channel: str | None = None,
+) -> dict[str, list[Telling]]:
+    """By what is told, the last attempt of each channel."""
+    table, latest = deliveries.c, dict[tuple[str, str], Telling]()
+    for piece in in_pieces(ids):
+        query = select(deliveries).where(table[key].in_(piece))
+        if channel is not None:
+            query = query.where(table.channel == channel)
+        for row in connection.execute(query.order_by(table.channel, table.attempt)).mappings():
+            latest[row[key], row["channel"]] = Telling(
+                channel=row["channel"],
+                outcome=row["outcome"],
+                attempts=row["attempt"],
+                tried_at=row["tried_at"],
+                error=row["error"],
+            )
+    found: dict[str, list[Telling]] = {}
+    for (news_id, _), telling in latest.items():
+        found.setdefault(news_id, []).append(telling)
+    return found

@@ -1,0 +1,183 @@
+"""Which facts other systems hear of. Each function is called with the rows of a fact, in the
+transaction that writes them; what it tells holds no value of a row and nothing an engine said."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from lakeguard.ledger.notifications.events import tell_events
+from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.schema import dataset_registry, md_jobs_revisions, tasks
+from lakeguard_sdk.core.enums import MoveKind, TaskState
+from lakeguard_sdk.model.notifications import Event, EventKind, event_id
+
+Row = Mapping[str, Any]
+
+_MOVES = {
+    MoveKind.PUBLISH.value: EventKind.DATASET_PUBLISHED,
+    MoveKind.ADOPTION.value: EventKind.DATASET_PUBLISHED,
+    MoveKind.ROLLBACK.value: EventKind.DATASET_ROLLED_BACK,
+}
+"""Files that are merged show nobody anything new."""
+
+
+def tell_pointer(connection: Connection, row: Row) -> None:
+    """Of a row of ``dataset_pointers``."""
+    kind = _MOVES.get(row["kind"])
+    if kind is None:
+        return
+    keys = ("dataset_id", "version", "decision_id", "actor", "ordinal")
+
+    def happened() -> Iterator[Event]:
+        name = _dataset(connection, row)
+        parts = (row["dataset_id"], str(row["ordinal"]))
+        data = {"dataset": name, **_chosen(row, keys)}
+        yield _event(row, kind, f"dataset/{name}", row["moved_at"], parts, data)
+
+    tell_events(connection, row["org_id"], happened)
+
+
+def tell_run(connection: Connection, row: Row, dataset: str) -> None:
+    """Of a row of ``run_history``."""
+    keys = ("dataset_id", "run_id", "task_id", "attempt", "status", "version")
+
+    def happened() -> Iterator[Event]:
+        data = {
+            "dataset": dataset,
+            **_chosen(row, (*keys, "decision_id")),
+            "code": row["error_code"],
+        }
+        kind, subject = EventKind.RUN_ENDED, f"dataset/{dataset}"
+        yield _event(row, kind, subject, row["end_time"], (row["run_id"],), data)
+
+    tell_events(connection, row["org_id"], happened)
+
+
+def tell_transitions(connection: Connection, rows: Sequence[Row]) -> None:
+    """Of rows of ``task_transitions``, all of one organisation."""
+    told = [row for row in rows if row["to_state"] != TaskState.QUEUED.value]
+    if not told:
+        return
+    org_id = told[0]["org_id"]
+
+    def happened() -> Iterator[Event]:
+        known = _tasks(connection, org_id, {row["task_id"] for row in told})
+        for row in told:
+            yield from _changed(row, known[row["task_id"]])
+
+    tell_events(connection, org_id, happened)
+
+
+def tell_invalidation(connection: Connection, row: Row) -> None:
+    """Of a row of ``invalidations``."""
+
+    def happened() -> Iterator[Event]:
+        data = {
+            "dataset": _dataset(connection, row),
+            **_chosen(row, ("invalidation_id", "dataset_id", "reason", "caused_by")),
+        }
+        yield _invalidation(row, EventKind.INVALIDATION_OPENED, row["created_at"], data)
+
+    tell_events(connection, row["org_id"], happened)
+
+
+def tell_invalidation_end(connection: Connection, row: Row) -> None:
+    """Of a row of ``invalidation_ends``."""
+
+    def happened() -> Iterator[Event]:
+        data = _chosen(row, ("invalidation_id", "outcome", "actor"))
+        yield _invalidation(row, EventKind.INVALIDATION_DONE, row["ended_at"], data)
+
+    tell_events(connection, row["org_id"], happened)
+
+
+def tell_activation(connection: Connection, row: Row) -> None:
+    """Of a row of ``dag_activations``."""
+
+    def happened() -> Iterator[Event]:
+        data = _chosen(row, ("dag_version_id", "number", "actor"))
+        parts = (str(row["number"]),)
+        yield _event(row, EventKind.GRAPH_DEPLOYED, "graph", row["activated_at"], parts, data)
+
+    tell_events(connection, row["org_id"], happened)
+
+
+def _changed(row: Row, task: Row) -> Iterator[Event]:
+    """What a change of a task's state tells: of its job, and of itself where it is dead."""
+    to, parts = TaskState(row["to_state"]), (row["task_id"], str(row["number"]))
+    data = {
+        **_chosen(row, ("task_id", "attempt", "code")),
+        **_chosen(task, ("kind", "job_id", "triggered_by")),
+        "state": to.value,
+    }
+    if task["job_name"] is not None:
+        kind = _of_job(row, to)
+        refused = {"reason": row["message"]} if kind is EventKind.JOB_REFUSED else {}
+        of_job = {"job": task["job_name"], **data, **refused}
+        yield _event(row, kind, f"job/{task['job_name']}", row["at"], parts, of_job)
+    if to is TaskState.DEAD:
+        subject = f"task/{row['task_id']}"
+        yield _event(row, EventKind.TASK_DEAD, subject, row["at"], parts, data)
+
+
+def _of_job(row: Row, to: TaskState) -> EventKind:
+    if to is TaskState.RUNNING:
+        return EventKind.JOB_STARTED
+    begun = row["from_state"] == TaskState.RUNNING.value
+    return EventKind.JOB_REFUSED if to is TaskState.BLOCKED and not begun else EventKind.JOB_ENDED
+
+
+def _tasks(connection: Connection, org_id: str, ids: Collection[str]) -> dict[str, Row]:
+    """By id, each with the name of its job."""
+    known, found = sorted(ids), list[dict[str, Any]]()
+    for piece in in_pieces(known):
+        query = select(tasks.c.task_id, tasks.c.kind, tasks.c.job_id, tasks.c.triggered_by)
+        some = tasks.c.task_id.in_(piece)
+        chosen = query.where(tasks.c.org_id == org_id, some)
+        found += [dict(row) for row in connection.execute(chosen).mappings()]
+    names = _jobs(connection, org_id, {row["job_id"] for row in found if row["job_id"]})
+    return {row["task_id"]: {**row, "job_name": names.get(row["job_id"])} for row in found}
+
+
+def _jobs(connection: Connection, org_id: str, ids: Collection[str]) -> dict[str, str]:
+    """The last name of each."""
+    known, found, table = sorted(ids), dict[str, str](), md_jobs_revisions.c
+    for piece in in_pieces(known):
+        some = table.job_id.in_(piece)
+        query = select(table.job_id, table.job_name).where(table.org_id == org_id, some)
+        found.update(
+            {row.job_id: row.job_name for row in connection.execute(query.order_by(table.revision))}
+        )
+    return found
+
+
+def _dataset(connection: Connection, row: Row) -> str:
+    view = dataset_registry.c
+    chosen = (view.org_id == row["org_id"], view.dataset_id == row["dataset_id"])
+    return str(connection.scalar(select(view.dataset_name).where(*chosen)) or row["dataset_id"])
+
+
+def _invalidation(row: Row, kind: EventKind, at: Any, data: dict[str, Any]) -> Event:
+    made = row["invalidation_id"]
+    return _event(row, kind, f"invalidation/{made}", at, (made,), data)
+
+
+def _event(
+    row: Row, kind: EventKind, subject: str, at: Any, parts: Sequence[str], data: dict[str, Any]
+) -> Event:
+    org_id = row["org_id"]
+    return Event(
+        event_id=event_id(org_id, kind, *parts),
+        kind=kind,
+        organisation=org_id,
+        subject=subject,
+        data={key: value for key, value in data.items() if value is not None},
+        happened_at=at,
+    )
+
+
+def _chosen(row: Row, keys: Sequence[str]) -> dict[str, Any]:
+    return {key: row[key] for key in keys}

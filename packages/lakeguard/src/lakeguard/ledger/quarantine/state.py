@@ -1,0 +1,351 @@
+"""What became of rows that were set aside, as seen from one version; pure.
+
+A version stands on the one that was shown just before it was published. Those that led to a
+version, back to the last that read everything anew, are its line: what they set aside and no
+replay among them took is what waits. Another version has another line, so that a rollback undoes
+what later versions set aside, and what later replays took.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
+
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.quarantine import (
+    AsideFile,
+    KeptFile,
+    KeptRows,
+    KeptState,
+    QuarantineBalance,
+)
+
+Key = tuple[str, str]
+"""The run and the rule that rows are filed under."""
+
+
+class Holding(Noun):
+    """What one run filed under one rule."""
+
+    run_id: str
+    rule_id: str
+    expression: str
+    version: int
+    rows: int
+    first_seen: Instant
+    set_aside_at: Instant
+    files: tuple[AsideFile, ...]
+
+    @property
+    def key(self) -> Key:
+        return self.run_id, self.rule_id
+
+    @property
+    def kept_files(self) -> tuple[KeptFile, ...]:
+        return tuple(
+            KeptFile(
+                run_id=self.run_id,
+                rule_id=self.rule_id,
+                path=file.path,
+                rows=file.rows,
+                sha256=file.sha256,
+            )
+            for file in self.files
+        )
+
+
+class Taken(NamedTuple):
+    """A holding that the replay ``run_id`` sent again, which made ``version``."""
+
+    run_id: str
+    holding_run_id: str
+    rule_id: str
+    version: int
+
+    @property
+    def key(self) -> Key:
+        return self.holding_run_id, self.rule_id
+
+
+class WriteOff(NamedTuple):
+    run_id: str
+    rule_id: str
+    reason: str
+    actor: str
+    at: datetime
+
+
+class Move(NamedTuple):
+    """What was shown from then on, in the order of the pointer's history."""
+
+    version: int
+    kind: str
+
+
+class ReadRows(NamedTuple):
+    """What became of the rows of a version's batch, as its evidence says."""
+
+    accounted: int
+    aside: int
+    malformed: int
+
+
+class Totals(NamedTuple):
+    """The rows of a line of versions."""
+
+    read: int = 0
+    published: int = 0
+    malformed: int = 0
+    known: bool = True
+    """Whether the evidence of all of them is there."""
+
+
+Held = dict[Key, Holding]
+
+
+class Reach(NamedTuple):
+    """How much of its source the run of a version read."""
+
+    anew: bool = False
+    """All that there is, whatever was read before."""
+    windowed: bool = False
+    """A back-fill: rows once more that were read before."""
+
+
+def read_rows(evidence: Evidence) -> ReadRows:
+    return ReadRows(evidence.batch_rows, evidence.rows_aside, evidence.rejected)
+
+
+@dataclass(frozen=True)
+class Quarantine:
+    """All facts about the rows of one dataset that were set aside."""
+
+    moves: tuple[Move, ...]
+    reach: Callable[[int], Reach]
+    """How much a version read."""
+    holdings: tuple[Holding, ...] = ()
+    taken: tuple[Taken, ...] = ()
+    write_offs: tuple[WriteOff, ...] = ()
+    _lines: dict[int | None, tuple[int, ...]] = field(default_factory=dict)
+    _held: dict[int | None, Held] = field(default_factory=dict)
+    _ancestors: dict[int | None, frozenset[int]] = field(default_factory=dict)
+
+    @property
+    def published(self) -> int | None:
+        return self.moves[-1].version if self.moves else None
+
+    def ancestry(self, version: int | None) -> list[int]:
+        """The version and those that led to it, the newest first."""
+        found: list[int] = []
+        while version is not None:
+            found.append(version)
+            version = self._parents.get(version)
+        return found
+
+    def line(self, version: int | None) -> tuple[int, ...]:
+        """Back to the last version that read everything, the newest first."""
+        if version not in self._lines:
+            found: list[int] = []
+            at = version
+            while at is not None:
+                found.append(at)
+                at = self.before(at)
+            self._lines[version] = tuple(found)
+        return self._lines[version]
+
+    def held(self, version: int | None) -> Held:
+        """What its line set aside and no replay among it took, by run and rule."""
+        if version not in self._held:
+            found: Held = {}
+            for number in reversed(self.line(version)):
+                self._step(found, number)
+            self._held[version] = found
+        return self._held[version]
+
+    def histories(self) -> Iterator[tuple[int, Held]]:
+        """What every version held that was ever shown; those that led to it come first."""
+        books: dict[int | None, Held] = {None: {}}
+        children = Counter(self._parents.values())
+        for version in self._parents:
+            parent = self.before(version)
+            held = dict(books[parent])
+            self._step(held, version)
+            yield version, held
+            if children[version]:
+                books[version] = held
+            shown = self._parents[version]
+            children[shown] -= 1
+            if not children[shown] and shown is not None:
+                del books[shown]
+
+    def before(self, version: int) -> int | None:
+        """The version that it adds to; None where it read everything."""
+        return None if self.reach(version).anew else self._parents.get(version)
+
+    def backfilled_since(self, holding: Holding) -> bool:
+        """Whether a back-fill of what is published may have brought rows of it to the table."""
+        line = self.line(self.published)
+        if holding.version not in line:
+            return False
+        return any(self.reach(number).windowed for number in line[: line.index(holding.version)])
+
+    def state(self, holding: Holding, version: int | None) -> tuple[KeptState, str | None]:
+        """What became of it, and which replay took it."""
+        if holding.key in self.held(version):
+            off = holding.key in self._offs
+            return (KeptState.WRITTEN_OFF if off else KeptState.WAITING), None
+        line = self.line(version)
+        if holding.version in line:
+            by = next(item for item in self._taken_by[holding.key] if item.version in line)
+            return KeptState.SENT_AGAIN, by.run_id
+        behind = holding.version in self._behind(version)
+        return (KeptState.REPLACED if behind else KeptState.UNDONE), None
+
+    def waiting(self, version: int | None) -> tuple[Holding, ...]:
+        """What waits where the version is shown."""
+        return tuple(item for key, item in self.held(version).items() if key not in self._offs)
+
+    def ever_waiting(self, versions: Set[int]) -> tuple[Holding, ...]:
+        """What waits where any of the versions is shown."""
+        found: Held = {}
+        for version, held in self.histories():
+            if version in versions:
+                found.update(held)
+        return tuple(item for key, item in found.items() if key not in self._offs)
+
+    def written_off_since(self, at: datetime) -> tuple[Holding, ...]:
+        recent = {key for key, off in self._offs.items() if off.at >= at}
+        return tuple(item for item in self.holdings if item.key in recent)
+
+    def kept(self, dataset: DatasetName) -> tuple[KeptRows, ...]:
+        """Every holding as it is seen from what is published."""
+        return tuple(self._kept(dataset, item) for item in self.holdings)
+
+    def balance(
+        self, dataset: DatasetName, version: int | None, read: Mapping[int, ReadRows]
+    ) -> QuarantineBalance:
+        """``read`` is of every version of the line; one whose evidence is gone has read nothing."""
+        found = Totals()
+        for number in self.line(version):
+            found = self._with(found, number, read)
+        return self._balance(dataset, version, self.held(version), found)
+
+    def balances(
+        self, dataset: DatasetName, read: Mapping[int, ReadRows]
+    ) -> Iterator[QuarantineBalance]:
+        """Of every version that was ever shown, but for those whose line lacks evidence."""
+        totals: dict[int | None, Totals] = {None: Totals()}
+        for version, held in self.histories():
+            totals[version] = self._with(totals[self.before(version)], version, read)
+            if totals[version].known:
+                yield self._balance(dataset, version, held, totals[version])
+
+    def _with(self, before: Totals, version: int, read: Mapping[int, ReadRows]) -> Totals:
+        """Rows that a replay reads were read before."""
+        found = read.get(version)
+        if found is None:
+            return before._replace(known=False)
+        replays = version in self._replays
+        return Totals(
+            before.read + (0 if replays else sum(found)),
+            before.published + found.accounted,
+            before.malformed + (0 if replays else found.malformed),
+            before.known,
+        )
+
+    def _balance(
+        self, dataset: DatasetName, version: int | None, held: Held, totals: Totals
+    ) -> QuarantineBalance:
+        waits = [item for key, item in held.items() if key not in self._offs]
+        off = [item for key, item in held.items() if key in self._offs]
+        return QuarantineBalance(
+            dataset=dataset,
+            version=version,
+            read=totals.read,
+            published=totals.published,
+            waiting=sum(item.rows for item in waits),
+            written_off=sum(item.rows for item in off),
+            malformed=totals.malformed,
+            oldest=oldest(waits),
+        )
+
+    @cached_property
+    def _replays(self) -> frozenset[int]:
+        return frozenset(item.version for item in self.taken)
+
+    @cached_property
+    def _parents(self) -> dict[int, int | None]:
+        return _parents(self.moves)
+
+    @cached_property
+    def _offs(self) -> dict[Key, WriteOff]:
+        return {(item.run_id, item.rule_id): item for item in self.write_offs}
+
+    @cached_property
+    def _taken_by(self) -> dict[Key, list[Taken]]:
+        found: dict[Key, list[Taken]] = {}
+        for item in self.taken:
+            found.setdefault(item.key, []).append(item)
+        return found
+
+    @cached_property
+    def _by_version(self) -> dict[int, tuple[list[Holding], list[Key]]]:
+        """What each version filed, and what it took."""
+        found: dict[int, tuple[list[Holding], list[Key]]] = {}
+        for holding in self.holdings:
+            found.setdefault(holding.version, ([], []))[0].append(holding)
+        for item in self.taken:
+            found.setdefault(item.version, ([], []))[1].append(item.key)
+        return found
+
+    def _step(self, held: Held, version: int) -> None:
+        filed, taken = self._by_version.get(version, ((), ()))
+        for key in taken:
+            held.pop(key, None)
+        held.update((holding.key, holding) for holding in filed)
+
+    def _behind(self, version: int | None) -> frozenset[int]:
+        if version not in self._ancestors:
+            self._ancestors[version] = frozenset(self.ancestry(version))
+        return self._ancestors[version]
+
+    def _kept(self, dataset: DatasetName, holding: Holding) -> KeptRows:
+        state, by = self.state(holding, self.published)
+        off = self._offs.get(holding.key) if state is KeptState.WRITTEN_OFF else None
+        return KeptRows(
+            dataset=dataset,
+            run_id=holding.run_id,
+            rule_id=holding.rule_id,
+            expression=holding.expression,
+            version=holding.version,
+            rows=holding.rows,
+            state=state,
+            first_seen=holding.first_seen,
+            set_aside_at=holding.set_aside_at,
+            files=holding.kept_files,
+            sent_again_by=by,
+            reason=off.reason if off else "",
+            actor=off.actor if off else "",
+        )
+
+
+def oldest(holdings: Iterable[Holding]) -> datetime | None:
+    return min((item.first_seen for item in holdings), default=None)
+
+
+def _parents(moves: Iterable[Move]) -> dict[int, int | None]:
+    """What was shown just before each version was shown for the first time."""
+    parents: dict[int, int | None] = {}
+    shown: int | None = None
+    for move in moves:
+        if move.kind != MoveKind.COMPACTION.value:
+            parents.setdefault(move.version, shown)
+        shown = move.version
+    return parents

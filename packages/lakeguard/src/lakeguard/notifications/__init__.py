@@ -1,0 +1,1 @@
+"""Alerts and events, and the channels that deliver them."""

@@ -1,0 +1,88 @@
+"""Promises about time that are broken, told once each, whether a run comes or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from lakeguard.ledger.notifications.alerts import raise_alert, raised_keys
+from lakeguard.ledger.versions import last_promotion
+from lakeguard.state.database import Database
+from lakeguard.state.schema import dataset_registry
+from lakeguard_sdk.core.canonical_json import format_instant
+from lakeguard_sdk.core.enums import Enforcement, Severity
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.model.notifications import Alert, AlertKind, alert_key
+from lakeguard_sdk.model.read_models import Breach, DatasetRow
+
+Promises = Callable[
+    [Connection, str, Iterable[DatasetRow], datetime], Mapping[str, tuple[Breach, ...]]
+]
+"""Which datasets are late, by their ids; handed in, because it looks at more than this room may."""
+
+
+def sweep(database: Database, org_id: str, at: datetime, promises: Promises) -> list[Alert]:
+    """Raise an alert for each breach that was not told of yet.
+
+    Only a promotion ends a breach, so that the last one says which breach it is: however often
+    somebody looks, it is told once until it has ended.
+    """
+    with database.read() as connection:
+        found = list(_broken(connection, org_id, at, promises))
+        known = raised_keys(connection, org_id, [alert.dedupe_key for alert in found])
+    new = [alert for alert in found if alert.dedupe_key not in known]
+    if not new:
+        return []
+    with database.write() as connection:
+        return [alert for alert in new if raise_alert(connection, alert)]
+
+
+def _broken(
+    connection: Connection, org_id: str, at: datetime, promises: Promises
+) -> Iterator[Alert]:
+    seen: dict[str, DatasetRow] = {}
+
+    def datasets() -> Iterator[DatasetRow]:
+        """Asked for only where something is promised."""
+        for row in _datasets(connection, org_id):
+            seen[row.dataset_id] = row
+            yield row
+
+    for dataset_id, breaches in promises(connection, org_id, datasets(), at).items():
+        last = last_promotion(connection, dataset_id) if breaches else None
+        for breach in breaches:
+            yield _alert(org_id, seen[dataset_id], breach, last, at)
+
+
+def _alert(
+    org_id: str, row: DatasetRow, breach: Breach, last: datetime | None, at: datetime
+) -> Alert:
+    since = "" if last is None else format_instant(last)
+    blocks = breach.enforcement is Enforcement.BLOCK
+    return Alert(
+        alert_id=new_id("alr"),
+        kind=AlertKind.LATE,
+        severity=Severity.FAIL if blocks else Severity.WARN,
+        organisation=org_id,
+        dataset=row.dataset_name,
+        dataset_id=row.dataset_id,
+        layer=row.layer,
+        domain=row.domain,
+        owner=row.owner,
+        check=breach.policy,
+        message=breach.message,
+        details={"expression": breach.expression},
+        raised_at=at,
+        dedupe_key=alert_key(
+            AlertKind.LATE, row.dataset_id, breach.policy, breach.expression, since
+        ),
+    )
+
+
+def _datasets(connection: Connection, org_id: str) -> Iterator[DatasetRow]:
+    view, fields = dataset_registry.c, tuple(DatasetRow.model_fields)
+    query = select(*(view[name] for name in fields)).where(view.org_id == org_id)
+    for row in connection.execute(query.order_by(view.dataset_name)).all():
+        yield DatasetRow(**dict(zip(fields, row, strict=True)))

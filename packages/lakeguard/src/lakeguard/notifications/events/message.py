@@ -1,0 +1,34 @@
+"""An event as a message: CloudEvents 1.0 as JSON, its id the same by every channel."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from secrets import token_hex
+
+from lakeguard.notifications.channels.message import Message
+from lakeguard_sdk.core.canonical_json import canonical_json
+from lakeguard_sdk.model.notifications import (
+    CONTENT_TYPE,
+    Event,
+    EventKind,
+    event_id,
+)
+
+ABOUT = "events"
+
+
+def message_of(event: Event) -> Message:
+    body = canonical_json(event.to_cloud()).encode()
+    return Message(ABOUT, event.event_id, body, content_type=CONTENT_TYPE)
+
+
+def trial(channel: str, org_id: str, actor: str, at: datetime) -> Event:
+    """An event of nothing, kept nowhere, to try a channel by."""
+    return Event(
+        event_id=event_id(org_id, EventKind.TEST, token_hex(16)),
+        kind=EventKind.TEST,
+        organisation=org_id,
+        subject=f"channel/{channel}",
+        data={"actor": actor},
+        happened_at=at,
+    )

@@ -1,0 +1,116 @@
+"""The book of events: what happened, and what became of it by each channel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fnmatch import fnmatchcase
+from functools import partial
+
+from sqlalchemy import Connection
+
+from lakeguard.ledger.notifications.deliveries import begun, known_channels
+from lakeguard.ledger.notifications.events import (
+    open_event_channels,
+    record_event_telling,
+    untold_events,
+)
+from lakeguard.notifications.channels.backoff import KEPT
+from lakeguard.notifications.channels.message import Message
+from lakeguard.notifications.channels.sender import Messenger
+from lakeguard.notifications.channels.store import Waiting
+from lakeguard.notifications.events.message import message_of
+from lakeguard.settings import EventChannel
+from lakeguard.state.database import Database
+from lakeguard.state.schema import event_channels
+from lakeguard_sdk.model.notifications import Event, EventRow, Telling
+
+EventMessenger = Messenger[Event, EventChannel]
+TELLING_SECONDS = 10.0
+"""So long whoever tells waits for those who are told; the rest is told the next time."""
+
+
+@dataclass(frozen=True)
+class EventBook:
+    noun: str = "event"
+
+    def known(self, connection: Connection, org_id: str) -> frozenset[str]:
+        return known_channels(connection, event_channels, org_id)
+
+    def open(self, connection: Connection, org_id: str, names: Sequence[str], at: datetime) -> None:
+        open_event_channels(connection, org_id, names, at)
+
+    def untold(
+        self,
+        connection: Connection,
+        org_id: str,
+        channel: EventChannel,
+        since: datetime,
+        most: int | None = None,
+    ) -> Waiting[Event]:
+        return untold_events(
+            connection,
+            org_id,
+            channel.name,
+            since,
+            kinds=channel.kinds,
+            is_for=partial(_is_for, channel),
+            most=most,
+        )
+
+    def record(self, connection: Connection, org_id: str, news: Event, telling: Telling) -> None:
+        record_event_telling(connection, org_id, news.event_id, telling)
+
+    def message(self, news: Event, channel: str) -> Message:
+        return message_of(news)
+
+
+def event_messenger(
+    database: Database,
+    org_id: str,
+    clock: Callable[[], datetime],
+    channels: tuple[EventChannel, ...],
+) -> EventMessenger:
+    return Messenger(database, org_id, clock, EventBook(), channels)
+
+
+def tell_due(messenger: EventMessenger) -> int:
+    """Tell what is due, within a limited time; how many events went out."""
+    if not messenger.channels or messenger.is_idle():
+        return 0
+    return sum(turn.sent for turn in messenger.send(seconds=TELLING_SECONDS, asked=False))
+
+
+def with_waiting(
+    connection: Connection,
+    org_id: str,
+    channels: Sequence[EventChannel],
+    rows: Sequence[EventRow],
+    now: datetime,
+) -> list[EventRow]:
+    """The rows, each with the channels that have still to try it."""
+    begins = {
+        channel.name: begun(connection, event_channels, org_id, channel.name, now - KEPT)
+        for channel in channels
+    }
+
+    def waits(channel: EventChannel, row: EventRow) -> bool:
+        first, event = begins[channel.name], row.event
+        if first is None or event.happened_at < first:
+            return False
+        tried = any(telling.channel == channel.name for telling in row.tellings)
+        of_kind = not channel.kinds or event.kind in channel.kinds
+        return not tried and of_kind and _is_for(channel, event)
+
+    return [
+        row.model_copy(
+            update={"waiting": tuple(channel.name for channel in channels if waits(channel, row))}
+        )
+        for row in rows
+    ]
+
+
+def _is_for(channel: EventChannel, event: Event) -> bool:
+    patterns = channel.subjects
+    return not patterns or any(fnmatchcase(event.subject, pattern) for pattern in patterns)

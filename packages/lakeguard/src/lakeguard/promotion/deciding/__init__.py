@@ -1,0 +1,1 @@
+"""Evidence in, recorded decision out."""

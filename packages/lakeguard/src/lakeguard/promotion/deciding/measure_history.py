@@ -1,0 +1,65 @@
+"""What was measured of earlier versions, for the rules that look back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from lakeguard.gate.evaluation.case import EarlierVersion, History
+from lakeguard.gate.rules.compile import looked_back_at
+from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.versions import evidence_behind, pointer_rows
+from lakeguard.promotion.context import Heart
+from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.model.read_models import PointerMove
+from lakeguard_sdk.types.schema import TableSchema
+
+
+def earlier_values(
+    connection: Connection,
+    heart: Heart,
+    dataset_id: str,
+    rules: tuple[RuleDefinition, ...],
+    schema: TableSchema,
+) -> History:
+    """The versions that led to the published one, newest first, and only what is asked of them.
+
+    Versions that a rollback left behind are not among them.
+    """
+    keys, most = looked_back_at(rules, schema)
+    if not keys:
+        return History()
+    numbers = led_to(pointer_rows(connection, dataset_id))[-most:][::-1]
+    behind = evidence_behind(connection, dataset_id, numbers)
+    found = []
+    for number in numbers:
+        if number in behind:
+            evidence_hash, at = behind[number]
+            measures = measures_in(get_document(connection, heart.org_id, evidence_hash))
+            values = {key: measures[key] for key in sorted(keys) if key in measures}
+            found.append(EarlierVersion(version=number, at=at, values=values))
+    return History(versions=tuple(found))
+
+
+def led_to(moves: Iterable[Row[Any] | PointerMove]) -> list[int]:
+    """The versions that led to what a pointer shows after these moves, the oldest first.
+
+    A rollback takes away what came after the version that it shows again.
+    """
+    shown: list[int] = []
+    for row in moves:
+        if row.version in shown:
+            del shown[shown.index(row.version) + 1 :]
+        elif row.kind != MoveKind.COMPACTION.value:
+            shown.append(row.version)
+    return shown
+
+
+def measures_in(evidence: str) -> dict[str, Any]:
+    """Without the rest of the document, which may name thousands of files."""
+    measures: dict[str, Any] = json.loads(evidence)["measures"]
+    return measures

@@ -1,0 +1,192 @@
+"""The answer to a live schema: each difference, and the schema that the run goes on with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sqlalchemy import Connection
+
+from lakeguard.gate.evaluation.case import CaseFacts
+from lakeguard.gate.policies import governs
+from lakeguard.gate.rules.quarantine_rules import aside_rules
+from lakeguard.gate.schema.changes import (
+    Approved,
+    Difference,
+    find_changes,
+    reordered,
+    revised_differences,
+)
+from lakeguard.gate.schema.profiles import guaranteed
+from lakeguard.gate.schema_comparison import accepted_schema, answered, policy_modes
+from lakeguard.ledger.documents import put_document
+from lakeguard.ledger.openings import opened_revision
+from lakeguard.ledger.versions import require_version
+from lakeguard.promotion.context import Heart, OpenRun, PinnedRules
+from lakeguard.promotion.opening.pinned_rules import asked_measures, pin_drift, read_by
+from lakeguard.promotion.opening.statistics_redaction import unstated_columns
+from lakeguard.promotion.privacy.private_columns import private_in
+from lakeguard.promotion.privacy.row_samples import masked_columns
+from lakeguard.promotion.privacy.tag_propagation import possible_tags
+from lakeguard.registry.editing.drift import drifted, renamed_columns
+from lakeguard.registry.kinds import gathered
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.store import current_policies, definition_at, read_state
+from lakeguard_sdk.core.enums import TEXT_FORMATS, LoadType
+from lakeguard_sdk.errors import InvalidDefinitions
+from lakeguard_sdk.model.definitions import DatasetDefinition
+from lakeguard_sdk.model.load import load_columns
+from lakeguard_sdk.model.run import SchemaReaction, SchemaVerdict, SourceBuild
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
+from lakeguard_sdk.types.schema import TableSchema
+
+_ADDED = (SchemaChange.ADD_NULLABLE, SchemaChange.ADD_REQUIRED)
+_GROWS = (*_ADDED, SchemaChange.RENAME, SchemaChange.WIDEN)
+
+
+def judge_schema(
+    connection: Connection, heart: Heart, run: OpenRun, facts: CaseFacts, live: TableSchema
+) -> SchemaVerdict:
+    """Every difference with its answer; nothing that a table cannot become is accepted."""
+    policies = tuple(policy for policy in run.pinned.policies if governs(policy, facts))
+    found = [*_found(run, live), *_revised(connection, heart, run)]
+    own = _limited(answered(found, run.pinned.terms.answers), connection, run)
+    modes = policy_modes(policies, run.dataset.name.layer)
+    reactions = tuple(guaranteed(own, modes))
+    accepted = _accepted(reactions)
+    if not accepted:
+        return SchemaVerdict(accepted=False, differences=reactions)
+    declared = accepted_schema(run.plan.declared, live, reactions)
+    if declared == run.plan.declared:
+        return SchemaVerdict(accepted=True, differences=reactions)
+    problem = _problem(connection, heart, run, declared)
+    if problem:
+        return SchemaVerdict(accepted=False, differences=tuple(_refused(reactions, problem)))
+    opened = _opened(connection, heart, run)
+    definition = drifted(opened, declared, renamed_columns(reactions))
+    pinned = pin_drift(connection, heart, run.pinned, definition, run.plan.build)
+    private, masked = _untold(connection, heart, run, definition, pinned)
+    return SchemaVerdict(
+        accepted=True,
+        differences=reactions,
+        declared=declared,
+        measures=asked_measures(pinned, definition.table_schema),
+        pinned=put_document(connection, heart.org_id, pinned.to_data(), heart.clock()),
+        private=private,
+        masked=masked,
+        unstated=unstated_columns(definition.table_schema, pinned, masked),
+        aside=aside_rules(pinned.rules, declared),
+    )
+
+
+def _untold(
+    connection: Connection,
+    heart: Heart,
+    run: OpenRun,
+    definition: DatasetDefinition,
+    pinned: PinnedRules,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of which no message may tell a value, and those of which no sample may."""
+    read, transformed = read_by(run.plan.build), bool(run.plan.transform)
+    possible = possible_tags(connection, heart.org_id, definition, read, transformed=transformed)
+    policies = current_policies(connection, heart.org_id)
+    private = private_in(definition, policies, pinned, possible)
+    masked = masked_columns(definition, pinned, private, possible)
+    return tuple(sorted({*private, *masked})), masked
+
+
+def _opened(connection: Connection, heart: Heart, run: OpenRun) -> DatasetDefinition:
+    """The definition that the run was opened with, whatever was revised since."""
+    revision = opened_revision(connection, heart.org_id, run.plan.ticket.run_id)
+    if revision is None:
+        return run.dataset.definition
+    return definition_at(connection, run.dataset.dataset_id, revision)
+
+
+def _found(run: OpenRun, live: TableSchema) -> Iterator[Difference]:
+    plan, build = run.plan, run.plan.build
+    approved = Approved(
+        schema=plan.batch_schema,
+        required=frozenset({*plan.required, *run.pinned.terms.promised}),
+        promised=frozenset(run.pinned.terms.promised),
+        keys=plan.load.keys,
+        partition_by=plan.partition_by,
+    )
+    text_source = isinstance(build, SourceBuild) and build.format in TEXT_FORMATS
+    yield from find_changes(live, approved, text_source=text_source)
+    moved = reordered(live, plan.batch_schema)
+    if moved is not None:
+        yield moved
+
+
+def _revised(connection: Connection, heart: Heart, run: OpenRun) -> Iterable[Difference]:
+    """What a person changed in the definition since the base, beside names and types."""
+    base, dataset_id = run.plan.base, run.dataset.dataset_id
+    if base is None:
+        return ()
+    made_by = require_version(connection, dataset_id, base.version).run_id
+    then = opened_revision(connection, heart.org_id, made_by)
+    now = opened_revision(connection, heart.org_id, run.plan.ticket.run_id)
+    if then == now or then is None or now is None:
+        return ()
+    before = definition_at(connection, dataset_id, then)
+    after = definition_at(connection, dataset_id, now)
+    rebuilt = run.plan.load.type is LoadType.FULL and run.plan.window is None
+    return revised_differences(before, after, rebuilt=rebuilt)
+
+
+def _limited(
+    reactions: Iterable[SchemaReaction], connection: Connection, run: OpenRun
+) -> Iterator[SchemaReaction]:
+    """Columns that are left out whatever the profile says, and times that Delta takes no more."""
+    taken = {column.name.casefold() for column in load_columns(run.plan.load)}
+    out = {name.casefold() for name in run.pinned.terms.leave_out}
+    local = _takes_local_times(connection, run)
+    for item in reactions:
+        name = item.column.casefold()
+        accepts, added = item.reaction is Reaction.ACCEPT, item.change in _ADDED
+        if added and name in out:
+            yield _with(item, Reaction.LEFT_OUT, "its definition says so")
+        elif added and name in taken and accepts:
+            yield _with(item, Reaction.LEFT_OUT, "the load writes a column of that name")
+        elif accepts and _is_local(item) and not local:
+            yield _with(item, Reaction.BLOCK, "Delta takes no timestamp_ntz later")
+        else:
+            yield item
+
+
+def _takes_local_times(connection: Connection, run: OpenRun) -> bool:
+    """A table takes a time without a zone only where it was created with one."""
+    if run.plan.base is None:
+        return True
+    version = require_version(connection, run.dataset.dataset_id, run.plan.base.version)
+    return version.table_schema.has_local_times
+
+
+def _is_local(item: SchemaReaction) -> bool:
+    grows = item.change in _GROWS or str(item.change).startswith("NESTED_")
+    return grows and "timestamp_ntz" in (item.found or "")
+
+
+def _problem(connection: Connection, heart: Heart, run: OpenRun, declared: TableSchema) -> str:
+    """Why the dataset could not be defined so; empty where it could."""
+    definition = drifted(run.dataset.definition, declared)
+    try:
+        make_plan(gathered([definition]), read_state(connection, heart.org_id), heart.lake)
+    except InvalidDefinitions as error:
+        return str(error.errors[0])
+    return ""
+
+
+def _refused(reactions: Iterable[SchemaReaction], why: str) -> Iterator[SchemaReaction]:
+    for item in reactions:
+        grows = item.change in _GROWS or str(item.change).startswith("NESTED_")
+        refused = grows and item.reaction is Reaction.ACCEPT
+        yield _with(item, Reaction.BLOCK, why) if refused else item
+
+
+def _with(item: SchemaReaction, reaction: Reaction, why: str) -> SchemaReaction:
+    return item.model_copy(update={"reaction": reaction, "why": why})
+
+
+def _accepted(reactions: Iterable[SchemaReaction]) -> bool:
+    return all(item.reaction is not Reaction.BLOCK for item in reactions)

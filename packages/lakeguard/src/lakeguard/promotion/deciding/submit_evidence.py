@@ -1,0 +1,157 @@
+"""Schema and evidence of a run, answered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.ledger.decisions import decision_of_run
+from lakeguard.ledger.openings import record_schema, schema_verdict
+from lakeguard.ledger.versions import require_version
+from lakeguard.promotion.context import Heart, OpenRun, load_open_run
+from lakeguard.promotion.deciding.record_decision import Case, decide_and_record, refuse
+from lakeguard.promotion.deciding.row_balance import check_rows
+from lakeguard.promotion.deciding.schema_verdict import judge_schema
+from lakeguard.promotion.opening.eligibility import Findings
+from lakeguard.promotion.opening.statistics_redaction import told_extremes
+from lakeguard.promotion.quarantine.record_rows import check_set_aside, damage_aside, quarantined
+from lakeguard.promotion.records.end_run import end_run
+from lakeguard_sdk.core.canonical_json import is_sha256
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.errors import NotApproved, NoteRefused
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.evidence import Evidence, checked_notes
+from lakeguard_sdk.model.partitions import partition_difference
+from lakeguard_sdk.model.run import RunPlan, RunTicket, SchemaReaction, SchemaVerdict
+from lakeguard_sdk.model.windows import watermark_value
+from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.types.schema import TableSchema
+
+
+def submit_schema(heart: Heart, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
+    """Answer every difference; one that blocks ends the run with a decision."""
+    with heart.database.write() as connection:
+        run = load_open_run(connection, heart, ticket)
+        known = schema_verdict(connection, heart.org_id, ticket.run_id)
+        if known is not None:
+            return known
+        verdict = judge_schema(connection, heart, run, _case(run, Findings()).facts, live)
+        record_schema(connection, heart.org_id, ticket.run_id, live, verdict, heart.clock())
+        if not verdict.accepted:
+            case = _case(run, Findings(), verdict.differences)
+            result = refuse(connection, heart, run.task, case)
+            verdict = verdict.model_copy(update={"result": result})
+    reached("schema.submitted")
+    return verdict
+
+
+def submit_evidence(heart: Heart, ticket: RunTicket, evidence: Evidence) -> Decision:
+    """Decide. The same evidence again gives the recorded decision; other evidence is refused."""
+    damage = damage_aside(heart, evidence)
+    with heart.database.write() as connection:
+        tasks.require_holder(connection, heart.org_id, ticket)
+        known = decision_of_run(connection, heart.org_id, ticket.run_id, evidence.dataset)
+        if known is not None:
+            if known.case.evidence != evidence.content_hash():
+                raise NotApproved(run=ticket.run_id, reason="it was decided on other evidence")
+            return known
+        run = load_open_run(connection, heart, ticket)
+        verdict = schema_verdict(connection, heart.org_id, ticket.run_id)
+        findings = Findings()
+        _check_evidence(connection, heart, run, evidence, findings)
+        for problem in damage:
+            findings.refuse("evidence", problem)
+        if verdict is None:
+            findings.refuse("schema", "the live schema was never submitted")
+        case = replace(
+            _case(run, findings, verdict.differences if verdict else ()),
+            aside=tuple(rule.rule_id for rule in run.plan.aside),
+            quarantine=quarantined(connection, heart, run.plan, run.pinned.policies),
+        )
+        decision = decide_and_record(connection, heart, case, evidence)
+        if not decision.allowed:
+            end_run(
+                connection,
+                heart,
+                run.task,
+                run.dataset,
+                RunStatus.BLOCKED,
+                decision=decision,
+                rows=evidence.rows,
+                inputs=evidence.inputs,
+            )
+    reached("decision.recorded")
+    return decision
+
+
+def _case(run: OpenRun, findings: Findings, differences: tuple[SchemaReaction, ...] = ()) -> Case:
+    plan = run.plan
+    return Case(
+        plan.ticket.run_id, run.dataset, plan.table_schema, run.pinned, findings, differences
+    )
+
+
+# What the control plane knows by itself, held against what the evidence says.
+
+
+def _check_evidence(
+    connection: Connection, heart: Heart, run: OpenRun, evidence: Evidence, findings: Findings
+) -> None:
+    """Evidence must be of this run: its plan, its base, its inputs, its own staging folder.
+
+    ``NotApproved`` where it tells a value that nobody may know: a finding would keep it for good.
+    """
+    plan = run.plan
+    if told := told_extremes(evidence.files, plan.unstated):
+        raise NotApproved(run=plan.ticket.run_id, reason=told)
+    base = None
+    if plan.base is not None:
+        base = require_version(connection, run.dataset.dataset_id, plan.base.version)
+    expected = {
+        "run_id": (evidence.run_id, plan.ticket.run_id),
+        "dataset": (evidence.dataset, plan.dataset),
+        "base_commit": (evidence.base_commit, plan.base.commit if plan.base else None),
+    }
+    for field, (found, wanted) in expected.items():
+        if found != wanted:
+            findings.refuse("evidence", f"{field} is {found!r}, it must be {wanted!r}")
+    check_rows(heart, plan, base, evidence, findings)
+    check_set_aside(connection, heart, plan, evidence, findings)
+    _check_position(plan, evidence, findings)
+    if set(evidence.inputs) != {pin.input for pin in plan.pins}:
+        findings.refuse("evidence", "the inputs read are not those that were pinned")
+    try:
+        checked_notes(evidence.notes)
+    except NoteRefused as error:
+        findings.refuse("evidence", str(error))
+    for file in evidence.files:
+        parts = file.path.split("/")
+        if not file.path.startswith(f"{plan.staging}/") or {"", ".", ".."} & set(parts):
+            findings.refuse("evidence", f"{file.path!r} is not in the run's staging folder")
+        if not is_sha256(file.sha256):
+            findings.refuse("evidence", f"{file.path!r} has no hash of its content")
+        odd = partition_difference(file.partition, plan.partition_by, plan.table_schema)
+        if odd is not None:
+            findings.refuse("evidence", f"{file.path!r} is in no partition of the table: {odd}")
+
+
+def _check_position(plan: RunPlan, evidence: Evidence, findings: Findings) -> None:
+    """A watermark never falls, and a back-fill does not move it."""
+    found = evidence.position.watermark if evidence.position else None
+    if plan.window is not None:
+        if found != plan.watermark:
+            findings.refuse("evidence", "a back-fill moved the watermark")
+        return
+    if plan.watermark is None:
+        return
+    data_type = str(plan.declared.type_of(plan.load.watermark))
+    try:
+        fell = found is None or watermark_value(found, data_type) < watermark_value(
+            plan.watermark, data_type
+        )
+    except (TypeError, ValueError):
+        fell = True
+    if fell:
+        findings.refuse("evidence", f"the watermark fell from {plan.watermark} to {found}")

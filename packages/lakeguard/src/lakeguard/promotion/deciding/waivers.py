@@ -1,0 +1,104 @@
+"""Granting a waiver and taking it back."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from lakeguard.ledger.waivers import record_revocation, record_waiver, waiver_row
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.opening.pinned_rules import pin_rules
+from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.core.enums import Enforcement
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.errors import NotWaivable, UnknownCheck, UnknownWaiver, WaiverInvalid
+from lakeguard_sdk.model.decision import LONGEST_WAIVER_DAYS, Waiver, WaiverRow
+from lakeguard_sdk.security.secret_values import holds_secret
+
+LONGEST_REASON = 2000
+
+
+def waive(
+    heart: Heart, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
+) -> WaiverRow:
+    """Let a check that does not pass be a warning until then; refused for a BLOCK policy."""
+    now = heart.clock()
+    problem = _problem(approver, reason, now, until)
+    if problem is not None:
+        raise WaiverInvalid(dataset=name, check=check, problem=problem)
+    with heart.database.write() as connection:
+        dataset = require_dataset(connection, heart.org_id, name)
+        kind, expression = _found(connection, heart, dataset, check)
+        waiver = Waiver(
+            waiver_id=new_id("wvr"),
+            check_kind=kind,
+            check_id=check.removeprefix(f"{kind}:"),
+            expression=expression,
+            approver=approver.strip(),
+            reason=reason.strip(),
+            granted_at=now,
+            until=until,
+        )
+        record_waiver(connection, heart.org_id, dataset.dataset_id, waiver, heart.actor)
+        return _required(connection, heart, waiver.waiver_id)
+
+
+def revoke(heart: Heart, waiver_id: str, reason: str) -> WaiverRow:
+    """Take back a waiver that is in force; the decisions that it touched stay as they are."""
+    now = heart.clock()
+    with heart.database.write() as connection:
+        found = waiver_row(connection, heart.org_id, waiver_id)
+        if found is None or found.revoked_at is not None or not found.waiver.in_force(now):
+            raise UnknownWaiver(waiver=waiver_id)
+        problem = _text_problem("a reason", reason)
+        if problem is not None:
+            check = found.waiver.check_id
+            raise WaiverInvalid(dataset=found.dataset, check=check, problem=problem)
+        record_revocation(connection, heart.org_id, waiver_id, reason.strip(), now, heart.actor)
+        return _required(connection, heart, waiver_id)
+
+
+def _required(connection: Connection, heart: Heart, waiver_id: str) -> WaiverRow:
+    found = waiver_row(connection, heart.org_id, waiver_id)
+    if found is None:
+        raise UnknownWaiver(waiver=waiver_id)
+    return found
+
+
+def _problem(approver: str, reason: str, now: datetime, until: datetime) -> str | None:
+    if until <= now:
+        return "its end is not in the future"
+    if until > now + timedelta(days=LONGEST_WAIVER_DAYS):
+        return f"it would last longer than {LONGEST_WAIVER_DAYS} days"
+    return _text_problem("an approver", approver, 300) or _text_problem("a reason", reason)
+
+
+def _text_problem(what: str, text: str, longest: int = LONGEST_REASON) -> str | None:
+    if not text.strip():
+        return f"it needs {what}"
+    if len(text) > longest or not text.strip().isprintable():
+        return f"{what} is at most {longest:,} characters that can be seen, on one line"
+    return f"{what} holds what looks like a secret" if holds_secret(text) else None
+
+
+def _found(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, check: str
+) -> tuple[Literal["rule", "policy"], str]:
+    """What the name means here, and says; a rule, where both have it and no prefix says which."""
+    pinned = pin_rules(connection, heart, dataset, published=None)
+    rules = {rule.rule_id: rule.expression for rule in pinned.rules}
+    policies = {policy.policy: policy for policy in pinned.policies}
+    rule = rules.get(check, rules.get(check.removeprefix("rule:")))
+    if rule is not None:
+        return "rule", rule
+    policy = policies.get(check.removeprefix("policy:"))
+    if policy is None:
+        hint = did_you_mean(check, [*rules, *policies])
+        raise UnknownCheck(dataset=dataset.name, check=check[:200], hint=hint)
+    if policy.enforcement is not Enforcement.ALERT:
+        raise NotWaivable(check=policy.policy)
+    return "policy", policy.expression

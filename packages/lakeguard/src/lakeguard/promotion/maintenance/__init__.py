@@ -1,0 +1,1 @@
+"""Retention, file removal and profiles."""

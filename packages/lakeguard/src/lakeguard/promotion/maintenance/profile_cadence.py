@@ -1,0 +1,74 @@
+"""When a profile of what is published is due, and keeping the one that a run took."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.gate.grammar.literals import duration
+from lakeguard.ledger.profiles import last_profiled, profiled_versions
+from lakeguard.ledger.versions import pointer, require_version
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.maintenance.profiles import keep, plan_of
+from lakeguard.registry.store import dataset_by_id
+from lakeguard.state.locks import hold
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.errors import ProfileRefused
+from lakeguard_sdk.model.definitions import DatasetDefinition
+from lakeguard_sdk.model.profile import Profile, ProfilePlan
+from lakeguard_sdk.model.run import RunTicket
+
+EVERY_VERSION = "version"
+_TRUE = ("true", "1", "yes", "y", "on")
+
+
+def due_profile(heart: Heart, ticket: RunTicket) -> ProfilePlan | None:
+    """What is published now, where its run has ended, its definition asks for profiles, and none
+    was taken of it so far or for so long."""
+    with heart.database.read() as connection:
+        task = tasks.require_holder(connection, heart.org_id, ticket)
+        dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+        published = pointer(connection, dataset.dataset_id)
+        every = profile_every(dataset.definition)
+        if task.state is TaskState.RUNNING or published is None or not every:
+            return None
+        if not _is_due(connection, dataset.dataset_id, published.version, every, heart.clock()):
+            return None
+        stored = require_version(connection, dataset.dataset_id, published.version)
+        return plan_of(connection, heart, dataset, stored)
+
+
+def submit_profile(heart: Heart, ticket: RunTicket, profile: Profile) -> None:
+    """Keep it, where it is of the run's dataset and its version has none by now."""
+    with heart.database.write() as connection:
+        task = tasks.require_holder(connection, heart.org_id, ticket)
+        dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+        if profile.dataset != dataset.name:
+            raise ProfileRefused(
+                dataset=profile.dataset,
+                version=profile.version,
+                reason=f"run {ticket.run_id} is one of {dataset.name}",
+            )
+        stored = require_version(connection, dataset.dataset_id, profile.version)
+        hold(connection, f"profile:{dataset.dataset_id}")
+        if stored.version not in profiled_versions(connection, dataset.dataset_id):
+            keep(connection, heart, dataset, stored, profile)
+
+
+def profile_every(definition: DatasetDefinition) -> str:
+    """As it is defined, or as the row of a source object says; empty where nothing asks."""
+    if definition.profile_every:
+        return definition.profile_every
+    said = definition.details.get("profiling_enabled", "")
+    return EVERY_VERSION if said.strip().lower() in _TRUE else ""
+
+
+def _is_due(
+    connection: Connection, dataset_id: str, version: int, every: str, now: datetime
+) -> bool:
+    if version in profiled_versions(connection, dataset_id):
+        return False
+    last = last_profiled(connection, dataset_id)
+    return every == EVERY_VERSION or last is None or now - last >= duration(every)

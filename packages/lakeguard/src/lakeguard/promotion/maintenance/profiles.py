@@ -1,0 +1,148 @@
+"""Profiles of published versions: what may be told of them, and which is due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import Connection
+
+from lakeguard.ledger.decisions import decision_of_run
+from lakeguard.ledger.openings import opened_revision, opening_of
+from lakeguard.ledger.profiles import record_profile
+from lakeguard.ledger.versions import (
+    StoredVersion,
+    inputs_of,
+    pointer,
+    require_version,
+    resolved_version,
+)
+from lakeguard.promotion.context import Heart, Organised
+from lakeguard.promotion.opening.pinned_rules import pin_rules
+from lakeguard.promotion.privacy.private_columns import hidden_since, is_transformed, private_in
+from lakeguard.promotion.privacy.row_samples import masked_columns, patterns_passed
+from lakeguard.promotion.privacy.tag_propagation import possible_tags
+from lakeguard.promotion.records.version_facts import definition_behind
+from lakeguard.registry.store import (
+    RegisteredDataset,
+    current_policies,
+    require_dataset,
+)
+from lakeguard_sdk.core.dataset_name import Address
+from lakeguard_sdk.errors import ProfileNotMasked, ProfileRefused, UnknownVersion
+from lakeguard_sdk.model.definitions import DatasetDefinition
+from lakeguard_sdk.model.profile import ColumnProfile, Profile, ProfilePlan
+from lakeguard_sdk.model.row_sample import texts
+
+
+def plan_profile(heart: Heart, address: Address) -> ProfilePlan:
+    """The version to look at, and the columns of which nothing may be told."""
+    with heart.database.read() as connection:
+        dataset = require_dataset(connection, heart.org_id, address.dataset)
+        version = address.version
+        if version is None:
+            published = pointer(connection, dataset.dataset_id, address.at)
+            if published is None:
+                raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
+            version = published.version
+        stored = require_version(connection, dataset.dataset_id, version)
+        return plan_of(connection, heart, dataset, stored)
+
+
+def plan_of(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, stored: StoredVersion
+) -> ProfilePlan:
+    return ProfilePlan(
+        dataset=resolved_version(connection, dataset, stored, heart.lake),
+        masked=hidden_in_version(connection, heart, dataset, stored),
+    )
+
+
+def keep_profile(heart: Heart, profile: Profile) -> Profile:
+    """The profile as it is kept from now on; refused where it is not of its version, or tells what
+    nobody may know."""
+    with heart.database.write() as connection:
+        dataset = require_dataset(connection, heart.org_id, profile.dataset)
+        stored = require_version(connection, dataset.dataset_id, profile.version)
+        return keep(connection, heart, dataset, stored, profile)
+
+
+def keep(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    stored: StoredVersion,
+    profile: Profile,
+) -> Profile:
+    problem = _problem(profile, stored)
+    if problem is not None:
+        raise ProfileRefused(dataset=dataset.name, version=stored.version, reason=problem)
+    hidden = hidden_in_version(connection, heart, dataset, stored)
+    shown = _shown(profile.columns, hidden)
+    if shown is not None:
+        raise ProfileNotMasked(dataset=dataset.name, version=stored.version, column=shown)
+    kept = profile.model_copy(update={"dataset": dataset.name, "taken_at": heart.clock()})
+    record_profile(connection, heart.org_id, stored, kept)
+    return kept
+
+
+def hidden_in_version(
+    connection: Connection, heart: Organised, dataset: RegisteredDataset, stored: StoredVersion
+) -> tuple[str, ...]:
+    """Columns that carried a tag when the version was made or at any time since, that may have it
+    from above, or that a PII policy is about; texts, where one may hold what a policy forbids."""
+    then = opening_of(connection, heart.org_id, stored.run_id).plan
+    revision = opened_revision(connection, heart.org_id, stored.run_id)
+    behind = definition_behind(connection, heart.org_id, stored)
+    published = pointer(connection, dataset.dataset_id)
+    pinned = pin_rules(connection, heart, dataset, published=published, shown=stored)
+    policies = current_policies(connection, heart.org_id)
+    read = inputs_of(connection, dataset.dataset_id, stored.version)
+    found = {*then.masked, *then.private}
+    found |= hidden_since(connection, heart.org_id, dataset, revision, read)
+    for definition in (dataset.definition, behind):
+        if definition is None:
+            continue
+        possible = possible_tags(
+            connection,
+            heart.org_id,
+            definition,
+            read,
+            transformed=bool(then.transform)
+            or is_transformed(connection, heart.org_id, definition),
+        )
+        private = private_in(definition, policies, pinned, possible)
+        found |= {*masked_columns(definition, pinned, private, possible), *_tagged(definition)}
+    decision = decision_of_run(connection, heart.org_id, stored.run_id, dataset.name)
+    if decision is None or not patterns_passed(pinned, decision):
+        found |= set(texts(stored.table_schema))
+    folded = {name.casefold() for name in found}
+    return tuple(name for name in stored.table_schema.names if name.casefold() in folded)
+
+
+def _tagged(definition: DatasetDefinition) -> Iterable[str]:
+    return (column.name for column in definition.columns if column.tags)
+
+
+def _problem(profile: Profile, stored: StoredVersion) -> str | None:
+    """Why it is no profile of the version; None if it is one."""
+    columns = tuple((column.column, column.type) for column in profile.columns)
+    declared = tuple((column.name, column.type) for column in stored.table_schema.columns)
+    if columns != declared:
+        return "it is of other columns"
+    if profile.rows != stored.table_rows:
+        return f"it is of {profile.rows:,} rows, and the version has {stored.table_rows:,}"
+    odd = next((c.column for c in profile.columns if not 0 <= c.nulls <= profile.rows), None)
+    return None if odd is None else f"{odd} is said to be empty in more rows than there are"
+
+
+def _shown(columns: Iterable[ColumnProfile], hidden: Iterable[str]) -> str | None:
+    """A column of which it tells more than how many rows have none."""
+    for column in columns:
+        if (column.masked or column.column in hidden) and column != counted_only(column):
+            return column.column
+    return None
+
+
+def counted_only(column: ColumnProfile) -> ColumnProfile:
+    """What may be told of it in any case: how many rows have none."""
+    return ColumnProfile(column=column.column, type=column.type, nulls=column.nulls, masked=True)

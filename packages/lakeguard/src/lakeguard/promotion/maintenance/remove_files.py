@@ -1,0 +1,284 @@
+"""Removing files that nothing needs any more: planned, told to the ledger, then removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.lake.small_files import MEGABYTE, small_file_groups
+from lakeguard.ledger.decisions import discarded_runs
+from lakeguard.ledger.intents import open_intent
+from lakeguard.ledger.maintenance import record_removal, removed_versions
+from lakeguard.ledger.quarantine.load import quarantine_of
+from lakeguard.ledger.runs import ends_of_runs
+from lakeguard.ledger.versions import Pointer, pointer, stored_versions
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.maintenance.retention import (
+    Kept,
+    needed_files,
+    states_at,
+    what_stays,
+)
+from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
+from lakeguard.promotion.publishing.begin_move import hold_table
+from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Outcome, TaskKind
+from lakeguard_sdk.errors import BaseMoved, MaintenanceRefused, TableBusy
+from lakeguard_sdk.model.delta_log import STAGING, Commit, CommittedFile
+from lakeguard_sdk.model.table_operations import Maintained, Removal, RemovalKind
+from lakeguard_sdk.scheduling.scratch_folders import remove_left_scratch
+from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.storage.run_folders import LANDING, QUARANTINE, left_by
+from lakeguard_sdk.storage.storage import (
+    FileFacts,
+    join,
+    local_path,
+    storage_for,
+)
+
+Listing = Mapping[str, FileFacts]
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+"""What may not be kept is not kept for inspection either."""
+
+
+def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
+    """Remove what no kept version needs and no living run owns; dry, only say what that is.
+
+    The ledger is told before the first file goes: from then on no rollback brings one back.
+    """
+    with heart.database.read() as connection:
+        dataset = require_dataset(connection, heart.org_id, name)
+        published = pointer(connection, dataset.dataset_id)
+        kept = what_stays(connection, heart, dataset)
+        ends = ends_of_runs(connection, dataset.dataset_id)
+        discarded = discarded_runs(connection, dataset.dataset_id)
+        ends |= dict.fromkeys(discarded, _LONG_AGO)
+        needed = files_that_may_wait(connection, heart, dataset)
+    location = heart.location_of(dataset)
+    if heart.tables.exists(location):
+        _check(heart, dataset, published)
+        commits = _log(heart, dataset, kept, published)
+        removals = tuple(_removals(heart, dataset, kept, commits, ends))
+    elif published is None:  # runs may have staged, and none of them published
+        removals = tuple(_staging(heart, _listing(heart, dataset), kept, ends, set()))
+    else:
+        removals = ()
+    removals += tuple(left_to_remove(heart, ends, discarded, needed))
+    if not dry_run:
+        _carry_out(heart, dataset, published, removals)
+        remove_left_scratch(heart.lake, heart.clock())
+    return Maintained(
+        dataset=dataset.name,
+        small_files=_small_files(heart, dataset, published),
+        removals=removals,
+        done=not dry_run,
+    )
+
+
+def _check(heart: Heart, dataset: RegisteredDataset, published: Pointer | None) -> None:
+    """A table that is not as the ledger knows it is left as it is."""
+    findings = Findings()
+    find_rogue_commit(heart, dataset, published, findings)
+    for check in findings.checks:
+        if check.outcome is Outcome.FAIL:
+            raise MaintenanceRefused(dataset=dataset.name, reason=check.message)
+
+
+def _log(
+    heart: Heart, dataset: RegisteredDataset, kept: Kept, published: Pointer | None
+) -> Sequence[Commit]:
+    """The whole log; what it says of the published commit is what every reader gets."""
+    location = heart.location_of(dataset)
+    commits = _governed(heart, location, kept.adopted)
+    shown = states_at(commits, kept.commits)
+    if kept.commits - shown.keys():
+        raise MaintenanceRefused(dataset=dataset.name, reason="its log is not whole")
+    if published and shown[published.commit] != heart.tables.files_at(location, published.commit):
+        raise MaintenanceRefused(dataset=dataset.name, reason="its log and its checkpoint differ")
+    return commits
+
+
+def _governed(heart: Heart, location: str, adopted: int | None) -> Sequence[Commit]:
+    """Commits since the table is ours. Of one that was adopted, the first stands for all before:
+    as if it had brought what the table showed then. What was removed earlier is not ours.
+    """
+    if adopted is None:
+        return heart.tables.commits_since(location, -1)
+    first, *later = heart.tables.commits_since(location, adopted - 1)
+    shown = heart.tables.live_at(location, adopted)
+    brought = tuple(
+        CommittedFile(path=file.path, size=file.size, stats="", partition=dict(file.partition))
+        for file in shown
+    )
+    return [first.model_copy(update={"added": brought}), *later]
+
+
+def _removals(
+    heart: Heart,
+    dataset: RegisteredDataset,
+    kept: Kept,
+    commits: Sequence[Commit],
+    ends: Mapping[str, datetime],
+) -> Iterator[Removal]:
+    listing = _listing(heart, dataset)
+    needed = needed_files(kept, commits)
+    published = {path for commit in commits for path in commit.adds}
+    gone = tuple(path for path in listing if path in published and path not in needed)
+    if gone:
+        shown = states_at(commits, kept.others.values())
+        lost = [v for v, commit in kept.others.items() if shown[commit] & set(gone)]
+        size = sum(listing[path].size for path in gone)
+        yield Removal(
+            kind=RemovalKind.VERSIONS, paths=gone, bytes=size, versions=tuple(sorted(lost))
+        )
+    spared = published | needed
+    staged = {path: facts for path, facts in listing.items() if path not in spared}
+    runs = {path.split("/")[1] for path in published if path.startswith(f"{STAGING}/")}
+    yield from _staging(heart, staged, kept, ends, runs)
+
+
+def _staging(
+    heart: Heart,
+    staged: Listing,
+    kept: Kept,
+    ends: Mapping[str, datetime],
+    published: set[str],
+) -> Iterator[Removal]:
+    """Of runs that published nothing: after a published one only its notes are left."""
+    until = heart.clock() - timedelta(days=heart.maintenance.inspection_days)
+    folders: dict[str, list[FileFacts]] = {}
+    names: dict[str, list[str]] = {}
+    for path, facts in staged.items():
+        top, _, rest = path.partition("/")
+        if top == STAGING and "/" in rest:
+            run = rest.split("/")[0]
+            folders.setdefault(run, []).append(facts)
+            names.setdefault(run, []).append(path)
+    old = [
+        run
+        for run, files in folders.items()
+        if run not in kept.running and run not in published and _ended(run, files, ends) < until
+    ]
+    if old:
+        yield Removal(
+            kind=RemovalKind.STAGING,
+            paths=tuple(path for run in old for path in names[run]),
+            bytes=sum(facts.size for run in old for facts in folders[run]),
+            runs=tuple(old),
+        )
+
+
+def _ended(run: str, files: Sequence[FileFacts], ends: Mapping[str, datetime]) -> datetime:
+    """Of a run that the State does not know, when it wrote last."""
+    written = max(facts.modified_ms for facts in files)
+    return ends.get(run) or datetime.fromtimestamp(written / 1000, UTC)
+
+
+def _listing(heart: Heart, dataset: RegisteredDataset) -> Listing:
+    location = heart.location_of(dataset)
+    root = f"{local_path(location).rstrip('/')}/"
+    files = storage_for(location).files_under(location)
+    found = {facts.path.removeprefix(root): facts for facts in files}
+    return {path: facts for path, facts in found.items() if not path.startswith("_delta_log/")}
+
+
+def _carry_out(
+    heart: Heart,
+    dataset: RegisteredDataset,
+    published: Pointer | None,
+    removals: Sequence[Removal],
+) -> None:
+    if not removals:
+        return
+    with heart.database.write() as connection:
+        hold_table(connection, dataset.dataset_id)
+        _check_unmoved(connection, heart, dataset, published)
+        for removal in removals:
+            record_removal(
+                connection, heart.org_id, dataset.dataset_id, removal, heart.clock(), heart.actor
+            )
+    reached("maintain.told")
+    location = heart.location_of(dataset)
+    for removal in removals:
+        root = heart.lake if removal.kind is RemovalKind.QUARANTINE else location
+        for path in removal.paths:
+            storage_for(root).remove(join(root, path), root)
+    reached("maintain.removed")
+
+
+def _check_unmoved(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, published: Pointer | None
+) -> None:
+    """Nobody moves the table, or reads it to do so: a compaction reads what it will remove."""
+    under_way = open_intent(connection, dataset.dataset_id)
+    holders = [under_way.run_id] if under_way else []
+    holders += [
+        str(task.run_id)
+        for task in tasks.running_tasks(connection, heart.org_id)
+        if (task.kind, task.dataset_id) == (TaskKind.COMPACTION, dataset.dataset_id)
+    ]
+    if holders:
+        raise TableBusy(dataset=dataset.name, holder=holders[0])
+    if pointer(connection, dataset.dataset_id) != published:
+        raise BaseMoved(dataset=dataset.name, expected="no move", found="one since it was planned")
+
+
+def _small_files(heart: Heart, dataset: RegisteredDataset, published: Pointer | None) -> int:
+    if published is None or not heart.tables.exists(heart.location_of(dataset)):
+        return 0
+    live = heart.tables.live_at(heart.location_of(dataset), published.commit)
+    return sum(map(len, small_file_groups(live, heart.maintenance.small_file_mb * MEGABYTE)))
+
+
+# What runs left beside their tables: there to be looked at for a while, and then removed.
+
+
+def files_that_may_wait(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset
+) -> frozenset[str]:
+    """Paths below the lake of rows that wait now, or would where a version is shown again that
+    still can be, or were written off a short while ago."""
+    found = quarantine_of(connection, heart.org_id, dataset.dataset_id)
+    if not found.holdings:
+        return frozenset()
+    gone = removed_versions(connection, dataset.dataset_id)
+    known = {item.version for item in stored_versions(connection, dataset.dataset_id)} - gone
+    until = heart.clock() - timedelta(days=heart.maintenance.inspection_days)
+    shown = {found.published} if found.published is not None else set()
+    stays = (*found.ever_waiting(known | shown), *found.written_off_since(until))
+    return frozenset(file.path for holding in stays for file in holding.files)
+
+
+def left_to_remove(
+    heart: Heart, ends: Mapping[str, datetime], discarded: Set[str], needed: Set[str]
+) -> Iterator[Removal]:
+    """Rows kept aside by runs that ended long enough ago, under whatever name the dataset had
+    then, and all that a run left of which nothing may be kept. What is ``needed`` stays, and so do
+    other files that were received."""
+    until = heart.clock() - timedelta(days=heart.maintenance.inspection_days)
+    old = {run for run, ended in ends.items() if ended < until}
+    left = [*_left(heart, QUARANTINE, old | discarded), *_left(heart, LANDING, discarded)]
+    found = [item for item in left if item[0] not in needed]
+    if found:
+        yield Removal(
+            kind=RemovalKind.QUARANTINE,
+            paths=tuple(path for path, _, _ in found),
+            bytes=sum(facts.size for _, _, facts in found),
+            runs=tuple(sorted({run for _, run, _ in found})),
+        )
+
+
+def _left(heart: Heart, place: str, runs: Set[str]) -> Iterator[tuple[str, str, FileFacts]]:
+    """Path below the lake, run and facts of every file that one of the runs left there."""
+    root = f"{local_path(heart.lake).rstrip('/')}/"
+    if runs:
+        for facts in storage_for(heart.lake).files_under(join(heart.lake, place)):
+            path = facts.path.removeprefix(root)
+            left = left_by(path)
+            if left is not None and left[1] in runs:
+                yield path, left[1], facts

@@ -1,0 +1,105 @@
+"""What must stay of a table: files of versions that are kept, and of whoever works on them now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.ledger.openings import opening_of
+from lakeguard.ledger.versions import pointer_rows, shown_at, stored_versions
+from lakeguard.promotion.context import Heart
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.errors import UnknownRun
+from lakeguard_sdk.model.delta_log import Commit
+from lakeguard_sdk.model.run import RunPlan
+
+LAST_VERSIONS = 2
+"""Stay, however old they are."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """By the State alone: commits of the table, versions, and runs that work now."""
+
+    commits: frozenset[int]
+    versions: frozenset[int]
+    others: dict[int, int]
+    """Versions beyond retention, each with the last commit that showed it."""
+    running: frozenset[str]
+    adopted: int | None
+    """The commit from which on the table is governed, where it was not made by us."""
+    read: tuple[tuple[int, int], ...]
+    """From one commit to another: what a running child reads is what was added between."""
+
+
+def what_stays(connection: Connection, heart: Heart, dataset: RegisteredDataset) -> Kept:
+    """Published now, published within retention, one of the last versions, or being read."""
+    since = heart.clock() - timedelta(days=heart.maintenance.retention_days)
+    moves = pointer_rows(connection, dataset.dataset_id)
+    at_first = [move for move in moves if move.moved_at < since][-1:]
+    shown = [*at_first, *(move for move in moves if move.moved_at >= since)]
+    stored = stored_versions(connection, dataset.dataset_id)
+    versions = {move.version for move in shown}
+    versions |= {item.version for item in stored[:LAST_VERSIONS]}
+    versions |= {item.version for item in stored if item.promoted_at >= since}
+    commits = {move.commit_version for move in shown}
+    last = {item.version: shown_at(connection, item.dataset_id, item.version) for item in stored}
+    plans = list(_running_plans(connection, heart))
+    read = tuple(_reads(plans, {item.table_id for item in stored}))
+    running = tasks.running_tasks(connection, heart.org_id)
+    return Kept(
+        commits=frozenset(
+            commits | {last[version] for version in versions} | {until for _, until in read}
+        ),
+        versions=frozenset(versions),
+        others={version: at for version, at in last.items() if version not in versions},
+        running=frozenset(str(task.run_id) for task in running),
+        adopted=next((m.commit_version for m in moves if m.kind == MoveKind.ADOPTION.value), None),
+        read=read,
+    )
+
+
+def _running_plans(connection: Connection, heart: Heart) -> Iterator[RunPlan]:
+    for task in tasks.running_tasks(connection, heart.org_id):
+        try:
+            yield opening_of(connection, heart.org_id, str(task.run_id)).plan
+        except UnknownRun:  # no run that reads: a rollback, a compaction, or it is just opening
+            continue
+
+
+def _reads(plans: Iterable[RunPlan], table_ids: set[str]) -> Iterator[tuple[int, int]]:
+    for plan in plans:
+        if plan.base is not None and plan.base.table_id in table_ids:
+            yield plan.base.commit, plan.base.commit
+        for pin in plan.pins:
+            if pin.snapshot.table_id in table_ids:
+                since = pin.since or pin.snapshot
+                yield since.commit, pin.snapshot.commit
+
+
+def states_at(commits: Sequence[Commit], wanted: Iterable[int]) -> dict[int, frozenset[str]]:
+    """The files that each wanted commit shows, by one walk through the log from its beginning."""
+    asked, shown = set(wanted), set[str]()
+    found: dict[int, frozenset[str]] = {}
+    for commit in commits:
+        shown = (shown - set(commit.removes)) | set(commit.adds)
+        if commit.version in asked:
+            found[commit.version] = frozenset(shown)
+    return found
+
+
+def needed_files(kept: Kept, commits: Sequence[Commit]) -> frozenset[str]:
+    """Every file that something kept shows, or that is being read."""
+    shown = states_at(commits, kept.commits).values()
+    between = (
+        path
+        for commit in commits
+        if any(since < commit.version <= until for since, until in kept.read)
+        for path in commit.adds
+    )
+    return frozenset().union(*shown, between)

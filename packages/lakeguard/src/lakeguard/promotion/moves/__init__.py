@@ -1,0 +1,1 @@
+"""Rollback, adoption, compaction, reaping and cancellation."""

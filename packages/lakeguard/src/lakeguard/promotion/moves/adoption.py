@@ -1,0 +1,390 @@
+"""Adoption: a table that is there already is judged as it is, and governed if that is allowed.
+
+Until the gate has said yes nothing is written to the table. Then one commit sets its properties and
+carries number and decision, strictly on the state that was judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import Task
+from lakeguard.gate.policies import judge_metadata
+from lakeguard.gate.schema_comparison import compare_schema
+from lakeguard.lake.adoptable import told_rows
+from lakeguard.ledger.decisions import decision_of_run
+from lakeguard.ledger.documents import put_document
+from lakeguard.ledger.intents import intent_of_run, next_seq
+from lakeguard.ledger.openings import record_opening
+from lakeguard.ledger.runs import result_of_run
+from lakeguard.ledger.versions import pointer
+from lakeguard.promotion.context import (
+    Heart,
+    OpenRun,
+    PinnedRules,
+    opened_run,
+)
+from lakeguard.promotion.deciding.record_decision import Case, decide_and_record, refuse
+from lakeguard.promotion.opening.eligibility import Findings
+from lakeguard.promotion.opening.input_pinning import pin_references
+from lakeguard.promotion.opening.load_checks import check_partitioning, partition_columns
+from lakeguard.promotion.opening.pinned_rules import asked_measures, pin_rules
+from lakeguard.promotion.opening.run_settings import Bundle, find_bundle
+from lakeguard.promotion.opening.table_ownership import (
+    examine_for,
+    hold_id,
+    live_table,
+    refuse_claimed,
+)
+from lakeguard.promotion.publishing.begin_move import hold_table, take_number
+from lakeguard.promotion.publishing.complete_move import complete
+from lakeguard.promotion.records.end_run import end_run
+from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset
+from lakeguard_sdk.core.canonical_json import is_sha256
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import (
+    MoveKind,
+    Outcome,
+    RunStatus,
+    TargetFormat,
+    TaskKind,
+)
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.errors import AlreadyGoverned, BaseMoved, NotAdoptable, NotApproved
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.run import (
+    FrameBuild,
+    InputPin,
+    Intent,
+    RunPlan,
+    RunResult,
+    RunTicket,
+    SchemaReaction,
+    WorkerIdentity,
+)
+from lakeguard_sdk.model.table_operations import AdoptableTable, AdoptionPlan
+from lakeguard_sdk.storage.fault_points import reached
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """What was read when the task was claimed."""
+
+    task: Task
+    ticket: RunTicket
+    dataset: RegisteredDataset
+    pinned: PinnedRules
+    bundle: Bundle
+    findings: Findings
+    references: tuple[InputPin, ...]
+
+
+def order_adoption(
+    heart: Heart, name: DatasetName, triggered_by: str, key: str | None = None
+) -> str:
+    """A task that has the dataset's table judged as it is; of one key there is one."""
+    with heart.database.write() as connection:
+        dataset = require_dataset(connection, heart.org_id, name)
+        published = pointer(connection, dataset.dataset_id)
+        if published is not None:
+            raise AlreadyGoverned(dataset=name, version=published.version)
+        return tasks.submit(
+            connection,
+            heart.org_id,
+            dataset.dataset_id,
+            kind=TaskKind.ADOPTION,
+            key=None if key is None else f"adopt:{key}",
+            parameters="{}",
+            triggered_by=triggered_by,
+            at=heart.clock(),
+            attempts=heart.dispatch.attempts,
+        )
+
+
+def open_adoption(heart: Heart, task_id: str, worker: WorkerIdentity) -> AdoptionPlan | RunResult:
+    """Claim the task; answers what to measure, or the BLOCKED result."""
+    with heart.database.write() as connection:
+        opening = _claim(connection, heart, task_id, worker)
+    reached("run.opened")
+    table = _examined(heart, opening)
+    with heart.database.write() as connection:
+        tasks.require(connection, heart.org_id, opening.ticket)
+        differences = _differences(opening.dataset, opening.pinned, table)
+        case = _case(opening, opening.ticket.run_id, opening.findings, differences)
+        judged = judge_metadata(case.facts, opening.pinned.policies, heart.clock())
+        blocking = (Outcome.FAIL, Outcome.ERROR)
+        refused = any(check.outcome in blocking for check in (*case.findings.checks, *judged))
+        if refused or differences or table is None:
+            return refuse(connection, heart, opening.task, case)
+        plan = _run_plan(connection, heart, opening)
+        _record(connection, heart, opening, plan)
+    return AdoptionPlan(run=plan, commit=table.commit, files=table.files)
+
+
+def submit_adoption(heart: Heart, ticket: RunTicket, evidence: Evidence) -> RunResult:
+    """Decide; where it is allowed, commit and publish. Blocked, the table stays as it is.
+
+    The same evidence again gives the first answer; other evidence is refused.
+    """
+    with heart.database.read() as connection:
+        ended = _first_answer(connection, heart, ticket, evidence)
+        if ended is not None:
+            return ended
+        run = _open(connection, heart, ticket)
+        known = intent_of_run(connection, ticket.run_id)
+    if known is None:
+        table = _judged_table(heart, run, evidence)
+        with heart.database.write() as connection:
+            run = _open(connection, heart, ticket)
+            hold_table(connection, run.dataset.dataset_id)
+            decided = _decide(connection, heart, run, table, evidence)
+            if isinstance(decided, RunResult):
+                return decided
+            known = decided
+        reached("decision.recorded")
+        reached("intent.recorded")
+    return complete(heart, ticket, heart.tables.adopt(known))
+
+
+def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIdentity) -> _Opening:
+    task, ticket = tasks.claim(
+        connection,
+        heart.org_id,
+        task_id,
+        worker,
+        heart.clock(),
+        TaskKind.ADOPTION,
+        heart.dispatch.lease,
+    )
+    dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+    findings = Findings()
+    if not dataset.definition.active:
+        findings.refuse("dataset", f"dataset {dataset.name} is disabled (active: false)")
+    published = pointer(connection, dataset.dataset_id)
+    if published is not None:
+        error = AlreadyGoverned(dataset=dataset.name, version=published.version)
+        findings.refuse("dataset", str(error))
+    return _Opening(
+        task=task,
+        ticket=ticket,
+        dataset=dataset,
+        pinned=pin_rules(
+            connection,
+            heart,
+            dataset,
+            published=published,
+            build=FrameBuild(),
+            opened_at=heart.clock(),
+        ),
+        bundle=find_bundle(connection, heart, dataset, findings),
+        findings=findings,
+        references=pin_references(connection, heart, dataset, findings),
+    )
+
+
+def _examined(heart: Heart, opening: _Opening) -> AdoptableTable | None:
+    """The table, if it can be governed; else None, and why in the findings."""
+    dataset, findings = opening.dataset, opening.findings
+    location = heart.location_of(dataset)
+    try:
+        table = examine_for(heart, location, dataset.name)
+    except NotAdoptable as error:
+        findings.refuse("table", _told(error))
+        return None
+    findings.accept("table", f"{location} is judged at commit {table.commit}")
+    wanted = partition_columns(dataset.definition, opening.bundle.target)
+    check_partitioning(heart, dataset, wanted, findings)
+    return table
+
+
+def _told(error: NotAdoptable) -> str:
+    return f"{error}; {error.next_step}"
+
+
+def _differences(
+    dataset: RegisteredDataset, pinned: PinnedRules, table: AdoptableTable | None
+) -> tuple[SchemaReaction, ...]:
+    """Nothing is cast or left out of a table that is there already: every difference blocks."""
+    if table is None:
+        return ()
+    found = compare_schema(
+        table.table_schema,
+        dataset.definition.table_schema,
+        pinned.policies,
+        dataset.name.layer,
+        text_source=False,
+    )
+    return tuple(item.model_copy(update={"reaction": "BLOCK"}) for item in found)
+
+
+def _case(
+    run: _Opening | OpenRun, run_id: str, findings: Findings, found: Iterable[SchemaReaction]
+) -> Case:
+    declared = run.dataset.definition.table_schema
+    return Case(run_id, run.dataset, declared, run.pinned, findings, tuple(found))
+
+
+def _run_plan(connection: Connection, heart: Heart, opening: _Opening) -> RunPlan:
+    """What was pinned: nothing is built, and the whole table is the batch."""
+    dataset, target = opening.dataset, opening.bundle.target
+    definition = dataset.definition
+    return RunPlan(
+        ticket=opening.ticket,
+        dataset=dataset.name,
+        dataset_id=dataset.dataset_id,
+        lease_seconds=heart.dispatch.lease_seconds,
+        load=definition.load,
+        declared=definition.declared,
+        build=FrameBuild(),
+        measures=asked_measures(opening.pinned, definition.table_schema),
+        location=heart.location_of(dataset),
+        base=None,
+        staging="",
+        definition_hash=dataset.definition_hash,
+        settings=opening.bundle.values,
+        format=target.format if target else TargetFormat.DELTA,
+        database=live_table(connection, heart, target, dataset.name),
+        partition_by=partition_columns(definition, target),
+        references=opening.references,
+    )
+
+
+def _record(connection: Connection, heart: Heart, opening: _Opening, plan: RunPlan) -> None:
+    record_opening(
+        connection,
+        heart.org_id,
+        plan,
+        opening.pinned.to_data(),
+        opening.dataset.revision,
+        put_document(connection, heart.org_id, opening.bundle.to_data(), heart.clock()),
+        heart.clock(),
+    )
+
+
+def _first_answer(
+    connection: Connection, heart: Heart, ticket: RunTicket, evidence: Evidence
+) -> RunResult | None:
+    """How the run ended, where that was on a decision; None where it was not decided yet."""
+    tasks.require_holder(connection, heart.org_id, ticket)
+    decided = decision_of_run(connection, heart.org_id, ticket.run_id, evidence.dataset)
+    if decided is None:
+        return None
+    if decided.case.evidence != evidence.content_hash():
+        raise NotApproved(run=ticket.run_id, reason="it was decided on other evidence")
+    return result_of_run(connection, heart.org_id, ticket.run_id)
+
+
+def _open(connection: Connection, heart: Heart, ticket: RunTicket) -> OpenRun:
+    task = tasks.require(connection, heart.org_id, ticket)
+    if task.kind is not TaskKind.ADOPTION:
+        raise NotApproved(run=ticket.run_id, reason="it is no adoption")
+    return opened_run(connection, heart, task, ticket.run_id)
+
+
+def _judged_table(heart: Heart, run: OpenRun, evidence: Evidence) -> AdoptableTable:
+    """The table again; nothing was committed to it since it was measured."""
+    location = heart.location_of(run.dataset)
+    table = heart.tables.examine(location)
+    if table.commit != evidence.base_commit:
+        raise BaseMoved(
+            dataset=run.dataset.name,
+            expected=f"commit {evidence.base_commit}, which was judged",
+            found=f"commit {table.commit}",
+        )
+    return table
+
+
+def _decide(
+    connection: Connection, heart: Heart, run: OpenRun, table: AdoptableTable, evidence: Evidence
+) -> Intent | RunResult:
+    findings = Findings()
+    _check_judged(run.plan, table, evidence, findings)
+    _check_claims(connection, heart, run, table, findings)
+    differences = _differences(run.dataset, run.pinned, table)
+    case = _case(run, run.plan.ticket.run_id, findings, differences)
+    decision = decide_and_record(connection, heart, case, evidence)
+    if not decision.allowed:
+        return end_run(
+            connection,
+            heart,
+            run.task,
+            run.dataset,
+            RunStatus.BLOCKED,
+            decision=decision,
+            rows=evidence.rows,
+        )
+    intent = _intent(connection, run, table, evidence, decision)
+    take_number(connection, heart, run.task, intent)
+    return intent
+
+
+def _check_claims(
+    connection: Connection, heart: Heart, run: OpenRun, table: AdoptableTable, findings: Findings
+) -> None:
+    """Once more, where nobody can come between: another may have been quicker with a copy."""
+    hold_id(connection, table.table_id)
+    try:
+        refuse_claimed(connection, heart, run.dataset.dataset_id, table)
+    except NotAdoptable as error:
+        findings.refuse("table", _told(error))
+
+
+def _intent(
+    connection: Connection,
+    run: OpenRun,
+    table: AdoptableTable,
+    evidence: Evidence,
+    decision: Decision,
+) -> Intent:
+    return Intent(
+        intent_id=new_id("int"),
+        kind=MoveKind.ADOPTION,
+        dataset=run.dataset.name,
+        dataset_id=run.dataset.dataset_id,
+        run_id=evidence.run_id,
+        decision_id=decision.decision_id,
+        seq=next_seq(connection, run.dataset.dataset_id),
+        location=table.location,
+        table_id=table.table_id,
+        base_commit=table.commit,
+        table_schema=evidence.table_schema,
+        partition_by=table.partition_by,
+        adds=evidence.files,
+    )
+
+
+# Evidence of an adoption, held against the table's own log.
+
+
+def _check_judged(
+    plan: RunPlan, table: AdoptableTable, evidence: Evidence, findings: Findings
+) -> None:
+    """Evidence must be of this run and of exactly the files that the table shows, all of them."""
+    expected = {
+        "run_id": (evidence.run_id, plan.ticket.run_id),
+        "dataset": (evidence.dataset, plan.dataset),
+        "schema": (evidence.table_schema.schema_hash, plan.table_schema.schema_hash),
+        "rows": (evidence.rows, table.rows),
+        "table_rows": (evidence.table_rows, table.rows),
+        "inputs": (evidence.inputs, ()),
+        "removes": (evidence.removes, ()),
+    }
+    for field, (found, wanted) in expected.items():
+        if found != wanted:
+            findings.refuse("evidence", f"{field} is {found!r}, it must be {wanted!r}")
+    shown = {file.path: file for file in table.files}
+    if sorted(file.path for file in evidence.files) != sorted(shown):
+        findings.refuse("evidence", "the files judged are not those that the table shows")
+        return
+    for file in evidence.files:
+        told = shown[file.path]
+        same = (file.size, file.stats, file.partition) == (told.size, told.stats, told.partition)
+        if not same or file.rows != told_rows(told):
+            findings.refuse("evidence", f"{file.path!r} is not as the table's log tells of it")
+        if not is_sha256(file.sha256):
+            findings.refuse("evidence", f"{file.path!r} has no hash of its content")

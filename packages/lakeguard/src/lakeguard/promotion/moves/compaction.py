@@ -1,0 +1,339 @@
+"""Compaction: a move that changes no row. Ordered, opened, and allowed on its evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import Task
+from lakeguard.lake.port import LiveFile
+from lakeguard.lake.small_files import MEGABYTE, Group, small_file_groups
+from lakeguard.ledger.intents import intent_of_run, next_seq
+from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_version
+from lakeguard.promotion.context import Heart, PinnedRules
+from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
+from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
+from lakeguard.promotion.opening.statistics_redaction import told_extremes, unstated_in_version
+from lakeguard.promotion.publishing.begin_move import hold_table, take_number
+from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.version_facts import approved_evidence, filed_under
+from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset
+from lakeguard_sdk.core.canonical_json import is_sha256
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import (
+    MoveKind,
+    Outcome,
+    RunStatus,
+    TaskKind,
+    TaskState,
+)
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.errors import BaseMoved, NotApproved
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.partitions import partition_difference
+from lakeguard_sdk.model.run import (
+    Intent,
+    RunResult,
+    RunTicket,
+    TableBase,
+    WorkerIdentity,
+    failure_of,
+)
+from lakeguard_sdk.model.table_operations import Compacted, CompactionPlan
+from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.storage.storage import join
+from lakeguard_sdk.types.schema import TableSchema
+
+
+def order_compaction(heart: Heart, name: DatasetName, triggered_by: str) -> str:
+    """A task that merges the small files of a dataset's table."""
+    with heart.database.write() as connection:
+        dataset = require_dataset(connection, heart.org_id, name)
+        return _order(connection, heart, dataset.dataset_id, triggered_by, None)
+
+
+def due_compaction(heart: Heart, ticket: RunTicket) -> str | None:
+    """The task to run now where the table of an ended run has too many small files.
+
+    Of one state of the table it is given once: a compaction that failed is not tried after
+    every run that publishes nothing.
+    """
+    with heart.database.read() as connection:
+        task = tasks.require_holder(connection, heart.org_id, ticket)
+        dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+        published = pointer(connection, dataset.dataset_id)
+    most = heart.maintenance.compact_after
+    if task.state is TaskState.RUNNING or published is None or most == 0:
+        return None
+    if sum(map(len, _groups(heart, dataset, published))) <= most:
+        return None
+    with heart.database.write() as connection:
+        key, said = f"compact:{published.commit}", f"after run {ticket.run_id}"
+        task_id = _order(connection, heart, dataset.dataset_id, said, key)
+        queued = tasks.get_task(connection, heart.org_id, task_id).state is TaskState.QUEUED
+    return task_id if queued else None
+
+
+def open_compaction(
+    heart: Heart, task_id: str, worker: WorkerIdentity
+) -> CompactionPlan | RunResult:
+    """Claim the task; answers what to merge, or the result where there is nothing to do."""
+    with heart.database.write() as connection:
+        task, ticket = tasks.claim(
+            connection,
+            heart.org_id,
+            task_id,
+            worker,
+            heart.clock(),
+            TaskKind.COMPACTION,
+            heart.dispatch.lease,
+        )
+        dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+        published = pointer(connection, dataset.dataset_id)
+    reached("run.opened")
+    findings = Findings()
+    find_rogue_commit(heart, dataset, published, findings)
+    refused = next((c for c in findings.checks if c.outcome is Outcome.FAIL), None)
+    groups: tuple[Group, ...] = ()
+    if refused is None and published is not None:
+        groups = _groups(heart, dataset, published)
+    with heart.database.write() as connection:
+        tasks.require(connection, heart.org_id, ticket)
+        if refused is not None:
+            failure = failure_of(NotApproved(run=ticket.run_id, reason=refused.message))
+            return end_run(connection, heart, task, dataset, RunStatus.FAILED, error=failure)
+        if published is None or not groups:
+            return end_unmerged(connection, heart, task)
+        stored = require_version(connection, dataset.dataset_id, published.version)
+        unstated = unstated_in_version(connection, heart, dataset, stored)
+    plan = _plan(heart, dataset, ticket, published, stored, groups)
+    return plan.model_copy(update={"unstated": unstated})
+
+
+def end_unmerged(connection: Connection, heart: Heart, task: Task) -> RunResult:
+    """No two files can become one: that is a success, and nothing moves."""
+    dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+    published = pointer(connection, dataset.dataset_id)
+    version = published.version if published else None
+    return end_run(connection, heart, task, dataset, RunStatus.SUCCESS, version=version)
+
+
+def submit_compaction(heart: Heart, ticket: RunTicket, compacted: Compacted) -> Intent:
+    """Allow the one commit, if the rows are the same; asked again, the same intent."""
+    with heart.database.read() as connection:
+        task = tasks.require(connection, heart.org_id, ticket)
+        dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+    live: Sequence[LiveFile] = ()
+    if heart.tables.exists(heart.location_of(dataset)):
+        live = heart.tables.live_at(heart.location_of(dataset), compacted.base_commit)
+    with heart.database.write() as connection:
+        task = tasks.require(connection, heart.org_id, ticket)
+        known = intent_of_run(connection, ticket.run_id)
+        if known is not None:
+            return _same(known, compacted)
+        hold_table(connection, dataset.dataset_id)
+        published = _base(connection, dataset, compacted)
+        stored = require_version(connection, dataset.dataset_id, published.version)
+        intent = _intent(heart, dataset, ticket, compacted, stored)
+        why = _why_not_neutral(
+            compacted, live, _staging(ticket), stored.table_schema, intent.partition_by
+        ) or told_extremes(compacted.adds, unstated_in_version(connection, heart, dataset, stored))
+        if task.kind is not TaskKind.COMPACTION or why is not None:
+            raise NotApproved(run=ticket.run_id, reason=why or "it is no compaction")
+        decision = _decide(connection, heart, ticket, dataset, stored, compacted)
+        if not decision.allowed:
+            raise NotApproved(run=ticket.run_id, reason="; ".join(decision.ruling.reasons))
+        number = next_seq(connection, dataset.dataset_id)
+        known = intent.model_copy(update={"seq": number, "decision_id": decision.decision_id})
+        take_number(connection, heart, task, known)
+    reached("decision.recorded")
+    reached("intent.recorded")
+    return known
+
+
+def _order(
+    connection: Connection, heart: Heart, dataset_id: str, triggered_by: str, key: str | None
+) -> str:
+    return tasks.submit(
+        connection,
+        heart.org_id,
+        dataset_id,
+        kind=TaskKind.COMPACTION,
+        key=key,
+        parameters="{}",
+        triggered_by=triggered_by,
+        at=heart.clock(),
+        attempts=heart.dispatch.attempts,
+    )
+
+
+def _groups(heart: Heart, dataset: RegisteredDataset, published: Pointer) -> tuple[Group, ...]:
+    live = heart.tables.live_at(heart.location_of(dataset), published.commit)
+    return small_file_groups(live, heart.maintenance.small_file_mb * MEGABYTE)
+
+
+def _staging(ticket: RunTicket) -> str:
+    return join("runs", ticket.run_id)
+
+
+def _plan(
+    heart: Heart,
+    dataset: RegisteredDataset,
+    ticket: RunTicket,
+    published: Pointer,
+    stored: StoredVersion,
+    groups: tuple[Group, ...],
+) -> CompactionPlan:
+    return CompactionPlan(
+        ticket=ticket,
+        dataset=dataset.name,
+        dataset_id=dataset.dataset_id,
+        lease_seconds=heart.dispatch.lease_seconds,
+        location=heart.location_of(dataset),
+        base=TableBase(
+            version=published.version, commit=published.commit, table_id=stored.table_id
+        ),
+        groups=groups,
+        staging=_staging(ticket),
+        table_schema=stored.table_schema,
+        partition_by=_partition_by(heart, dataset),
+    )
+
+
+def _partition_by(heart: Heart, dataset: RegisteredDataset) -> tuple[str, ...]:
+    """Settled when the table was created."""
+    location = heart.location_of(dataset)
+    return heart.tables.origin(location).partition_by if heart.tables.exists(location) else ()
+
+
+def _same(known: Intent, compacted: Compacted) -> Intent:
+    if (known.adds, known.removes) != (compacted.adds, compacted.removes):
+        raise NotApproved(run=known.run_id, reason="it was decided on other files")
+    return known
+
+
+def _base(connection: Connection, dataset: RegisteredDataset, compacted: Compacted) -> Pointer:
+    published = pointer(connection, dataset.dataset_id)
+    if published is None or published.commit != compacted.base_commit:
+        raise BaseMoved(
+            dataset=dataset.name,
+            expected=f"commit {compacted.base_commit}",
+            found=f"commit {published.commit}" if published else "no version",
+        )
+    return published
+
+
+def _intent(
+    heart: Heart,
+    dataset: RegisteredDataset,
+    ticket: RunTicket,
+    compacted: Compacted,
+    stored: StoredVersion,
+) -> Intent:
+    """All but its number and its decision."""
+    return Intent(
+        intent_id=new_id("int"),
+        kind=MoveKind.COMPACTION,
+        dataset=dataset.name,
+        dataset_id=dataset.dataset_id,
+        run_id=ticket.run_id,
+        decision_id="",
+        seq=0,
+        location=heart.location_of(dataset),
+        table_id=stored.table_id,
+        base_commit=compacted.base_commit,
+        table_schema=stored.table_schema,
+        partition_by=_partition_by(heart, dataset),
+        adds=compacted.adds,
+        removes=compacted.removes,
+    )
+
+
+def _decide(
+    connection: Connection,
+    heart: Heart,
+    ticket: RunTicket,
+    dataset: RegisteredDataset,
+    stored: StoredVersion,
+    compacted: Compacted,
+) -> Decision:
+    """The rows were approved before and stay the same, so that nothing else is in question."""
+    evidence = approved_evidence(connection, heart, dataset, stored)
+    findings = Findings()
+    findings.accept("version", f"v{stored.version} was approved by {stored.decision_id}")
+    findings.accept(
+        "neutral",
+        f"{compacted.rows:,} rows of {len(compacted.removes):,} files are the same in"
+        f" {len(compacted.adds):,} ({compacted.before})",
+    )
+    tags = {column.name: column.tags for column in dataset.definition.columns}
+    pinned = PinnedRules(rules=(), policies=(), tags=tags)
+    aside = filed_under(evidence)
+    case = Case(ticket.run_id, dataset, stored.table_schema, pinned, findings, aside=aside)
+    return decide_and_record(connection, heart, case, evidence)
+
+
+# Whether a compaction changes no row: what the control plane knows against what is claimed.
+
+Partition = frozenset[tuple[str, str | None]]
+
+
+def _why_not_neutral(
+    compacted: Compacted,
+    live: Sequence[LiveFile],
+    staging: str,
+    schema: TableSchema,
+    partition_by: tuple[str, ...],
+) -> str | None:
+    """Why the files added may show other rows than those removed; None where they cannot.
+
+    Files and counts are held against the log; that the rows are the same rows the digests say,
+    which were taken of the files themselves.
+    """
+    shown = {file.path: file for file in live}
+    unknown = set(compacted.removes) - shown.keys()
+    if unknown or len(set(compacted.removes)) != len(compacted.removes):
+        return f"it removes files that the table does not show: {min(unknown, default='twice')}"
+    if not 0 < len(compacted.adds) < len(compacted.removes):
+        return f"{len(compacted.removes)} files would become {len(compacted.adds)}"
+    if why := _misplaced(compacted, shown, staging, schema, partition_by):
+        return why
+    removed = _rows((shown[path].partition, shown[path].rows) for path in compacted.removes)
+    if removed != _rows((file.partition, file.rows) for file in compacted.adds):
+        return "a partition would have another number of rows"
+    if compacted.rows != sum(removed.values()):
+        return f"{compacted.rows:,} rows were compared, the files have {sum(removed.values()):,}"
+    if not compacted.before or compacted.before != compacted.after:
+        return "the rows of the files added are not those of the files removed"
+    return None
+
+
+def _misplaced(
+    compacted: Compacted,
+    shown: Mapping[str, LiveFile],
+    staging: str,
+    schema: TableSchema,
+    partition_by: tuple[str, ...],
+) -> str | None:
+    for file in compacted.adds:
+        parts = file.path.split("/")
+        inside = file.path.startswith(f"{staging}/") and not {"", ".", ".."} & set(parts)
+        if not inside or file.path in shown:
+            return f"{file.path!r} is not in the run's staging folder"
+        if not is_sha256(file.sha256):
+            return f"{file.path!r} has no hash of its content"
+        odd = partition_difference(file.partition, partition_by, schema)
+        if odd is not None:
+            return f"{file.path!r} is in no partition of the table: {odd}"
+    paths = [file.path for file in compacted.adds]
+    return "a file is added twice" if len(set(paths)) != len(paths) else None
+
+
+def _rows(files: Iterable[tuple[Mapping[str, str | None], int]]) -> Counter[Partition]:
+    counted: Counter[Partition] = Counter()
+    for partition, rows in files:
+        counted[frozenset(partition.items())] += rows
+    return counted

@@ -1,0 +1,208 @@
+"""Rollback: a move like any other, to a state that was approved before."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import Task
+from lakeguard.gate.schema_comparison import compare_schema, demands_declared_columns
+from lakeguard.ledger.intents import next_seq
+from lakeguard.ledger.maintenance import removed_versions
+from lakeguard.ledger.versions import (
+    StoredVersion,
+    pointer,
+    shown_at,
+    stored_version,
+    stored_versions,
+)
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
+from lakeguard.promotion.moves.reap import fail_run
+from lakeguard.promotion.opening.eligibility import Findings, rogue_commit
+from lakeguard.promotion.opening.pinned_rules import pin_rules
+from lakeguard.promotion.publishing.begin_move import hold_table, take_number
+from lakeguard.promotion.publishing.complete_move import complete
+from lakeguard.promotion.publishing.complete_rollback import RollbackOrder
+from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.version_facts import approved_evidence, filed_under
+from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import MoveKind, RunStatus, TaskKind
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.errors import (
+    AlreadyPublished,
+    FilesRemoved,
+    LakeGuardError,
+    TableUnreadable,
+    UnknownVersion,
+)
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.definitions import PolicyDefinition
+from lakeguard_sdk.model.run import (
+    Intent,
+    RunResult,
+    RunTicket,
+    SchemaReaction,
+    failure_of,
+)
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.storage.fault_points import reached
+
+
+def roll_back(heart: Heart, name: DatasetName, to: int, reason: str) -> RunResult:
+    """Show version ``to`` again; refused where a BLOCK policy of today forbids that state."""
+    order = RollbackOrder(version=to, reason=reason, actor=heart.actor)
+    dataset, target, shown = _target(heart, name, to)
+    with heart.database.write() as connection:
+        task, ticket = _open(connection, heart, dataset, order)
+    reached("run.opened")
+    try:
+        intent = _begin(heart, task, ticket, dataset, target, shown)
+        reached("decision.recorded")
+        if isinstance(intent, RunResult):
+            return intent
+        reached("intent.recorded")
+        return complete(heart, ticket, heart.tables.restore(intent))
+    except LakeGuardError as error:
+        ended = fail_run(heart, ticket, failure_of(error))
+        if ended.status is RunStatus.SUCCESS:
+            return ended
+        raise
+
+
+def _target(
+    heart: Heart, name: DatasetName, to: int
+) -> tuple[RegisteredDataset, StoredVersion, int]:
+    """The version, and the last commit that showed it: older files of it may be gone by now."""
+    with heart.database.read() as connection:
+        dataset = require_dataset(connection, heart.org_id, name)
+        target = stored_version(connection, dataset.dataset_id, to)
+        published = pointer(connection, dataset.dataset_id)
+        if target is None or published is None:
+            raise UnknownVersion(dataset=name, version=to)
+        _require_files(connection, dataset, target)
+        shown = shown_at(connection, dataset.dataset_id, to)
+    location = heart.location_of(dataset)
+    if not heart.tables.exists(location):
+        raise TableUnreadable(dataset=name, location=location, reason="it is gone")
+    damage = heart.tables.damage(location, shown)
+    if damage is not None:
+        reason = f"v{to} cannot be shown again: {damage}"
+        raise TableUnreadable(dataset=name, location=location, reason=reason)
+    if published.version == to and rogue_commit(heart, dataset, published.commit) is None:
+        raise AlreadyPublished(dataset=name, version=to)
+    return dataset, target, shown
+
+
+def _require_files(
+    connection: Connection, dataset: RegisteredDataset, target: StoredVersion
+) -> None:
+    """Refused, with the versions that are left, where maintenance removed files of the target."""
+    removed = removed_versions(connection, dataset.dataset_id)
+    if target.version not in removed:
+        return
+    shown = pointer(connection, dataset.dataset_id)
+    known = [stored.version for stored in stored_versions(connection, dataset.dataset_id)]
+    useless = removed | ({shown.version} if shown else set())
+    whole = [number for number in known if number not in useless]
+    raise FilesRemoved(dataset=dataset.name, version=target.version, whole=whole)
+
+
+def _open(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, order: RollbackOrder
+) -> tuple[Task, RunTicket]:
+    task_id = tasks.submit(
+        connection,
+        heart.org_id,
+        dataset.dataset_id,
+        kind=TaskKind.ROLLBACK,
+        key=None,
+        parameters=order.to_json(),
+        triggered_by=f"rollback by {order.actor}",
+        at=heart.clock(),
+        attempts=heart.dispatch.attempts,
+    )
+    worker = this_process("rollback")
+    return tasks.claim(
+        connection,
+        heart.org_id,
+        task_id,
+        worker,
+        heart.clock(),
+        TaskKind.ROLLBACK,
+        heart.dispatch.lease,
+    )
+
+
+def _begin(
+    heart: Heart,
+    task: Task,
+    ticket: RunTicket,
+    dataset: RegisteredDataset,
+    target: StoredVersion,
+    shown: int,
+) -> Intent | RunResult:
+    """Decide on the target's stored evidence and take the table's number."""
+    location = heart.location_of(dataset)
+    head = heart.tables.head_version(location)
+    with heart.database.write() as connection:
+        tasks.get_task(connection, heart.org_id, ticket.task_id)
+        hold_table(connection, dataset.dataset_id)
+        _require_files(connection, dataset, target)
+        decision = _decide(connection, heart, ticket, dataset, target)
+        if not decision.allowed:
+            return end_run(connection, heart, task, dataset, RunStatus.BLOCKED, decision=decision)
+        intent = Intent(
+            intent_id=new_id("int"),
+            kind=MoveKind.ROLLBACK,
+            dataset=dataset.name,
+            dataset_id=dataset.dataset_id,
+            run_id=ticket.run_id,
+            decision_id=decision.decision_id,
+            seq=next_seq(connection, dataset.dataset_id),
+            location=location,
+            table_id=target.table_id,
+            base_commit=head,
+            table_schema=target.table_schema,
+            target_commit=shown,
+        )
+        take_number(connection, heart, task, intent)
+    return intent
+
+
+def _decide(
+    connection: Connection,
+    heart: Heart,
+    ticket: RunTicket,
+    dataset: RegisteredDataset,
+    target: StoredVersion,
+) -> Decision:
+    """BLOCK policies of today on the evidence of then; its rules were answered when it was made."""
+    evidence = approved_evidence(connection, heart, dataset, target)
+    pinned = pin_rules(connection, heart, dataset, published=None, shown=target)
+    pinned = pinned.model_copy(update={"rules": ()})
+    findings = Findings()
+    findings.accept("version", f"v{target.version} was approved by {target.decision_id}")
+    differences = _policy_differences(dataset, target, pinned.policies)
+    case = Case(
+        ticket.run_id,
+        dataset,
+        target.table_schema,
+        pinned,
+        findings,
+        differences,
+        aside=filed_under(evidence),
+    )
+    return decide_and_record(connection, heart, case, evidence)
+
+
+def _policy_differences(
+    dataset: RegisteredDataset, target: StoredVersion, policies: tuple[PolicyDefinition, ...]
+) -> tuple[SchemaReaction, ...]:
+    """An older schema is only in question where a policy of today binds the columns."""
+    layer = dataset.name.layer
+    if not demands_declared_columns(policies, layer):
+        return ()
+    declared = dataset.definition.table_schema
+    return compare_schema(target.table_schema, declared, policies, layer, text_source=False)

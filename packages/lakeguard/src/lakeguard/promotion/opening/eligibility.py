@@ -1,0 +1,103 @@
+"""Facts that make a run ineligible before any data is read."""
+
+from __future__ import annotations
+
+from lakeguard.lake.port import Origin
+from lakeguard.ledger.intents import committed_hashes, open_intent, table_id_of
+from lakeguard.ledger.versions import Pointer
+from lakeguard.promotion.context import Heart
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard_sdk.core.enums import CheckKind, Outcome
+from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.delta_log import Commit
+
+
+class Findings:
+    """Eligibility checks as they are made: each is in the decision, passed or not."""
+
+    def __init__(self) -> None:
+        self._checks: list[CheckResult] = []
+
+    @property
+    def checks(self) -> tuple[CheckResult, ...]:
+        return tuple(self._checks)
+
+    def refuse(self, check_id: str, message: str) -> None:
+        self._checks.append(_check(check_id, Outcome.FAIL, message))
+
+    def accept(self, check_id: str, message: str) -> None:
+        self._checks.append(_check(check_id, Outcome.PASS, message))
+
+
+def _check(check_id: str, outcome: Outcome, message: str) -> CheckResult:
+    return CheckResult(
+        kind=CheckKind.ELIGIBILITY,
+        check_id=check_id,
+        expression=check_id,
+        outcome=outcome,
+        message=message,
+    )
+
+
+def find_rogue_commit(
+    heart: Heart, dataset: RegisteredDataset, published: Pointer | None, findings: Findings
+) -> None:
+    """Refuse where the table shows data that no decision stands behind."""
+    location = heart.location_of(dataset)
+    if not heart.tables.exists(location):
+        if published is not None:
+            findings.refuse("table", f"the table of {dataset.name} is gone from {dataset.location}")
+        return
+    if not is_ours(heart, dataset, heart.tables.origin(location)):
+        way_out = "move it away, then run again"
+        if dataset.definition.location:
+            way_out = f"first: lakeguard adopt {dataset.name} {dataset.location}"
+        findings.refuse(
+            "table", f"{dataset.location} holds a Delta table that is not {dataset.name}: {way_out}"
+        )
+        return
+    if published is not None and (damage := heart.tables.damage(location, published.commit)):
+        findings.refuse("table", f"v{published.version} of {dataset.name} is damaged: {damage}")
+        return
+    rogue = rogue_commit(heart, dataset, 0 if published is None else published.commit)
+    if rogue is None:
+        findings.accept("table", "every commit of the table has a decision behind it")
+        return
+    findings.refuse("table", rogue_message(dataset, published, rogue))
+
+
+def rogue_message(dataset: RegisteredDataset, published: Pointer | None, rogue: Commit) -> str:
+    way_out = (
+        "move the table away"
+        if published is None
+        else f'undo it: lakeguard rollback {dataset.name} --to v{published.version} --reason "…"'
+    )
+    return (
+        f"commit {rogue.version} ({rogue.operation or 'unknown operation'}) of {dataset.name}"
+        f" changed data without a decision; {way_out}"
+    )
+
+
+def rogue_commit(heart: Heart, dataset: RegisteredDataset, since: int) -> Commit | None:
+    """The first data-changing commit after ``since`` that is neither decided nor being made."""
+    later = heart.tables.commits_since(heart.location_of(dataset), since)
+    with heart.database.read() as connection:  # after the log: what it shows is known by now
+        known = committed_hashes(connection, dataset.dataset_id)
+        under_way = open_intent(connection, dataset.dataset_id)
+    for commit in later:
+        if not commit.data_changing or known.get(commit.version) == commit.sha256:
+            continue
+        author = commit.author
+        if under_way and author and author.intent_id == under_way.intent_id:
+            continue
+        return commit
+    return None
+
+
+def is_ours(heart: Heart, dataset: RegisteredDataset, origin: Origin) -> bool:
+    """Whether the table was created for the dataset, or adopted as it: the State knows its id."""
+    with heart.database.read() as connection:
+        table_id = table_id_of(connection, dataset.dataset_id)
+    if table_id is None or origin.dataset_id is not None:
+        return origin.dataset_id == dataset.dataset_id and table_id in (None, origin.table_id)
+    return origin.table_id == table_id

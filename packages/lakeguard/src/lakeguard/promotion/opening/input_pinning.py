@@ -1,0 +1,280 @@
+"""What a run reads, pinned: a source from its position, or inputs at exact versions."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.gate.rules.compile import measures_for
+from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.openings import opening_of
+from lakeguard.ledger.versions import Pointer, inputs_of, pointer, require_version, shown_at
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.opening.eligibility import Findings
+from lakeguard.registry.sql.sql_builds import grows_row_by_row, rewrite_tables
+from lakeguard.registry.store import RegisteredDataset, current_definition, current_source
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, SourceFormat
+from lakeguard_sdk.expressions.measures import ComparedRows, UnmatchedRows
+from lakeguard_sdk.model.definitions import (
+    FromFrame,
+    FromPython,
+    FromSource,
+    FromSql,
+)
+from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
+from lakeguard_sdk.model.load import GAINED_ROWS_ONLY, NEW_ROWS_ONLY
+from lakeguard_sdk.model.run import (
+    Build,
+    FrameBuild,
+    InputPin,
+    PythonBuild,
+    SourceBuild,
+    SqlBuild,
+    TableSnapshot,
+)
+from lakeguard_sdk.storage.storage import join
+
+
+def plan_build(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    published: Pointer | None,
+    position: SourcePosition | None,
+    findings: Findings,
+    *,
+    whole: bool,
+) -> Build | None:
+    """The build with everything pinned; None, and why in the findings, where it cannot be.
+
+    ``whole`` reads every input from its beginning; but an APPEND no further than it has read, or
+    it would have those rows twice.
+    """
+    build = dataset.definition.build
+    match build:
+        case FromSource():
+            return _from_source(connection, heart, dataset, build, position, findings)
+        case FromFrame():
+            return FrameBuild()
+    gained = _gaining_parent(connection, heart, dataset, published, findings)
+    pins = _pins(connection, heart, dataset, gained, findings, whole=whole)
+    if pins is None:
+        return None
+    if isinstance(build, FromPython):
+        inputs = {str(name): pin for name, pin in pins.items()}
+        return PythonBuild(
+            file=build.file, function=build.function, sha256=build.sha256, inputs=inputs
+        )
+    return _from_sql(build, pins)
+
+
+def base_position(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, published: Pointer | None
+) -> SourcePosition | None:
+    """Where the published version stopped reading, for a load that goes on from there."""
+    load = dataset.definition.load
+    if published is None or (load.type not in NEW_ROWS_ONLY and not load.skip_unchanged):
+        return None
+    stored = require_version(connection, dataset.dataset_id, published.version)
+    if stored.position_hash is None:
+        return None
+    return SourcePosition.from_json(get_document(connection, heart.org_id, stored.position_hash))
+
+
+def _from_source(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    build: FromSource,
+    position: SourcePosition | None,
+    findings: Findings,
+) -> SourceBuild | None:
+    found = current_source(connection, heart.org_id, build.source)
+    if found is None:
+        findings.refuse("source", f"source {build.source} is not registered")
+        return None
+    source = found.definition
+    if not source.active:
+        findings.refuse("source", f"source {build.source} is disabled (active: false)")
+    below = build.object and source.format is not SourceFormat.JDBC
+    return SourceBuild(
+        source=source.source,
+        format=source.format,
+        path=join(source.path, build.object) if below else source.path,
+        url=source.url,
+        object=build.object,
+        secrets=source.secrets,
+        options=source.options,
+        header=source.header,
+        malformed=source.malformed,
+        landing=source.landing,
+        position=position,
+    )
+
+
+def _from_sql(build: FromSql, pins: dict[DatasetName, InputPin]) -> SqlBuild:
+    views = {name: f"lg_{name.layer}_{name.name}" for name in pins}
+    return SqlBuild(
+        text=rewrite_tables(build.text, views),
+        views={views[name]: pin for name, pin in pins.items()},
+    )
+
+
+def _gaining_parent(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    published: Pointer | None,
+    findings: Findings,
+) -> tuple[DatasetName, int] | None:
+    """The parent of which only new rows are read, and the version that was read before."""
+    load = dataset.definition.load
+    parents = dataset.definition.parents
+    if load.type not in GAINED_ROWS_ONLY or load.watermark or published is None or not parents:
+        return None
+    incremental = parents[0]
+    if load.type is not LoadType.APPEND and not _grows_row_by_row(dataset):
+        return None
+    registered = current_definition(connection, heart.org_id, incremental)
+    known = registered.dataset_id if registered else None  # its name may have been another
+    before = read_inputs(connection, heart, dataset, published.version)
+    read = next((item.version for item in before if item.dataset_id == known), None)
+    if read is None and load.type is LoadType.APPEND:
+        findings.refuse(
+            f"input:{incremental}",
+            f"v{published.version} was not built from {incremental}, so that it is not known"
+            " which of its rows are new; set load type FULL for the next run",
+        )
+    return None if read is None else (incremental, read)
+
+
+def read_inputs(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, version: int
+) -> tuple[InputVersion, ...]:
+    """How far a version has read its inputs: a back-fill reads them, but moves on in none."""
+    stored = require_version(connection, dataset.dataset_id, version)
+    plan = opening_of(connection, heart.org_id, stored.run_id).plan
+    while plan.window is not None and plan.base is not None:
+        stored = require_version(connection, dataset.dataset_id, plan.base.version)
+        plan = opening_of(connection, heart.org_id, stored.run_id).plan
+    return inputs_of(connection, dataset.dataset_id, stored.version)
+
+
+def _grows_row_by_row(dataset: RegisteredDataset) -> bool:
+    """Whether new rows of the first parent make new rows and change no others.
+
+    What a function of Python makes of its inputs is not known, so that it gets all of them.
+    """
+    build = dataset.definition.build
+    return isinstance(build, FromSql) and grows_row_by_row(
+        build.text, dataset.definition.parents[0]
+    )
+
+
+def _pins(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    gained: tuple[DatasetName, int] | None,
+    findings: Findings,
+    *,
+    whole: bool,
+) -> dict[DatasetName, InputPin] | None:
+    pins: dict[DatasetName, InputPin] = {}
+    appends = dataset.definition.load.type is LoadType.APPEND
+    for parent in dataset.definition.parents:
+        recorded = gained[1] if gained and gained[0] == parent else None
+        pin = pin_input(
+            connection,
+            heart,
+            parent,
+            None if whole else recorded,
+            findings,
+            at=recorded if whole and appends else None,
+        )
+        if pin is not None:
+            pins[parent] = pin
+    return pins if len(pins) == len(dataset.definition.parents) else None
+
+
+def pin_input(
+    connection: Connection,
+    heart: Heart,
+    parent: DatasetName,
+    recorded: int | None,
+    findings: Findings,
+    *,
+    at: int | None = None,
+    role: str = "input",
+) -> InputPin | None:
+    """The parent as it is published, or as it was ``at`` a version; with ``recorded``, only what
+    it gained since that version."""
+    registered = _readable(connection, heart, parent, findings, role)
+    published = None if registered is None else pointer(connection, registered.dataset_id)
+    if registered is None or published is None:
+        return None
+    dataset_id, location = registered.dataset_id, heart.location_of(registered)
+    stored = require_version(connection, dataset_id, published.version if at is None else at)
+    commit = published.commit if at is None else shown_at(connection, dataset_id, at)
+    damage = _damage(heart, location, commit)
+    if damage is not None:
+        problem = f"{role} {parent}@v{stored.version} is damaged: {damage}"
+        findings.refuse(f"{role}:{parent}", problem)
+        return None
+    findings.accept(f"{role}:{parent}", f"{role} {parent} is read at v{stored.version}")
+
+    def snapshot(commit: int) -> TableSnapshot:
+        return TableSnapshot(location=location, table_id=stored.table_id, commit=commit)
+
+    since = None if recorded is None else shown_at(connection, dataset_id, recorded)
+    return InputPin(
+        input=InputVersion(dataset=parent, dataset_id=dataset_id, version=stored.version),
+        snapshot=snapshot(commit),
+        table_schema=stored.table_schema,
+        since=None if since is None else snapshot(since),
+    )
+
+
+def _readable(
+    connection: Connection, heart: Heart, parent: DatasetName, findings: Findings, role: str
+) -> RegisteredDataset | None:
+    """The parent, if there is something of it to read."""
+    registered = current_definition(connection, heart.org_id, parent)
+    if registered is None:
+        problem = f"{role} {parent} is not registered"
+    elif not registered.definition.active:
+        problem = f"{role} {parent} is disabled (active: false)"
+    elif pointer(connection, registered.dataset_id) is None:
+        problem = f"{role} {parent} has no published version; first: lakeguard run {parent}"
+    else:
+        return registered
+    findings.refuse(f"{role}:{parent}", problem)
+    return None
+
+
+def _damage(heart: Heart, location: str, commit: int) -> str | None:
+    if not heart.tables.exists(location):
+        return "its table is gone"
+    return heart.tables.damage(location, commit)
+
+
+# Datasets that the rules of another refer to, pinned when its run opens.
+
+_REFERRING = (UnmatchedRows, ComparedRows)
+
+
+def pin_references(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, findings: Findings
+) -> tuple[InputPin, ...]:
+    """Each at its published version; one that has none refuses the run, in the findings.
+
+    A dataset that refers to itself is read as the publish would leave it, and is not pinned.
+    """
+    definition = dataset.definition
+    measures = measures_for(definition.rules, definition.table_schema)
+    named = {measure.dataset for measure in measures if isinstance(measure, _REFERRING)}
+    pins = [
+        pin_input(connection, heart, name, None, findings, role="reference")
+        for name in sorted(named - {dataset.name})
+    ]
+    return tuple(pin for pin in pins if pin is not None)

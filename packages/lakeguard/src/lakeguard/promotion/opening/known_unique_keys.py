@@ -1,0 +1,35 @@
+"""What is known of the base, so that a run need not find it out again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from lakeguard.ledger.versions import require_version
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.records.version_facts import approved_evidence
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.measures import DuplicateRows, Measure, measure_key
+from lakeguard_sdk.model.run import TableBase
+
+
+def proven_unique(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    base: TableBase | None,
+    measures: Sequence[Measure],
+) -> tuple[str, ...]:
+    """Keys of those measures that the evidence behind the base counted no duplicate for."""
+    asked = [
+        measure_key(measure)
+        for measure in measures
+        if isinstance(measure, DuplicateRows) and measure.scope is Scope.TABLE
+    ]
+    if base is None or not asked:
+        return ()
+    version = require_version(connection, dataset.dataset_id, base.version)
+    evidence = approved_evidence(connection, heart, dataset, version)
+    return tuple(key for key in asked if evidence.measures.get(key) == 0)

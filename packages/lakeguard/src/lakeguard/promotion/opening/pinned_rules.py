@@ -1,0 +1,212 @@
+"""The dataset in question, described for the policies over it, and which policies those are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from lakeguard.gate.evaluation.case import CaseFacts
+from lakeguard.gate.grammar.grammar_error import GrammarError
+from lakeguard.gate.policies import governs, policy_measures
+from lakeguard.gate.rules.compile import measures_for
+from lakeguard.gate.rules.parse import read_rule
+from lakeguard.gate.rules.worst_values import tagged_columns
+from lakeguard.gate.schema.profiles import SchemaTerms
+from lakeguard.gate.subject import ReadInput, Subject, Travelled
+from lakeguard.ledger.versions import (
+    Pointer,
+    StoredVersion,
+    inputs_of,
+    last_promotion,
+    require_version,
+)
+from lakeguard.promotion.context import Heart, Organised, PinnedRules
+from lakeguard.promotion.privacy.tag_propagation import travelled_tags
+from lakeguard.promotion.records.version_facts import definition_behind
+from lakeguard.registry.store import RegisteredDataset, current_policies
+from lakeguard_sdk.core.enums import PolicyType
+from lakeguard_sdk.expressions.measures import Measure
+from lakeguard_sdk.model.definitions import DatasetDefinition, PolicyDefinition, RuleDefinition
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.run import Build, PythonBuild, SqlBuild
+from lakeguard_sdk.types.schema import TableSchema
+
+
+def pin_rules(
+    connection: Connection,
+    heart: Organised,
+    dataset: RegisteredDataset,
+    *,
+    published: Pointer | None,
+    build: Build | None = None,
+    opened_at: datetime | None = None,
+    terms: SchemaTerms | None = None,
+    shown: StoredVersion | None = None,
+) -> PinnedRules:
+    """Rules, the policies over the dataset, and all that they ask of it, as they stand now.
+
+    Without a build nothing is read, as where an earlier version is ``shown`` again: its columns
+    carry the tags of today, and those that they carried when it was made.
+    """
+    definition = dataset.definition
+    policies = current_policies(connection, heart.org_id)
+    tags = {column.name: column.tags for column in definition.columns}
+    travelled = _travelled(connection, heart, definition, policies, read_by(build))
+    if shown is not None:
+        tags, travelled = _with_those_of(connection, heart, shown, policies, tags, travelled)
+    subject = _subject(connection, dataset, published, build).model_copy(
+        update={"travelled": travelled, "opened_at": opened_at}
+    )
+    facts = CaseFacts(
+        dataset=dataset.name, declared=definition.table_schema, tags=tags, subject=subject
+    )
+    return PinnedRules(
+        rules=tuple(sorted(definition.rules, key=lambda rule: rule.rule_id)),
+        policies=tuple(policy for policy in policies if governs(policy, facts)),
+        tags=tags,
+        subject=subject,
+        terms=terms or SchemaTerms(),
+        waiting=tuple(policy for policy in policies if _waits(policy, facts)),
+    )
+
+
+def _subject(
+    connection: Connection,
+    dataset: RegisteredDataset,
+    published: Pointer | None,
+    build: Build | None,
+) -> Subject:
+    """What a definition and the ledger say of the dataset."""
+    definition = dataset.definition
+    rows = None
+    if published is not None:
+        rows = require_version(connection, dataset.dataset_id, published.version).table_rows
+    return Subject(
+        domain=definition.domain,
+        owner=definition.owner,
+        description=definition.description,
+        parents=definition.parents,
+        keys=definition.load.keys,
+        rules=tuple(sorted(_columns_of(rule) for rule in definition.rules if rule.active)),
+        inputs=None if build is None else _inputs(connection, build),
+        promoted_at=last_promotion(connection, dataset.dataset_id),
+        rows_before=rows,
+    )
+
+
+def pin_drift(
+    connection: Connection,
+    heart: Heart,
+    pinned: PinnedRules,
+    drifted: DatasetDefinition,
+    build: Build,
+) -> PinnedRules:
+    """What was pinned, for the columns that the run accepted: their tags, those that came down to
+    them, and the policies over a tag that they bring."""
+    if pinned.subject is None:
+        return pinned
+    policies = (*pinned.policies, *pinned.waiting)
+    travelled = _travelled(connection, heart, drifted, policies, read_by(build))
+    facts = CaseFacts(
+        dataset=drifted.dataset,
+        declared=drifted.table_schema,
+        tags={column.name: column.tags for column in drifted.columns},
+        subject=pinned.subject.model_copy(update={"travelled": travelled}),
+    )
+    over = {policy.policy: policy for policy in policies if governs(policy, facts)}
+    return pinned.model_copy(
+        update={
+            "policies": tuple(over.values()),
+            "tags": facts.tags,
+            "subject": facts.subject,
+            "waiting": tuple(policy for policy in policies if policy.policy not in over),
+        }
+    )
+
+
+def asked_measures(pinned: PinnedRules, schema: TableSchema) -> tuple[Measure, ...]:
+    """What the rules ask of the data, then what the policies ask beside it."""
+    tagged = tagged_columns(pinned.tags, pinned.subject)
+    by_rules = measures_for(pinned.rules, schema, tagged)
+    return tuple(dict.fromkeys((*by_rules, *policy_measures(pinned.policies, schema))))
+
+
+def _travelled(
+    connection: Connection,
+    heart: Organised,
+    definition: DatasetDefinition,
+    policies: Iterable[PolicyDefinition],
+    read: Iterable[InputVersion],
+) -> tuple[Travelled, ...]:
+    """Worked out only where some policy asks for tags."""
+    if not any(map(_asks_for_tags, policies)):
+        return ()
+    return travelled_tags(connection, heart.org_id, definition, read)
+
+
+def _with_those_of(
+    connection: Connection,
+    heart: Organised,
+    shown: StoredVersion,
+    policies: Iterable[PolicyDefinition],
+    tags: dict[str, tuple[str, ...]],
+    travelled: tuple[Travelled, ...],
+) -> tuple[dict[str, tuple[str, ...]], tuple[Travelled, ...]]:
+    """Tags of the columns that the version has, and those that came down to them."""
+    has = {name.casefold(): name for name in shown.table_schema.names}
+    found = [*tags.items()]
+    then = definition_behind(connection, heart.org_id, shown)
+    if then is not None:
+        found += [(column.name, column.tags) for column in then.columns]
+        read = inputs_of(connection, shown.dataset_id, shown.version)
+        travelled += _travelled(connection, heart, then, policies, read)
+    together: dict[str, set[str]] = {name: set() for name in has}
+    for column, carried in found:
+        if column.casefold() in has:
+            together[column.casefold()] |= set(carried)
+    return (
+        {has[name]: tuple(sorted(carried)) for name, carried in together.items()},
+        tuple(item for item in dict.fromkeys(travelled) if item.column.casefold() in has),
+    )
+
+
+def _waits(policy: PolicyDefinition, facts: CaseFacts) -> bool:
+    """Whether nothing but a tag is missing for the policy to be about the dataset."""
+    anyhow = policy.model_copy(update={"applies_to_tag": ""})
+    return not governs(policy, facts) and governs(anyhow, facts)
+
+
+def _asks_for_tags(policy: PolicyDefinition) -> bool:
+    return policy.active and (policy.type is PolicyType.PII or bool(policy.applies_to_tag))
+
+
+def _columns_of(rule: RuleDefinition) -> tuple[str, ...]:
+    """The columns that a rule is about; none where it cannot be read."""
+    try:
+        return read_rule(rule.expression).rule.columns
+    except GrammarError:
+        return ()
+
+
+def read_by(build: Build | None) -> tuple[InputVersion, ...]:
+    """The versions that a build reads."""
+    pins = build.views if isinstance(build, SqlBuild) else {}
+    if isinstance(build, PythonBuild):
+        pins = build.inputs
+    return tuple(pin.input for pin in pins.values())
+
+
+def _inputs(connection: Connection, build: Build) -> tuple[ReadInput, ...]:
+    read = []
+    for item in read_by(build):
+        version = require_version(connection, item.dataset_id, item.version)
+        read.append(
+            ReadInput(
+                dataset=item.dataset,
+                version=version.version,
+                promoted_at=version.promoted_at,
+            )
+        )
+    return tuple(sorted(read, key=lambda item: item.dataset))

@@ -1,0 +1,127 @@
+"""The settings of one run: details of job, dataset, target and source as one bundle.
+
+What stands nearer to the run wins: what its launch set, the job's details, then its configuration,
+then the details of the dataset, of its target, of its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pydantic import Field
+from sqlalchemy import Connection
+
+from lakeguard.ledger.switches import switched_off
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.opening.eligibility import Findings
+from lakeguard.registry.files.job_settings import read_controls
+from lakeguard.registry.store import (
+    RegisteredDataset,
+    current_source,
+    current_target,
+    job_id_of_dataset,
+    job_of_dataset,
+)
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.model.definitions import (
+    DatasetDefinition,
+    FromSource,
+    JobDefinition,
+    SourceDefinition,
+    TargetDefinition,
+)
+
+
+class Bundle(Noun):
+    """Every setting and which of the definitions said it; secrets are references."""
+
+    values: dict[str, str] = Field(default_factory=dict)
+    origins: dict[str, str] = Field(default_factory=dict)
+    job: JobDefinition | None = None
+    target: TargetDefinition | None = None
+
+
+def resolve_bundle(
+    job: JobDefinition | None,
+    dataset: DatasetDefinition,
+    target: TargetDefinition | None,
+    source: SourceDefinition | None,
+    launched: Mapping[str, str] | None = None,
+) -> Bundle:
+    """One value per key, by the precedence above."""
+    weakest_first = [
+        ("source", source.details if source else {}),
+        ("target", target.details if target else {}),
+        ("dataset", dataset.details),
+        ("job config", job.config if job else {}),
+        ("job", job.details if job else {}),
+        ("launch", dict(launched or {})),
+    ]
+    values: dict[str, str] = {}
+    origins: dict[str, str] = {}
+    for origin, details in weakest_first:
+        values.update(details)
+        origins.update(dict.fromkeys(details, origin))
+    return Bundle(values=values, origins=origins, job=job, target=target)
+
+
+def find_bundle(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    findings: Findings,
+    launched: Mapping[str, str] | None = None,
+) -> Bundle:
+    """The run's settings; what is disabled or cannot be run is refused by name."""
+    definition = dataset.definition
+    org_id, build = heart.org_id, definition.build
+    job = job_of_dataset(connection, org_id, definition.dataset)
+    target = definition.target and current_target(connection, org_id, definition.target)
+    source = None
+    if isinstance(build, FromSource):
+        found = current_source(connection, org_id, build.source)
+        source = found.definition if found else None
+    _check_job(connection, org_id, job, findings)
+    if definition.target:
+        named = source.source if source else None
+        for part, problem in target_problems(definition.target, target or None, named):
+            findings.refuse(part, problem)
+    return resolve_bundle(job, definition, target or None, source, launched)
+
+
+def _check_job(
+    connection: Connection, org_id: str, job: JobDefinition | None, findings: Findings
+) -> None:
+    """Off by its definition, by its own settings, or because an operator switched it off; or
+    with settings that cannot be understood, which may say just that."""
+    if job is None:
+        return
+    reading = read_controls(job)
+    if wrong := reading.problem_of(job.job):
+        findings.refuse("job", wrong)
+        return
+    if not reading.active:
+        findings.refuse("job", f"job {job.job} is disabled (active: false)")
+        return
+    job_id = job_id_of_dataset(connection, org_id, job.dataset) if job.dataset else None
+    if job_id is not None and switched_off(connection, org_id, {job_id}):
+        said = f"job {job.job} is switched off; on again: lakeguard jobs enable {job.job}"
+        findings.refuse("job", said)
+
+
+def target_problems(
+    name: str, target: TargetDefinition | None, source: str | None
+) -> Iterator[tuple[str, str]]:
+    """Which part is missing or disabled, and in what words."""
+    if target is None:
+        yield "target", f"target {name} is not registered"
+        return
+    if not target.active:
+        yield "target", f"target {name} is disabled (active: false)"
+    if source is None:
+        return
+    mapping = next((m for m in target.sources if m.source == source), None)
+    if mapping is None:
+        yield "mapping", f"source {source} is not mapped to target {name}"
+    elif not mapping.active:
+        yield "mapping", f"the mapping {source} → {name} is disabled"

@@ -1,0 +1,67 @@
+"""Columns whose extremes stand in no statistics: neither in evidence nor in the table's log.
+
+Evidence is kept for good, of blocked and discarded runs too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from sqlalchemy import Connection
+
+from lakeguard.gate.policies import forbids_pattern
+from lakeguard.ledger.openings import opening_of
+from lakeguard.ledger.versions import StoredVersion, pointer
+from lakeguard.promotion.context import Heart, PinnedRules
+from lakeguard.promotion.opening.pinned_rules import pin_rules
+from lakeguard.promotion.privacy.private_columns import private_in
+from lakeguard.promotion.privacy.row_samples import masked_columns
+from lakeguard.registry.store import RegisteredDataset, current_policies
+from lakeguard_sdk.model.evidence import StagedFile
+from lakeguard_sdk.model.row_sample import texts
+from lakeguard_sdk.types.schema import TableSchema
+
+_EXTREMES = ("minValues", "maxValues")
+
+
+def unstated_columns(
+    schema: TableSchema, pinned: PinnedRules, masked: Iterable[str]
+) -> tuple[str, ...]:
+    """Those that samples mask, and every text where a policy looks for a pattern in texts."""
+    found = {*masked}
+    if any(map(forbids_pattern, pinned.policies)):
+        found |= set(texts(schema))
+    return tuple(sorted(found))
+
+
+def unstated_in_version(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, stored: StoredVersion
+) -> tuple[str, ...]:
+    """Those of the run that made the version, and those that tags and policies of today add."""
+    published = pointer(connection, dataset.dataset_id)
+    pinned = pin_rules(connection, heart, dataset, published=published, shown=stored)
+    policies = current_policies(connection, heart.org_id)
+    private = private_in(dataset.definition, policies, pinned, ())
+    masked = masked_columns(dataset.definition, pinned, private, ())
+    then = opening_of(connection, heart.org_id, stored.run_id).plan.unstated
+    return unstated_columns(stored.table_schema, pinned, {*masked, *then})
+
+
+def told_extremes(files: Iterable[StagedFile], unstated: Iterable[str]) -> str | None:
+    """Which file tells values of which column that nobody may know, without the values."""
+    hidden = {name.casefold() for name in unstated}
+    for file in files:
+        told = sorted(name for name in _bounded(file.stats) if name.casefold() in hidden)
+        if told:
+            return f"the statistics of {file.path!r} tell values of column {', '.join(told)}"
+    return None
+
+
+def _bounded(stats: str) -> set[str]:
+    """Columns with bounds; what cannot be read tells a reader nothing, and is refused elsewhere."""
+    try:
+        told = json.loads(stats)
+        return {name for key in _EXTREMES for name in told.get(key, {})}
+    except (ValueError, TypeError, AttributeError):
+        return set()

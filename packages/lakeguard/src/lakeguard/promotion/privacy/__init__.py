@@ -1,0 +1,1 @@
+"""Private columns, tag propagation and row samples."""

@@ -1,0 +1,142 @@
+"""Columns whose values nobody is to read in the message of a run that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+
+from sqlalchemy import Connection
+
+from lakeguard.gate.policies import parse_policy
+from lakeguard.gate.policy_types.pii import ForbidColumns, ForbidTag
+from lakeguard.gate.subject import Travelled
+from lakeguard.promotion.context import Heart, PinnedRules
+from lakeguard.promotion.privacy.tag_propagation import possible_tags
+from lakeguard.registry.store import (
+    RegisteredDataset,
+    current_definition,
+    current_policies,
+    current_target,
+    definitions_since,
+)
+from lakeguard_sdk.core.enums import PolicyType
+from lakeguard_sdk.model.definitions import ColumnDefinition, DatasetDefinition, PolicyDefinition
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.types.schema import field_names
+
+PERSONAL = ForbidTag(tag="pii")
+
+Marks = tuple[ForbidTag | ForbidColumns, ...]
+
+
+def private_columns(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    policies: Iterable[PolicyDefinition],
+    possible: Iterable[Travelled],
+) -> tuple[str, ...]:
+    """Those that are tagged ``pii``, or may have the tag from above, and those that a PII policy
+    is about, of whatever layer.
+
+    Columns of the parents count too: a build that leaves one out has read it all the same.
+    """
+    marks = (PERSONAL, *_marks(policies))
+    names = {*_marked(dataset.definition, marks), *_came_down(possible, marks)}
+    for parent in dataset.definition.parents:
+        found = current_definition(connection, heart.org_id, parent)
+        names |= set(_marked(found.definition, marks)) if found else set()
+    return tuple(sorted(names))
+
+
+def tagged_above(
+    connection: Connection, heart: Heart, definition: DatasetDefinition
+) -> tuple[str, ...]:
+    """Columns of the parents that carry a tag of whatever kind."""
+    above = (current_definition(connection, heart.org_id, name) for name in definition.parents)
+    columns = (column for found in above if found for column in found.definition.columns)
+    return tuple(column.name for column in columns if column.tags)
+
+
+def private_in(
+    definition: DatasetDefinition,
+    policies: Iterable[PolicyDefinition],
+    pinned: PinnedRules,
+    possible: Iterable[Travelled],
+) -> tuple[str, ...]:
+    """Those of the definition itself, and those to which a tag came down, or may have, that marks
+    them."""
+    marks = (PERSONAL, *_marks(policies))
+    travelled = pinned.subject.travelled if pinned.subject else ()
+    came_down = _came_down((*travelled, *possible), marks)
+    return tuple(sorted({*_marked(definition, marks), *came_down}))
+
+
+def _came_down(travelled: Iterable[Travelled], marks: Marks) -> Iterator[str]:
+    tags = {mark.tag for mark in marks if isinstance(mark, ForbidTag)}
+    yield from (item.column for item in travelled if item.tag in tags)
+
+
+def _marks(policies: Iterable[PolicyDefinition]) -> Iterator[ForbidTag | ForbidColumns]:
+    for policy in policies:
+        if policy.type is PolicyType.PII:
+            said = parse_policy(policy.type, policy.expression)
+            if isinstance(said, ForbidTag | ForbidColumns):
+                yield said
+
+
+def _marked(definition: DatasetDefinition, marks: Marks) -> Iterator[str]:
+    for column in definition.columns:
+        if any(_is_marked(column, mark) for mark in marks):
+            yield column.name
+
+
+def _is_marked(column: ColumnDefinition, mark: ForbidTag | ForbidColumns) -> bool:
+    """A field of a struct marks all of the column."""
+    if isinstance(mark, ForbidTag):
+        return mark.tag in (tag.lower() for tag in column.tags)
+    names = (column.name, *field_names(column.type))
+    return any(fnmatchcase(name.lower(), wanted.lower()) for name in names for wanted in mark.names)
+
+
+# Columns of rows that were written before: what has hidden them since, and what does today.
+
+
+def hidden_since(
+    connection: Connection,
+    org_id: str,
+    dataset: RegisteredDataset,
+    revision: int | None,
+    read: Iterable[InputVersion] = (),
+) -> frozenset[str]:
+    """Columns that carried a tag in any revision from this one on, or that a PII policy of today
+    is about; a column that left the definition is as it was when it left. None is the first."""
+    told = definitions_since(connection, dataset.dataset_id, revision or 0)
+    policies, read = current_policies(connection, org_id), tuple(read)
+    alone = PinnedRules(rules=(), policies=policies, tags={})
+    found: set[str] = set()
+    for definition in told:
+        found |= {column.name for column in definition.columns if column.tags}
+        found |= set(private_in(definition, policies, alone, ()))
+    for definition in _last_of_each_column(told):
+        transformed = is_transformed(connection, org_id, definition)
+        possible = possible_tags(connection, org_id, definition, read, transformed=transformed)
+        found |= {item.column for item in possible}
+    return frozenset(found)
+
+
+def is_transformed(connection: Connection, org_id: str, definition: DatasetDefinition) -> bool:
+    target = current_target(connection, org_id, definition.target or "")
+    return target is not None and bool(target.transform)
+
+
+def _last_of_each_column(told: Iterable[DatasetDefinition]) -> list[DatasetDefinition]:
+    """The fewest definitions, the newest first, that together have every column."""
+    seen: set[str] = set()
+    last: list[DatasetDefinition] = []
+    for definition in reversed(tuple(told)):
+        names = {column.name.casefold() for column in definition.columns}
+        if not last or names - seen:
+            last.append(definition)
+        seen |= names
+    return last

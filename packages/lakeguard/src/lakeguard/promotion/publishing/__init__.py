@@ -1,0 +1,1 @@
+"""Moves: intent, completion, and what they record."""

@@ -1,0 +1,89 @@
+"""From which columns of its inputs each column of a run's result comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlalchemy import Connection
+
+from lakeguard.ledger.lineage import UNKNOWN, Arrow, lineage_of
+from lakeguard.ledger.openings import opened_revision, opening_of
+from lakeguard.promotion.context import Heart
+from lakeguard.registry.store import definition_at
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.model.definitions import FromSql
+from lakeguard_sdk.model.load import load_columns
+from lakeguard_sdk.model.quarantine import QuarantineBuild
+from lakeguard_sdk.model.run import InputPin, Intent, RunPlan
+
+Pins = dict[DatasetName, InputPin]
+Made = dict[str, list[Arrow] | None]
+"""By column, in lower case; None is one that cannot be followed."""
+
+
+def column_descent(heart: Heart, intent: Intent) -> tuple[Arrow, ...]:
+    """Every arrow that the build shows. What cannot be followed, as a function of Python or what
+    the target's transform makes anew, comes from columns of every input that are not known. No
+    text of a build is an error here: it would keep a move open that is made.
+
+    What is written in no way from an input has no arrow: a source's columns, those that the load
+    itself writes, a constant. An adoption or a rollback builds nothing. Rows that waited come from
+    where those of the base came from.
+    """
+    if intent.kind is not MoveKind.PUBLISH:
+        return ()
+    with heart.database.read() as connection:
+        plan = opening_of(connection, heart.org_id, intent.run_id).plan
+        if isinstance(plan.build, QuarantineBuild) and plan.base is not None:
+            return tuple(lineage_of(connection, plan.dataset_id, plan.base.version))
+        pins = {pin.input.dataset: pin for pin in plan.pins}
+        if not pins:
+            return ()
+        text = _text(connection, heart, plan)
+    try:
+        made = _followed(text, pins) if text else {}
+    except Exception:  # noqa: BLE001 - the commit stands, whatever is known of its columns
+        made = {}
+    written = {column.name for column in load_columns(plan.load)}
+    names = [name for name in intent.table_schema.names if name not in written]
+    return tuple(arrow for name in names for arrow in _arrows(name, made, pins))
+
+
+def _text(connection: Connection, heart: Heart, plan: RunPlan) -> str:
+    """The SELECT that the run was opened with; empty where nothing can be read off one."""
+    revision = opened_revision(connection, heart.org_id, plan.ticket.run_id)
+    if revision is None or plan.transform:
+        return ""
+    build = definition_at(connection, plan.dataset_id, revision).build
+    return build.text if isinstance(build, FromSql) else ""
+
+
+def _followed(text: str, pins: Pins) -> Made:
+    from lakeguard.registry.sql.sql_lineage import column_sources
+
+    found = column_sources(text, {name: pin.table_schema for name, pin in pins.items()})
+    result: Made = {}
+    for column, sources in found.items():
+        known = sources is not None and all(source.dataset in pins for source in sources)
+        result[column] = None
+        if sources is not None and known:
+            result[column] = [
+                _arrow(column, pins[source.dataset], source.column) for source in sources
+            ]
+    return result
+
+
+def _arrow(column: str, pin: InputPin, source: str) -> Arrow:
+    """Under the name that the input itself gives its column."""
+    names = {name.casefold(): name for name in pin.table_schema.names}
+    return Arrow(column, pin.input.dataset_id, names.get(source, source))
+
+
+def _arrows(name: str, made: Made, pins: Pins) -> Iterator[Arrow]:
+    """A column that a whole SELECT does not show has NULL, which is from nowhere."""
+    found = made.get(name.casefold(), []) if made else None
+    if found is None:
+        yield from (Arrow(name, pin.input.dataset_id, UNKNOWN) for pin in pins.values())
+        return
+    yield from (arrow._replace(column=name) for arrow in found)

@@ -1,0 +1,56 @@
+"""Completing a rollback: the pointer goes back, no new version is made."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch.tasks import Task
+from lakeguard.ledger.versions import pointer, require_version
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.publishing.invalidate_replaced import tell_restored
+from lakeguard.promotion.publishing.schema_drift import follow_shown
+from lakeguard.promotion.records.alerts import tell_rollback
+from lakeguard.promotion.records.move_pointer import show_version
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.model.delta_log import Commit
+from lakeguard_sdk.model.run import Intent, RunResult
+
+
+class RollbackOrder(Noun):
+    """What an operator asked for; it travels as the task's parameters."""
+
+    version: int
+    reason: str
+    actor: str
+
+
+def publish_restored(
+    connection: Connection,
+    heart: Heart,
+    task: Task,
+    dataset: RegisteredDataset,
+    intent: Intent,
+    commit: Commit,
+) -> RunResult:
+    """The version is shown again, and the definition has what came with its data: what only later
+    data brought leaves it, and what left it in an earlier rollback comes back."""
+    order = RollbackOrder.from_json(task.parameters)
+    version = require_version(connection, dataset.dataset_id, order.version)
+    before = pointer(connection, dataset.dataset_id)
+    follow_shown(connection, heart, dataset, version)
+    result = show_version(
+        connection,
+        heart,
+        task,
+        dataset,
+        intent,
+        commit,
+        version=order.version,
+        actor=order.actor,
+        reason=order.reason,
+    )
+    shown = before.version if before else None
+    tell_restored(connection, heart, dataset, task, shown, order.version)
+    tell_rollback(connection, heart, dataset, result, actor=order.actor, reason=order.reason)
+    return result

@@ -1,0 +1,156 @@
+"""What a move replaced is invalid in all that was built from it, from the same transaction on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, select
+
+from lakeguard.dispatch.task_list import not_over
+from lakeguard.dispatch.tasks import Task
+from lakeguard.gate.schema.types import grows_into
+from lakeguard.ledger.invalidations import (
+    Progress,
+    is_read_by_others,
+    open_invalidations,
+    progress_of,
+    record_invalidation,
+    record_progress,
+)
+from lakeguard.ledger.partitions import partitions_at
+from lakeguard.ledger.versions import require_version
+from lakeguard.promotion.context import Heart, OpenRun
+from lakeguard.promotion.publishing.partition_states import Partitions
+from lakeguard.registry.queries import current_datasets
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard.state.schema import dataset_registry, tasks
+from lakeguard_sdk.core.enums import LoadType, TaskKind
+from lakeguard_sdk.model.definitions import DatasetDefinition
+from lakeguard_sdk.model.quarantine import QuarantineBuild
+from lakeguard_sdk.model.row_ranges import WHOLE, Reach, lies_within
+from lakeguard_sdk.scheduling.invalidations import Reason, Standing
+from lakeguard_sdk.types.schema import TableSchema
+
+MOST_NAMED = 1000
+"""Of more partitions than these, an invalidation is of the whole dataset."""
+
+
+def tell_replaced(
+    connection: Connection, heart: Heart, run: OpenRun, version: int, found: Partitions | None
+) -> None:
+    """A window built again, partitions replaced, or a column that is another now or is gone.
+
+    A load that replaces the whole table every time says nothing: its dependents read it anew.
+    """
+    base = run.plan.base
+    if base is None:
+        return
+    before = require_version(connection, run.dataset.dataset_id, base.version)
+    if _breaks(before.table_schema, run.plan.table_schema):
+        reach, reason = WHOLE, Reason.SCHEMA_CHANGE
+    else:
+        replaced = _replaced(run, found)
+        if replaced is None:
+            return
+        reach, reason = replaced, Reason.CORRECTION
+    _tell(connection, heart, run.dataset, run.task, version, reach, reason)
+
+
+def tell_restored(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    task: Task,
+    shown: int | None,
+    version: int,
+) -> None:
+    """The partitions in which the version differs from the one that was shown; or all."""
+    if shown == version or shown is None:
+        return
+    before = partitions_at(connection, dataset.dataset_id, shown)
+    after = partitions_at(connection, dataset.dataset_id, version)
+    changed = [
+        key
+        for key in {*before, *after}
+        if key not in before or key not in after or before[key].version != after[key].version
+    ]
+    reach = _named(changed) if before and after else WHOLE
+    if changed or reach.whole:
+        _tell(connection, heart, dataset, task, version, reach, Reason.CORRECTION)
+
+
+def _replaced(run: OpenRun, found: Partitions | None) -> Reach | None:
+    window, load = run.plan.window, run.plan.load
+    if isinstance(run.plan.build, QuarantineBuild):
+        return None
+    if found is None:
+        return None if window is None else Reach(window=window)
+    if window is None and load.type is not LoadType.PARTITION:
+        return None
+    return _named(found.replaced) if found.replaced else None
+
+
+def _named(keys: Iterable[str]) -> Reach:
+    partitions = tuple(sorted(keys))
+    return Reach(partitions=partitions) if len(partitions) <= MOST_NAMED else WHOLE
+
+
+def _breaks(before: TableSchema, after: TableSchema) -> bool:
+    """Whether a column that others may have read is gone, or holds other values now."""
+    types = [(column.type, after.type_of(column.name)) for column in before.columns]
+    return any(new is None or not grows_into(old, new) for old, new in types)
+
+
+def _tell(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    task: Task,
+    version: int,
+    reach: Reach,
+    reason: Reason,
+) -> None:
+    """Once: not where the version is what an invalidation asked for, which goes on by itself."""
+    if not _has_readers(connection, heart, dataset):
+        return
+    if _is_asked_for(connection, heart, dataset, task, reach):
+        return
+    at = heart.clock()
+    made = record_invalidation(
+        connection,
+        heart.org_id,
+        dataset.dataset_id,
+        reach,
+        reason,
+        at=at,
+        actor=task.triggered_by,
+        caused_by=task.run_id,
+    )
+    own = Progress(dataset.dataset_id, Standing.CAUGHT_UP, task.run_id, version)
+    record_progress(connection, heart.org_id, made.invalidation_id, [own], at)
+
+
+def _has_readers(connection: Connection, heart: Heart, dataset: RegisteredDataset) -> bool:
+    """A build that is not over counts: it may have pinned what is replaced here."""
+    if is_read_by_others(connection, heart.org_id, dataset.dataset_id):
+        return True
+    built = select(tasks.c.dataset_id).where(
+        tasks.c.org_id == heart.org_id, tasks.c.kind == TaskKind.BUILD.value, not_over()
+    )
+    query = current_datasets(heart.org_id).where(dataset_registry.c.dataset_id.in_(built))
+    found = (DatasetDefinition.from_json(row.definition) for row in connection.execute(query))
+    return any(dataset.name in definition.parents for definition in found)
+
+
+def _is_asked_for(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, task: Task, reach: Reach
+) -> bool:
+    cause = json.loads(task.cause) if task.cause else {}
+    asked = [cause["details"]["reach"]] if cause.get("kind") == "invalidation" else []
+    found = open_invalidations(connection, heart.org_id, dataset.dataset_id)
+    known = progress_of(connection, heart.org_id, [one.invalidation_id for one in found])
+    reaches = [Reach(**one) for one in asked]
+    reaches += [one.reach for one in found if dataset.dataset_id not in known[one.invalidation_id]]
+    declared = dataset.definition.declared
+    return any(lies_within(reach, outer, declared) for outer in reaches)

@@ -1,0 +1,111 @@
+"""Which partitions a move touches, and what each is made of afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from sqlalchemy import Connection
+
+from lakeguard.lake.port import LiveFile
+from lakeguard.ledger.intents import adopted_files
+from lakeguard.ledger.partitions import (
+    PartitionState,
+    config_of_run,
+    knows_partitions,
+    record_partitions,
+)
+from lakeguard.ledger.versions import StoredVersion
+from lakeguard.promotion.context import Heart, OpenRun
+from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.model.delta_log import Commit, renamed_files
+from lakeguard_sdk.model.partitions import LONGEST_KEY, partition_key
+from lakeguard_sdk.model.run import Intent
+from lakeguard_sdk.storage.storage import join
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """All partitions of a table after a move, and what the move did to them."""
+
+    files: dict[str, tuple[LiveFile, ...]]
+    touched: frozenset[str] = frozenset()
+    """Brought, replaced, added to or taken away."""
+    replaced: frozenset[str] = frozenset()
+    """Of these, those that lost a file that the table had before."""
+
+
+def partitions_after(heart: Heart, intent: Intent, commit: Commit) -> Partitions | None:
+    """As the log has them; None where the table has no partitions, or no version is made.
+
+    A file that only gets a second name is the file that it was.
+    """
+    if intent.kind not in (MoveKind.PUBLISH, MoveKind.ADOPTION) or not intent.partition_by:
+        return None
+    columns = intent.partition_by
+    renamed = renamed_files(commit)
+    removed = set(commit.removes) - renamed.keys()
+    kept_names = set(renamed.values())
+    added = {partition_key(f.partition, columns) for f in commit.added if f.path not in kept_names}
+    before = heart.tables.live_at(intent.location, intent.base_commit) if removed else ()
+    lost = {partition_key(f.partition, columns) for f in before if f.path in removed}
+    files: dict[str, list[LiveFile]] = {}
+    for file in heart.tables.live_at(intent.location, commit.version):
+        files.setdefault(partition_key(file.partition, columns), []).append(file)
+    return Partitions(
+        {key: tuple(found) for key, found in files.items()},
+        frozenset(added | lost),
+        frozenset(lost),
+    )
+
+
+def record_partition_states(
+    connection: Connection,
+    heart: Heart,
+    run: OpenRun,
+    version: StoredVersion,
+    found: Partitions | None,
+    adds: frozenset[str],
+) -> None:
+    """Those that the move touched; all, where what the version was built upon has none recorded."""
+    if found is None:
+        return
+    base = run.plan.base.version if run.plan.base else None
+    known = base is not None and knows_partitions(connection, version.dataset_id, base)
+    wanted = found.touched if known else found.touched | found.files.keys()
+    rows = _known_rows(connection, run, found)
+    states = [
+        _state(key, run.dataset.location, found.files.get(key, ()), adds, rows)
+        for key in sorted(wanted)
+    ]
+    config = config_of_run(connection, heart.org_id, version.run_id) or run.plan.definition_hash
+    record_partitions(connection, heart.org_id, version, config, states)
+
+
+def _known_rows(connection: Connection, run: OpenRun, found: Partitions) -> dict[str, int]:
+    """Rows of files of which the log does not say it: only a table that was adopted has such."""
+    unknown = any(file.rows < 0 for files in found.files.values() for file in files)
+    if not unknown:
+        return {}
+    files = adopted_files(connection, run.dataset.dataset_id)
+    return {file.path: file.rows for file in files}
+
+
+def _state(
+    key: str, table: str, files: tuple[LiveFile, ...], adds: frozenset[str], rows: dict[str, int]
+) -> PartitionState:
+    return PartitionState(
+        partition=key,
+        location=next(_folders(table, files, adds), table),
+        rows=sum(file.rows if file.rows >= 0 else rows.get(file.path, 0) for file in files),
+        bytes=sum(file.size for file in files),
+    )
+
+
+def _folders(table: str, files: tuple[LiveFile, ...], adds: frozenset[str]) -> Iterator[str]:
+    """Where its newest files lie, if the ledger can hold that; the table's place can always be."""
+    for file in sorted(files, key=lambda file: (file.path not in adds, file.path)):
+        folder = join(table, str(PurePosixPath(file.path).parent)).removesuffix("/.")
+        if len(folder) <= LONGEST_KEY:
+            yield folder

@@ -1,0 +1,163 @@
+"""Completing a publish: version, pointer, lineage and run row in one transaction."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.ledger.decisions import decision_by_id
+from lakeguard.ledger.documents import get_document, put_document
+from lakeguard.ledger.lineage import Arrow, record_lineage
+from lakeguard.ledger.promotions import record_promotion
+from lakeguard.ledger.versions import (
+    StoredVersion,
+    move_pointer,
+    next_version,
+    record_materialization,
+    record_version,
+    require_version,
+)
+from lakeguard.promotion.context import Heart, OpenRun
+from lakeguard.promotion.opening.input_pinning import read_inputs
+from lakeguard.promotion.publishing.invalidate_replaced import tell_replaced
+from lakeguard.promotion.publishing.partition_states import Partitions, record_partition_states
+from lakeguard.promotion.publishing.schema_drift import record_drift
+from lakeguard.promotion.quarantine.record_rows import record_aside
+from lakeguard.promotion.records.end_run import end_run
+from lakeguard_sdk.core.enums import MoveKind, RunStatus
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.model.definitions import policyset_hash, ruleset_hash
+from lakeguard_sdk.model.delta_log import Commit
+from lakeguard_sdk.model.evidence import Evidence, InputVersion
+from lakeguard_sdk.model.quarantine import QuarantineBuild
+from lakeguard_sdk.model.run import Intent, RunResult
+
+
+def publish_version(
+    connection: Connection,
+    heart: Heart,
+    run: OpenRun,
+    intent: Intent,
+    commit: Commit,
+    arrows: tuple[Arrow, ...] = (),
+    partitions: Partitions | None = None,
+) -> RunResult:
+    """The next version of the dataset, bound to all that it was decided on."""
+    decision = decision_by_id(connection, heart.org_id, intent.decision_id, intent.dataset)
+    evidence = Evidence.from_json(
+        get_document(connection, heart.org_id, str(decision.case.evidence))
+    )
+    adopted = intent.kind is MoveKind.ADOPTION
+    version = _version(connection, heart, run, intent, commit, evidence)
+    inputs = _inputs(connection, heart, run, evidence)
+    record_version(connection, heart.org_id, version, inputs)
+    record_lineage(connection, heart.org_id, version, arrows)
+    record_partition_states(
+        connection, heart, run, version, partitions, frozenset(file.path for file in intent.adds)
+    )
+    record_aside(connection, heart, run.plan, version, evidence)
+    _materialize(connection, heart, run, version, evidence, adopted=adopted)
+    _point_at(connection, heart, version, intent.kind)
+    record_drift(connection, heart, run.dataset, intent.run_id)
+    tell_replaced(connection, heart, run, version.version, partitions)
+    record_promotion(connection, heart.org_id, decision)
+    return end_run(
+        connection,
+        heart,
+        run.task,
+        run.dataset,
+        RunStatus.SUCCESS,
+        decision=decision,
+        version=version.version,
+        rows=evidence.rows,
+        inputs=evidence.inputs,
+    )
+
+
+def _materialize(
+    connection: Connection,
+    heart: Heart,
+    run: OpenRun,
+    version: StoredVersion,
+    evidence: Evidence,
+    *,
+    adopted: bool,
+) -> None:
+    """What was written for the version: of a table that was there already, nothing."""
+    record_materialization(
+        connection,
+        heart.org_id,
+        version,
+        task_id=run.task.task_id,
+        idempotency_key=run.task.dedupe_key,
+        bytes_written=0 if adopted else sum(file.size for file in evidence.files),
+        notes=evidence.notes,
+    )
+
+
+def _point_at(connection: Connection, heart: Heart, version: StoredVersion, kind: MoveKind) -> None:
+    said = "adopted" if kind is MoveKind.ADOPTION else "published"
+    move_pointer(
+        connection,
+        heart.org_id,
+        version.dataset_id,
+        version=version.version,
+        commit=version.commit_version,
+        kind=kind,
+        at=version.promoted_at,
+        actor=version.promoted_by,
+        reason=f"{said} by run {version.run_id}",
+        decision_id=version.decision_id,
+    )
+
+
+def _version(
+    connection: Connection,
+    heart: Heart,
+    run: OpenRun,
+    intent: Intent,
+    commit: Commit,
+    evidence: Evidence,
+) -> StoredVersion:
+    position = evidence.position
+    return StoredVersion(
+        dataset_id=intent.dataset_id,
+        version=next_version(connection, intent.dataset_id),
+        snapshot_ref=f"delta:{intent.table_id}@{commit.version}",
+        schema_hash=intent.table_schema.schema_hash,
+        row_count=evidence.rows,
+        promoted_at=heart.clock(),
+        promoted_by=run.task.triggered_by,
+        version_id=new_id("ver"),
+        run_id=intent.run_id,
+        decision_id=intent.decision_id,
+        table_rows=evidence.table_rows,
+        table_id=intent.table_id,
+        commit_version=commit.version,
+        commit_sha256=commit.sha256,
+        seq=intent.seq,
+        table_schema=intent.table_schema,
+        ruleset_hash=ruleset_hash(run.pinned.rules),
+        policies_hash=policyset_hash(run.pinned.policies),
+        build_hash=evidence.build_hash,
+        position_hash=_position_of_base(connection, run)
+        if position is None
+        else put_document(connection, heart.org_id, position.to_data(), heart.clock()),
+    )
+
+
+def _inputs(
+    connection: Connection, heart: Heart, run: OpenRun, evidence: Evidence
+) -> tuple[InputVersion, ...]:
+    """A replay reads no input: its rows and the table's are of those that its base had read."""
+    base = run.plan.base
+    if not isinstance(run.plan.build, QuarantineBuild) or base is None:
+        return evidence.inputs
+    return read_inputs(connection, heart, run.dataset, base.version)
+
+
+def _position_of_base(connection: Connection, run: OpenRun) -> str | None:
+    """A replay leaves the position where it was."""
+    base = run.plan.base
+    if not isinstance(run.plan.build, QuarantineBuild) or base is None:
+        return None
+    return require_version(connection, run.dataset.dataset_id, base.version).position_hash

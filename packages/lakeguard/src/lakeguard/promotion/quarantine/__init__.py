@@ -1,0 +1,1 @@
+"""Quarantined rows: recorded, replayed, shown as tables."""

@@ -1,0 +1,98 @@
+"""Bringing the tables of rows that wait to what the ledger says: state-based, so that whatever a
+crash left undone is done by whoever comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from sqlalchemy import Connection
+
+from lakeguard.lake.quarantine_tables import ShownFile, unreadable
+from lakeguard.ledger.openings import accepted_plan
+from lakeguard.ledger.quarantine.facts import datasets_with_holdings
+from lakeguard.ledger.quarantine.load import quarantine_of
+from lakeguard.ledger.quarantine.state import Holding, Quarantine
+from lakeguard.promotion.context import Heart
+from lakeguard_sdk.errors import TableUnreadable
+from lakeguard_sdk.model.quarantine import KEPT_COLUMNS
+from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.storage.storage import join
+from lakeguard_sdk.types.schema import Column, TableSchema
+
+_TRIES = 5
+_TABLE_PARTS = 4
+"""``quarantine/<layer>/<name>/<shape>``: what stands before the files of a table."""
+
+Wanted = dict[str, dict[str, ShownFile]]
+"""By table below the lake, then by path below the table."""
+
+
+def show_all_waiting(heart: Heart) -> None:
+    """Of every dataset of which rows were ever set aside."""
+    with heart.database.read() as connection:
+        datasets = datasets_with_holdings(connection, heart.org_id)
+    for dataset_id in sorted(datasets):
+        show_waiting(heart, dataset_id)
+
+
+def show_waiting(heart: Heart, dataset_id: str) -> None:
+    """The tables show what waits. Where one cannot be written the facts stand all the same: the
+    next writing command tries again, and ``verify`` tells."""
+    with heart.database.read() as connection:
+        found = quarantine_of(connection, heart.org_id, dataset_id)
+    wanted = _wanted(found)
+    for table, run_id in _runs_by_table(found.holdings).items():
+        with suppress(TableUnreadable):
+            # who moves on meanwhile brings the table along
+            if heart.kept.shown(join(heart.lake, table)).paths != wanted[table].keys():
+                _bring(heart, dataset_id, table, run_id)
+
+
+def wanted_files(connection: Connection, org_id: str, dataset_id: str) -> Wanted:
+    """Every table of the dataset, and the files in it that wait now."""
+    return _wanted(quarantine_of(connection, org_id, dataset_id))
+
+
+def _wanted(found: Quarantine) -> Wanted:
+    wanted: Wanted = {table: {} for table in _runs_by_table(found.holdings)}
+    for holding in found.waiting(found.published):
+        for file in holding.files:
+            table, path = _split(file.path)
+            wanted[table][path] = ShownFile(path, file.size, file.rows, file.modified_ms)
+    return wanted
+
+
+def _bring(heart: Heart, dataset_id: str, table: str, run_id: str) -> None:
+    location = join(heart.lake, table)
+    for _ in range(_TRIES):
+        # the table first, then the ledger: what is committed is never older than what is there
+        shown = heart.kept.shown(location)
+        with heart.database.read() as connection:
+            wanted = wanted_files(connection, heart.org_id, dataset_id)[table]
+            schema = _schema(connection, heart, run_id)
+        adds = [file for path, file in sorted(wanted.items()) if path not in shown.paths]
+        removes = sorted(shown.paths - wanted.keys())
+        if not adds and not removes:
+            return
+        reached("quarantine.before_commit")
+        if heart.kept.show(location, schema, shown.commit, adds, removes):
+            return
+    raise unreadable(location, f"others wrote to it {_TRIES} times meanwhile")
+
+
+def _schema(connection: Connection, heart: Heart, run_id: str) -> TableSchema:
+    """The columns of the batch that the run had, then those of every row that waits."""
+    batch = accepted_plan(connection, heart.org_id, run_id).batch_schema
+    kept = (Column(name=name, type=kind) for name, kind in KEPT_COLUMNS.items())
+    return TableSchema(columns=(*batch.columns, *kept))
+
+
+def _runs_by_table(holdings: Iterable[Holding]) -> dict[str, str]:
+    """Each table, with a run whose rows are in it."""
+    return {_split(file.path)[0]: item.run_id for item in holdings for file in item.files}
+
+
+def _split(path: str) -> tuple[str, str]:
+    parts = path.split("/")
+    return "/".join(parts[:_TABLE_PARTS]), "/".join(parts[_TABLE_PARTS:])

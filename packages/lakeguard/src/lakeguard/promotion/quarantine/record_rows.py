@@ -1,0 +1,161 @@
+"""Rows that rules keep out of a table: what evidence says of them, and what is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import groupby
+
+from sqlalchemy import Connection
+
+from lakeguard.gate.evaluation.case import Quarantined
+from lakeguard.ledger.quarantine.facts import holdings_of, record_holdings, record_taken
+from lakeguard.ledger.quarantine.load import quarantine_of, reach_of
+from lakeguard.ledger.quarantine.state import Holding, Taken, oldest
+from lakeguard.ledger.versions import StoredVersion
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.opening.eligibility import Findings
+from lakeguard_sdk.core.canonical_json import is_sha256
+from lakeguard_sdk.core.enums import PolicyType
+from lakeguard_sdk.expressions.measures import RowCount, measure_key
+from lakeguard_sdk.model.definitions import PolicyDefinition
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.quarantine import AsideFile, QuarantineBuild
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.storage.run_folders import QUARANTINE, kept_place
+from lakeguard_sdk.storage.storage import join, storage_for
+
+_BATCH_ROWS = measure_key(RowCount())
+
+
+def damage_aside(heart: Heart, evidence: Evidence) -> tuple[str, ...]:
+    """Why files of rows set aside are not what the evidence says, as they lie there now."""
+    storage, found = storage_for(heart.lake), []
+    for file in evidence.aside.files if evidence.aside else ():
+        parts = file.path.split("/")
+        if parts[0] != QUARANTINE or {"", ".", ".."} & set(parts):
+            continue  # whatever it is, it is refused without a look
+        place = join(heart.lake, file.path)
+        try:
+            same = storage.facts(place).size == file.size and storage.sha256(place) == file.sha256
+        except OSError:
+            found.append(f"{file.path!r} cannot be read")
+            continue
+        if not same:
+            found.append(f"{file.path!r} has other content than was said")
+    return tuple(found)
+
+
+def check_set_aside(
+    connection: Connection, heart: Heart, plan: RunPlan, evidence: Evidence, findings: Findings
+) -> None:
+    """Files are the run's own, where rows of such columns lie; a replay accounts for every row,
+    and makes none younger."""
+    latest = _latest(connection, heart, plan)
+    place = kept_place(heart.lake, plan.dataset, plan.batch_schema, plan.ticket.run_id)
+    below = f"{place.removeprefix(heart.lake.rstrip('/')).lstrip('/')}/"
+    for file in evidence.aside.files if evidence.aside else ():
+        if not file.path.startswith(below) or {"", ".", ".."} & set(file.path.split("/")):
+            findings.refuse("evidence", f"{file.path!r} is not where the run sets rows aside")
+        if not is_sha256(file.sha256):
+            findings.refuse("evidence", f"{file.path!r} has no hash of its content")
+        if file.first_seen > latest:
+            findings.refuse("evidence", f"{file.path!r} has rows of a time to come")
+    if isinstance(plan.build, QuarantineBuild):
+        _check_replayed(plan.build, evidence, findings)
+    if (problem := _miscounted(plan, evidence)) is not None:
+        findings.refuse("evidence", problem)
+
+
+def _miscounted(plan: RunPlan, evidence: Evidence) -> str | None:
+    """Why the rows of the batch are not what was counted of it, if they are not.
+
+    Late rows were left out before it was counted. Rows that delete are not judged, so that they
+    are not counted either.
+    """
+    batch, aside, changes = evidence.batch, evidence.aside, evidence.changes
+    if batch is None:
+        return None
+    if batch < 0 or (changes is None and batch != evidence.rows):
+        return f"{evidence.rows:,} rows, but the load was given {batch:,}"
+    told = None if aside is None else aside.before.get(_BATCH_ROWS)
+    if not isinstance(told, int):
+        return None
+    most = batch + evidence.rows_aside
+    least = 0 if plan.load.operation else most - (changes.late if changes else 0)
+    if least <= told <= most:
+        return None
+    return f"{batch:,} rows and {evidence.rows_aside:,} set aside, but {told:,} were counted"
+
+
+def _check_replayed(build: QuarantineBuild, evidence: Evidence, findings: Findings) -> None:
+    taken = sum(file.rows for file in build.files)
+    if evidence.rows_read != taken or evidence.rejected:
+        findings.refuse(
+            "evidence",
+            f"{taken:,} rows that waited were read, but {evidence.batch_rows:,} are accounted for"
+            f" and {evidence.rows_aside:,} set aside again",
+        )
+    if evidence.position is not None:
+        findings.refuse("evidence", "rows that waited have no position in a source")
+
+
+def _latest(connection: Connection, heart: Heart, plan: RunPlan) -> datetime:
+    """When rows that the run sets aside can have been set aside first."""
+    if not isinstance(plan.build, QuarantineBuild):
+        return heart.clock()
+    taken = {(file.run_id, file.rule_id) for file in plan.build.files}
+    found = holdings_of(connection, plan.dataset_id)
+    return max(item.set_aside_at for item in found if item.key in taken)
+
+
+def quarantined(
+    connection: Connection,
+    heart: Heart,
+    plan: RunPlan,
+    policies: Iterable[PolicyDefinition],
+) -> Quarantined | None:
+    """What waits while a run is decided on; None where no policy asks."""
+    if all(policy.type is not PolicyType.QUARANTINE_BUDGET for policy in policies):
+        return None
+    found = quarantine_of(connection, heart.org_id, plan.dataset_id)
+    waiting = found.waiting(found.published)
+    return Quarantined(
+        rows=sum(item.rows for item in waiting),
+        oldest=oldest(waiting),
+        exempt=isinstance(plan.build, QuarantineBuild),
+        renews=reach_of(plan).anew,
+    )
+
+
+def record_aside(
+    connection: Connection, heart: Heart, plan: RunPlan, version: StoredVersion, evidence: Evidence
+) -> None:
+    """What the version keeps out of the table, and which waiting rows it took."""
+    aside = evidence.aside
+    if aside is not None:
+        holdings = _holdings(plan, version, aside.files)
+        record_holdings(connection, heart.org_id, version.dataset_id, holdings)
+    if isinstance(plan.build, QuarantineBuild):
+        taken = {(file.run_id, file.rule_id) for file in plan.build.files}
+        rows = [Taken(version.run_id, *key, version.version) for key in sorted(taken)]
+        record_taken(connection, heart.org_id, version.dataset_id, rows, version.promoted_at)
+
+
+def _holdings(
+    plan: RunPlan, version: StoredVersion, files: Iterable[AsideFile]
+) -> Iterable[Holding]:
+    said = {rule.rule_id: rule.expression for rule in plan.aside}
+    by_rule = sorted(files, key=lambda file: (file.rule_id, file.path))
+    for rule_id, found in groupby(by_rule, key=lambda file: file.rule_id):
+        held = tuple(found)
+        yield Holding(
+            run_id=version.run_id,
+            rule_id=rule_id,
+            expression=said[rule_id],
+            version=version.version,
+            rows=sum(file.rows for file in held),
+            first_seen=min(file.first_seen for file in held),
+            set_aside_at=version.promoted_at,
+            files=held,
+        )

@@ -1,0 +1,1 @@
+"""Ends of runs, pointer moves and what a version was built from."""

@@ -1,0 +1,149 @@
+"""What a decision, a failure and a rollback give cause to tell, in the transaction that they are
+written in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch.tasks import Task
+from lakeguard.gate.evaluation.redaction import reasons_without_values, said_without_values
+from lakeguard.ledger.notifications.alerts import raise_alert
+from lakeguard.promotion.context import Heart
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard_sdk.core.enums import (
+    CheckKind,
+    Outcome,
+    RunStatus,
+    Severity,
+    TaskKind,
+)
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.model.decision import CheckResult, Decision
+from lakeguard_sdk.model.notifications import Alert, AlertKind, alert_key
+from lakeguard_sdk.model.run import RunResult
+
+_WARNING = {CheckKind.RULE: AlertKind.RULE, CheckKind.POLICY: AlertKind.POLICY}
+_MOST_REASONS = 20
+
+
+def tell_decision(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    decision: Decision,
+    hidden: Collection[str],
+) -> None:
+    """That it blocked; and each rule that warns, and each policy that alerts, whether it blocked
+    or not. Of columns that are ``hidden`` no value is told."""
+    about = {"run_id": decision.run_id, "decision_id": decision.decision_id}
+    at, ruling = decision.ruling.decided_at, decision.ruling
+    if not decision.allowed:
+        reasons = reasons_without_values(ruling, hidden)[:_MOST_REASONS]
+        alert = Alert(
+            **_subject(heart, dataset, AlertKind.BLOCKED, decision.decision_id),
+            **about,
+            severity=Severity.FAIL,
+            message="; ".join(reasons) or "blocked",
+            details={"reasons": list(reasons)},
+            raised_at=at,
+        )
+        raise_alert(connection, alert)
+    for check in ruling.checks:
+        kind = _WARNING.get(check.kind)
+        if kind is None or check.outcome is not Outcome.WARN:
+            continue
+        alert = Alert(
+            **_subject(heart, dataset, kind, decision.decision_id, check.check_id),
+            **about,
+            severity=Severity.WARN,
+            check=check.check_id,
+            message=_said(check, hidden),
+            details=_details(check),
+            raised_at=at,
+        )
+        raise_alert(connection, alert)
+
+
+def tell_failure(
+    connection: Connection, heart: Heart, task: Task, dataset: RegisteredDataset, result: RunResult
+) -> None:
+    """A run that failed and will not be tried again. What its engine said stays in the ledger: no
+    one can know which values are in it."""
+    if result.status is not RunStatus.FAILED or _may_pass(task, result):
+        return
+    code = result.error.code if result.error else "LG-0000"
+    attempts = "" if task.attempt == 1 else f" after {task.attempt} attempts"
+    alert = Alert(
+        **_subject(heart, dataset, AlertKind.FAILED, result.run_id),
+        severity=Severity.FAIL,
+        run_id=result.run_id,
+        message=f"the {task.kind} failed{attempts} with {code}",
+        details={"code": code, "attempts": task.attempt, "task": task.kind.value},
+        raised_at=result.ended_at,
+    )
+    raise_alert(connection, alert)
+
+
+def tell_rollback(
+    connection: Connection,
+    heart: Heart,
+    dataset: RegisteredDataset,
+    result: RunResult,
+    *,
+    actor: str,
+    reason: str,
+) -> None:
+    """Readers see an earlier version from now on."""
+    decision = result.decision
+    alert = Alert(
+        **_subject(heart, dataset, AlertKind.ROLLBACK, result.run_id),
+        severity=Severity.WARN,
+        run_id=result.run_id,
+        decision_id=decision.decision_id if decision else None,
+        message=f"{actor} went back to v{result.version}: {reason}",
+        details={"version": result.version, "actor": actor, "reason": reason},
+        raised_at=result.ended_at,
+    )
+    raise_alert(connection, alert)
+
+
+def _may_pass(task: Task, result: RunResult) -> bool:
+    """Whether somebody tries again by himself: the worker a build, the next run a compaction."""
+    retryable = result.error is not None and result.error.retryable
+    spent = task.kind is TaskKind.BUILD and task.attempt >= task.max_attempts
+    return retryable and not spent and task.kind is not TaskKind.ROLLBACK
+
+
+def _subject(
+    heart: Heart, dataset: RegisteredDataset, kind: AlertKind, *told: str
+) -> dict[str, Any]:
+    return {
+        "alert_id": new_id("alr"),
+        "kind": kind,
+        "organisation": heart.org_id,
+        "dataset": dataset.name,
+        "dataset_id": dataset.dataset_id,
+        "layer": dataset.name.layer,
+        "domain": dataset.definition.domain,
+        "owner": dataset.definition.owner,
+        "dedupe_key": alert_key(kind, *told),
+    }
+
+
+def _said(check: CheckResult, hidden: Collection[str]) -> str:
+    waived = f"; waived by {check.waived_by}" if check.waived_by else ""
+    return said_without_values(check, hidden) + waived
+
+
+def _details(check: CheckResult) -> dict[str, Any]:
+    """Counts and the words of the definition; what was observed may be a value of a row."""
+    told = {
+        "expression": check.expression,
+        "failed_rows": check.failed_rows,
+        "scope_rows": check.scope_rows,
+        "waived_by": check.waived_by,
+    }
+    return {key: value for key, value in told.items() if value is not None}

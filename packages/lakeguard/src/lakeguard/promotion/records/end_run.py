@@ -1,0 +1,71 @@
+"""The one place where a run gets its terminal row."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.tasks import Task
+from lakeguard.ledger.runs import record_run
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.records.alerts import tell_failure
+from lakeguard.registry.store import RegisteredDataset
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.decision import Decision
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.run import Failure, RunResult
+
+
+def end_run(
+    connection: Connection,
+    heart: Heart,
+    task: Task,
+    dataset: RegisteredDataset,
+    status: RunStatus,
+    *,
+    decision: Decision | None = None,
+    version: int | None = None,
+    rows: int | None = None,
+    inputs: tuple[InputVersion, ...] = (),
+    error: Failure | None = None,
+    canceled: bool = False,
+) -> RunResult:
+    """Write the attempt's row and close its task, in the caller's transaction.
+
+    What is ``canceled`` is not tried again by itself.
+    """
+    if task.run_id is None:
+        raise ValueError(f"task {task.task_id} has no attempt to end")
+    result = RunResult(
+        run_id=task.run_id,
+        dataset=dataset.name,
+        status=status,
+        version=version,
+        rows=rows,
+        inputs=inputs,
+        error=error,
+        decision=decision,
+        ended_at=heart.clock(),
+    )
+    record_run(
+        connection,
+        heart.org_id,
+        result,
+        dataset_id=dataset.dataset_id,
+        task_id=task.task_id,
+        attempt=task.attempt,
+        started_at=tasks.started_at(connection, heart.org_id, task.run_id),
+        triggered_by=task.triggered_by,
+    )
+    tasks.finish(
+        connection,
+        task,
+        status,
+        error,
+        at=result.ended_at,
+        actor=heart.actor,
+        rules=heart.dispatch,
+        canceled=canceled,
+    )
+    tell_failure(connection, heart, task, dataset, result)
+    return result

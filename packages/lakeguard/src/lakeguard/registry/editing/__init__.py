@@ -1,0 +1,1 @@
+"""Edits of definition files, export and schema approval."""

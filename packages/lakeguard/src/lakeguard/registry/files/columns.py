@@ -1,0 +1,137 @@
+"""The ``columns`` of a dataset file, and the rules that stand under them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lakeguard.registry.text.fields import LONGEST_DESCRIPTION, Fields
+from lakeguard.registry.text.yaml_nodes import Block, Node, Scalar
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.errors import UnknownType
+from lakeguard_sdk.model.definitions import ColumnDefinition
+from lakeguard_sdk.model.schema_changes import ColumnOrigin
+from lakeguard_sdk.types.schema import TYPE_WORDS, normal_type
+from lakeguard_sdk.types.type_tree import NotAType
+
+KEYS = ("type", "required", "nullable", "tags", "description", "rules", "origin", "widened_from")
+_SHAPE = "{type: string, required: true}"
+
+
+@dataclass(frozen=True)
+class ColumnRules:
+    """What a column says about its values."""
+
+    column: str
+    required: Node | None
+    """The flag itself, where it is set."""
+    rules: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class ColumnsRead:
+    columns: tuple[ColumnDefinition, ...]
+    rules: tuple[ColumnRules, ...]
+    complete: bool
+    """Whether every column was understood, so that rules can be held against them."""
+
+
+def read_columns(fields: Fields) -> ColumnsRead:
+    block = fields.block_at("columns", f"{{order_id: {_SHAPE}}}")
+    if block is None or not block.keys:
+        if fields.node("columns") is block:
+            fields.missing("columns")
+        return ColumnsRead((), (), False)
+    before = fields.findings.count
+    columns: list[ColumnDefinition] = []
+    rules: list[ColumnRules] = []
+    for name in block.keys:
+        entry = _entry(fields, block, name)
+        if entry is not None:
+            column, said = entry
+            rules.append(said)
+            columns += [column] if column is not None else []
+    complete = fields.findings.count == before
+    return ColumnsRead(tuple(columns), tuple(rules), complete)
+
+
+def _entry(
+    fields: Fields, block: Block, name: str
+) -> tuple[ColumnDefinition | None, ColumnRules] | None:
+    node = block.values[name]
+    if not isinstance(node, Block):
+        where = block.keys[name] if isinstance(node, Scalar) and node.is_null else node
+        fields.wrong(where, name[:80], f"write a mapping, such as {_SHAPE}")
+        return None
+    column_type, keys = _split_type(node)
+    column = Fields(fields.document, node, fields.findings, keys)
+    data_type = _type(column, column_type)
+    tags = _tags(column)
+    description = column.text("description", limit=LONGEST_DESCRIPTION) or ""
+    required, nullable = column.flag("required", False), column.flag("nullable", True)
+    widened = column.scalar("widened_from")
+    widened_from = None if widened is None else _read_type(column, widened, None)
+    origin = column.choice("origin", ColumnOrigin, ColumnOrigin.DECLARED)
+    said = ColumnRules(
+        name, node.values.get("required") if required else None, tuple(column.items("rules"))
+    )
+    if data_type is None:
+        return None, said
+    definition = ColumnDefinition(
+        name=name,
+        type=data_type,
+        tags=tags,
+        description=description,
+        nullable=nullable,
+        origin=origin or ColumnOrigin.DECLARED,
+        widened_from=widened_from or "",
+    )
+    return definition, said
+
+
+def _split_type(node: Block) -> tuple[str | None, tuple[str, ...]]:
+    """``{type: decimal(10,2)}`` unquoted is two keys to YAML; it is refused as one mistake."""
+    value = node.values.get("type")
+    if not isinstance(value, Scalar) or _closed(value.value):
+        return None, KEYS
+    keys = list(node.keys)
+    told = value.value
+    for index, key in enumerate(rest := keys[keys.index("type") + 1 :]):
+        told = f"{told},{key}"
+        if _closed(told):
+            return told, (*KEYS, *rest[: index + 1])
+    return None, KEYS
+
+
+def _closed(text: str) -> bool:
+    return text.count("(") <= text.count(")") and text.count("<") <= text.count(">")
+
+
+def _type(column: Fields, split: str | None) -> str | None:
+    scalar = column.scalar("type", required=True)
+    return None if scalar is None else _read_type(column, scalar, split)
+
+
+def _read_type(column: Fields, scalar: Scalar, split: str | None) -> str | None:
+    place = column.document.place(scalar)
+    if split is not None:
+        hint = f'; quote it: "{split}"'
+        column.add(UnknownType(place, type=scalar.value, hint=hint))
+        return None
+    try:
+        return normal_type(scalar.value)
+    except NotAType as error:
+        problem = f"; {error.problem}" if error.problem else ""
+        hint = problem + did_you_mean(error.part, TYPE_WORDS)
+        column.add(UnknownType(place, type=scalar.value[:80], hint=hint))
+        return None
+
+
+def _tags(column: Fields) -> tuple[str, ...]:
+    tags: list[str] = []
+    for node in column.items("tags"):
+        tag = column.as_word(node)
+        if tag in tags:
+            column.wrong(node, "tags", f"{tag} stands twice")
+        elif tag is not None:
+            tags.append(tag)
+    return tuple(tags)

@@ -1,0 +1,150 @@
+"""A dataset file of definitions."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lakeguard.registry.files.builds import BUILD_KEYS, read_build
+from lakeguard.registry.files.columns import ColumnsRead, read_columns
+from lakeguard.registry.files.details import read_details
+from lakeguard.registry.files.load_invariants import load_errors
+from lakeguard.registry.files.loads import KEYS as LOAD_KEYS
+from lakeguard.registry.files.loads import LoadRead, LoadSaid, read_load
+from lakeguard.registry.files.project_files import ProjectFiles
+from lakeguard.registry.files.rules import read_rules
+from lakeguard.registry.files.table_locations import LONGEST_PLACE
+from lakeguard.registry.macros import Macros
+from lakeguard.registry.text.fields import LONGEST_DESCRIPTION, LONGEST_TEXT, Fields
+from lakeguard.registry.text.problems import Findings
+from lakeguard.registry.text.yaml_nodes import Document, Scalar
+from lakeguard_sdk.core.dataset_name import DatasetName, check_word
+from lakeguard_sdk.errors import BadName, BadWord
+from lakeguard_sdk.model.definitions import PROFILE_EVERY, DatasetDefinition
+from lakeguard_sdk.types.schema import Column, TableSchema
+
+KEYS = (
+    "dataset", "renamed_from", "owner", "domain", "description", "active", "parents", "source",
+    "build", "load", "schema", "target", "columns", "rules", "external_id", "details",
+    "location", "profile",
+)  # fmt: skip
+DEFAULT_PROFILE = "default"
+SCHEMA_KEYS = ("profile", "leave_out")
+PROFILE_KEYS = ("every",)
+EVERY = "write version, or a length of time such as 1d"
+
+
+def read_dataset(
+    document: Document, findings: Findings, files: ProjectFiles, macros: Macros | None = None
+) -> DatasetDefinition | None:
+    """The definition, or None with every mistake among the findings; ``files`` hold its code,
+    ``macros`` the rules that it may name."""
+    before = findings.count
+    inner = {"load": LOAD_KEYS, "build": BUILD_KEYS, "schema": SCHEMA_KEYS}
+    fields = Fields(document, document.root, findings, KEYS, inner)
+    name, renamed_from = _name(fields, "dataset"), _name(fields, "renamed_from", required=False)
+    owner, domain = fields.text("owner", required=True), fields.text("domain", required=True)
+    description = fields.text("description", limit=LONGEST_DESCRIPTION) or ""
+    active = fields.flag("active", True)
+    parents = _parents(fields)
+    build = read_build(fields, files)
+    said, (profile, leave_out) = read_load(fields), _schema(fields)
+    every = _profile_every(fields)
+    placed = _placed(fields)
+    columns = read_columns(fields)
+    load, called = said.whole, str(name or "this dataset")
+    rules = read_rules(fields, called, columns, load, macros or Macros())
+    if findings.count > before or name is None or build is None or load is None:
+        _check_load(fields, called, said, columns, has_target=bool(placed["target"]))
+        return None
+    return DatasetDefinition(
+        dataset=name,
+        renamed_from=renamed_from,
+        domain=domain or "",
+        owner=owner or "",
+        description=description,
+        active=active,
+        parents=parents,
+        build=build,
+        load=load,
+        profile=profile,
+        leave_out=leave_out,
+        profile_every=every,
+        columns=columns.columns,
+        rules=rules,
+        **placed,
+    )
+
+
+def _placed(fields: Fields) -> dict[str, Any]:
+    """Where its rows lie, and what it is called elsewhere."""
+    return {
+        "target": fields.word("target", "") or None,
+        "location": fields.text("location", limit=LONGEST_PLACE) or "",
+        "details": read_details(fields, "details"),
+        "external_id": fields.text("external_id") or "",
+    }
+
+
+def _check_load(
+    fields: Fields, dataset: str, said: LoadRead, columns: ColumnsRead, *, has_target: bool
+) -> None:
+    """Mistakes of the load are told beside those that keep the rest from being read."""
+    if said.load is None:
+        return
+    declared = tuple(Column(name=column.name, type=column.type) for column in columns.columns)
+    schema = TableSchema(columns=declared) if columns.complete else None
+    about = LoadSaid(dataset, said.load, schema, has_target, said.unread)
+    for error in load_errors(about, fields.document.locate):
+        fields.add(error)
+
+
+def _name(fields: Fields, key: str, *, required: bool = True) -> DatasetName | None:
+    scalar = fields.scalar(key, required=required)
+    return None if scalar is None else fields.as_dataset(scalar, key)
+
+
+def _parents(fields: Fields) -> tuple[DatasetName, ...]:
+    found = (fields.as_dataset(node, "parents") for node in fields.items("parents"))
+    return tuple(parent for parent in found if parent is not None)
+
+
+def _schema(fields: Fields) -> tuple[str, tuple[str, ...]]:
+    """The schema profile, in any case, and what is left out; the default where none is said."""
+    block = fields.block_at("schema", "{profile: BACKWARD}")
+    if block is None:
+        return DEFAULT_PROFILE, ()
+    said = Fields(fields.document, block, fields.findings, SCHEMA_KEYS)
+    names = []
+    for node in said.items("leave_out"):
+        if isinstance(node, Scalar):
+            names.append(node.value)
+        else:
+            said.wrong(node, "leave_out", "name columns")
+    return _profile(said), tuple(names)
+
+
+def _profile_every(fields: Fields) -> str:
+    """When profiles are taken; empty where that is not said."""
+    block = fields.block_at("profile", "{every: version}")
+    if block is None:
+        return ""
+    said = Fields(fields.document, block, fields.findings, PROFILE_KEYS)
+    scalar = said.scalar("every", required=True)
+    if scalar is None:
+        return ""
+    if scalar.value and re.fullmatch(PROFILE_EVERY, scalar.value):
+        return scalar.value
+    said.wrong(scalar, "every", EVERY)
+    return ""
+
+
+def _profile(said: Fields) -> str:
+    scalar = said.scalar("profile", required=True)
+    if scalar is None:
+        return DEFAULT_PROFILE
+    try:
+        return check_word(scalar.value.lower())
+    except BadName:
+        said.add(BadWord(said.document.place(scalar), name=scalar.value[:LONGEST_TEXT]))
+        return DEFAULT_PROFILE

@@ -1,0 +1,135 @@
+"""Files of definitions that were read before: the same bytes are the same definition.
+
+A file is known by its place, the hash of its bytes and that of the code it names. Only what was
+found without a mistake is kept, and only what a file says by itself: whatever takes more than
+one file to see is looked at each time. The cache may be deleted at any moment; one that is
+damaged, or was written by other code than this, is not read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import lakeguard_sdk
+from lakeguard import gate, registry
+from lakeguard.registry.files.discovery import DefinitionFile
+from lakeguard.registry.files.project_files import ProjectFiles
+from lakeguard.registry.kinds import KINDS, hash_of
+from lakeguard_sdk.model.definitions import (
+    DatasetDefinition,
+    Definition,
+    FromPython,
+    FromSql,
+    remember_hash,
+)
+
+STATE_FOLDER = ".lakeguard"
+_NOUNS: dict[str, Any] = {kind.word: kind.noun for kind in KINDS}
+_NO_CODE = "-"
+
+
+class _Kept(NamedTuple):
+    """One line of the cache; a definition is read from its text when it is asked for."""
+
+    file: str
+    data_hash: str
+    code_hash: str
+    definition_hash: str
+    kind: str
+    text: str
+
+
+class ParsedFiles:
+    """The cache of one project; without a state folder nothing is read or kept."""
+
+    def __init__(self, project: Path, files: ProjectFiles) -> None:
+        self._files = files
+        self._path = project / STATE_FOLDER / "cache" / "definitions"
+        self._usable = (project / STATE_FOLDER).is_dir()
+        self._known = {kept.file: kept for kept in _read(self._path)} if self._usable else {}
+        self._now: list[_Kept] = []
+        self._changed = False
+
+    def find(self, found: DefinitionFile, data: bytes) -> Definition | None:
+        """What these bytes at this place were found to say, if they were read before."""
+        kept = self._known.get(found.file)
+        if kept is None or kept.data_hash != _digest(data):
+            return None
+        try:
+            definition: Definition = _NOUNS[kept.kind].model_validate_json(kept.text)
+        except (KeyError, ValueError):
+            return None
+        if self._code_hash(definition) != kept.code_hash:
+            return None
+        if isinstance(definition, DatasetDefinition):
+            remember_hash(definition, kept.definition_hash)
+        self._now.append(kept)
+        return definition
+
+    def keep(self, found: DefinitionFile, data: bytes, definition: Definition) -> None:
+        """Remember a definition in which no mistake was found."""
+        if not self._usable or not found.file.isprintable():
+            return
+        self._changed = True
+        self._now.append(
+            _Kept(
+                found.file,
+                _digest(data),
+                self._code_hash(definition),
+                hash_of(definition),
+                definition.kind,
+                definition.model_dump_json(),
+            )
+        )
+
+    def save(self) -> None:
+        """Whole or not at all; a place that cannot be written is left alone."""
+        if not self._changed and len(self._now) == len(self._known):
+            return
+        body = "".join("\t".join(kept) + "\n" for kept in self._now).encode()
+        temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        with suppress(OSError):
+            self._path.parent.mkdir(exist_ok=True)
+            temporary.write_bytes(f"{_semantics()} {_digest(body)}\n".encode() + body)
+            os.replace(temporary, self._path)
+
+    def _code_hash(self, definition: Definition) -> str:
+        build = getattr(definition, "build", None)
+        if not isinstance(build, FromSql | FromPython):
+            return _NO_CODE
+        data = self._files.bytes_of(build.file)
+        return "" if data is None else _digest(data)
+
+
+def _read(path: Path) -> Iterator[_Kept]:
+    try:
+        head, _, body = path.read_bytes().partition(b"\n")
+    except OSError:
+        return
+    if head != f"{_semantics()} {_digest(body)}".encode():
+        return
+    for line in body.decode().split("\n")[:-1]:
+        yield _Kept(*line.split("\t", 5))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@cache
+def _semantics() -> str:
+    """Of everything that decides what a file means: another reader reads afresh."""
+    packages = ("lakeguard", "lakeguard-sdk", "pydantic", "PyYAML", "sqlglot")
+    found = hashlib.sha256(" ".join(version(package) for package in packages).encode())
+    for room in (gate, registry, lakeguard_sdk):
+        for file in sorted(Path(str(room.__file__)).parent.rglob("*.py")):
+            found.update(f"\n{file.name} ".encode())
+            found.update(file.read_bytes())
+    return found.hexdigest()

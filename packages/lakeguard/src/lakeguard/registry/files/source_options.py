@@ -1,0 +1,91 @@
+"""The options of a source: which there are for its format, and what each may say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lakeguard.registry.text.fields import Fields
+from lakeguard.registry.text.yaml_nodes import Node, Scalar
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.core.enums import CSV_ENCODINGS, SourceFormat
+from lakeguard_sdk.errors import SecretValue, UnknownKey
+from lakeguard_sdk.security.secret_values import is_sensitive_key, looks_secret
+
+MOST_SLICES = 64
+_LARGEST_FETCH = 1_000_000
+_LONGEST_COLUMN = 255
+
+
+def _one_character(value: str) -> str | None:
+    return None if len(value) == 1 else "write one character"
+
+
+def _short(value: str) -> str | None:
+    return None if len(value) <= 100 else "longer than 100 characters"
+
+
+def _encoding(value: str) -> str | None:
+    known = {name.lower() for name in CSV_ENCODINGS}
+    return None if value.lower() in known else f"write one of {', '.join(CSV_ENCODINGS)}"
+
+
+def _column(value: str) -> str | None:
+    named = 0 < len(value) <= _LONGEST_COLUMN and value == value.strip()
+    return None if named else "write the name of a column"
+
+
+def _whole_up_to(most: int) -> Callable[[str], str | None]:
+    def problem_with(value: str) -> str | None:
+        whole = value.isascii() and value.isdigit() and len(value) < 10
+        return None if whole and 1 <= int(value) <= most else f"write a number from 1 to {most:,}"
+
+    return problem_with
+
+
+OPTIONS: dict[SourceFormat, dict[str, Callable[[str], str | None]]] = {
+    SourceFormat.CSV: {
+        "delimiter": _one_character,
+        "quote": _one_character,
+        "escape": _one_character,
+        "null_value": _short,
+        "encoding": _encoding,
+    },
+    SourceFormat.JSONL: {"encoding": _encoding},
+    SourceFormat.PARQUET: {},
+    SourceFormat.DELTA: {},
+    SourceFormat.JDBC: {
+        "slice_by": _column,
+        "slices": _whole_up_to(MOST_SLICES),
+        "fetch_size": _whole_up_to(_LARGEST_FETCH),
+    },
+}
+"""Per format, the options there are, each with what is wrong with a value."""
+
+
+def read_options(fields: Fields, file_format: SourceFormat) -> dict[str, str]:
+    """Options as they are written; each mistake at its key or value."""
+    block = fields.block_at("options", '{delimiter: ";"}')
+    if block is None:
+        return {}
+    known = OPTIONS[file_format]
+    options: dict[str, str] = {}
+    for key, scalar in block.keys.items():
+        node = block.values[key]
+        if is_sensitive_key(key) or (isinstance(node, Scalar) and looks_secret(node.value)):
+            fields.add(SecretValue(fields.document.place(scalar), key=key))
+        elif key not in known:
+            hint = did_you_mean(key, known)
+            fields.add(UnknownKey(fields.document.place(scalar), key=key, hint=hint))
+        else:
+            options[key] = _option(fields, key, node, known[key])
+    return options
+
+
+def _option(fields: Fields, key: str, node: Node, problem_with: Callable[[str], str | None]) -> str:
+    if not isinstance(node, Scalar):
+        fields.wrong(node, key, "write a single value")
+        return ""
+    problem = problem_with(node.value)
+    if problem:
+        fields.wrong(node, key, problem)
+    return node.value

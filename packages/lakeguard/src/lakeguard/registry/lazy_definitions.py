@@ -1,0 +1,153 @@
+"""The registry as rows hold it: names and hashes at once, the rest when it is asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Select
+
+from lakeguard.registry import queries
+from lakeguard.registry.kinds import KINDS, Key
+from lakeguard.registry.snapshot import (
+    Entry,
+    Opened,
+    RegistryState,
+    entry_of,
+    reference_text,
+)
+from lakeguard.state.bulk_writes import in_pieces
+from lakeguard_sdk.model.definitions import (
+    CatalogueRule,
+    Definition,
+    PolicyDefinition,
+    ProfileDefinition,
+)
+
+_NOUNS = {kind.word: kind.noun for kind in KINDS}
+
+
+def read_state(connection: Connection, org_id: str) -> RegistryState:
+    """What is registered now; definitions are read as long as the transaction is open."""
+    entries: list[Entry] = []
+    for kind in queries.HELD_WHOLE:
+        entries += [
+            Entry(kind, row.name, row.key, row.revision, row.definition_hash)
+            for row in connection.execute(queries.entries(kind, org_id))
+        ]
+    at_hand = dict(_spelled_out(connection, org_id))
+    library = StateLibrary(
+        connection, org_id, {(entry.kind, entry.name): item for entry, item in at_hand.items()}
+    )
+    return RegistryState([*entries, *at_hand], library)
+
+
+@dataclass(frozen=True)
+class StateLibrary:
+    """A library over one transaction on the State."""
+
+    connection: Connection
+    org_id: str
+    at_hand: Mapping[Key, Opened]
+    """Of the kinds whose rows are their definitions."""
+
+    def open(self, entries: Collection[Entry]) -> Mapping[Key, Opened]:
+        found: dict[Key, Opened] = {}
+        wanted: dict[str, list[str]] = {}
+        for entry in entries:
+            key = (entry.kind, entry.name)
+            if key in self.at_hand:
+                found[key] = self.at_hand[key]
+            else:
+                wanted.setdefault(entry.kind, []).append(entry.key)
+        for kind, keys in wanted.items():
+            found.update(self._read(kind, keys))
+        return found
+
+    def _read(self, kind: str, keys: list[str]) -> Iterator[tuple[Key, Opened]]:
+        noun: Any = _NOUNS[kind]
+        for piece in in_pieces(keys):
+            query = queries.definitions_of(kind, self.org_id, piece)
+            for row in self.connection.execute(query):
+                yield (kind, row.name), Opened(noun.from_json(row.definition), row.location)
+
+    def former_names(self) -> Mapping[str, str]:
+        rows = self.connection.execute(queries.former_names(self.org_id))
+        return {row.dataset_name: row.dataset_id for row in rows}
+
+    def locations(self) -> Mapping[str, str]:
+        rows = self.connection.execute(queries.locations(self.org_id))
+        return {row.location: row.dataset_name for row in rows}
+
+    def naming(self, text: str) -> Collection[Key]:
+        return [
+            (kind, name)
+            for kind in ("dataset", "job")
+            for name in self.connection.scalars(queries.holding(kind, self.org_id, text))
+        ]
+
+    def referring(self, dataset: str) -> Collection[Key]:
+        query = queries.containing("dataset", self.org_id, reference_text(dataset))
+        return [("dataset", name) for name in self.connection.scalars(query)]
+
+    def external_ids(self, kind: str) -> Mapping[str, str]:
+        dialect = self.connection.dialect.name
+        rows = self.connection.execute(queries.external_ids(kind, self.org_id, dialect))
+        return {row.external_id: row.name for row in rows}
+
+
+def profile_from(row: queries.AnyRow) -> ProfileDefinition:
+    return ProfileDefinition(
+        profile=row.profile_name,
+        allow_column_drop=row.allow_column_drop,
+        allow_type_widen=row.allow_type_widen,
+        allow_type_narrow=row.allow_type_narrow,
+        allow_nullable_change=row.allow_nullable_change,
+        auto_add_columns=row.auto_add_columns,
+        reactions=json.loads(row.reactions or "{}"),
+        description=row.description,
+        active=row.active,
+    )
+
+
+def catalogue_rule_from(row: queries.AnyRow) -> CatalogueRule:
+    return CatalogueRule(
+        rule=row.rule_name,
+        expression=row.rule_expression,
+        severity=row.severity,
+        description=row.description,
+        active=row.active,
+    )
+
+
+def policy_from(row: queries.AnyRow) -> PolicyDefinition:
+    return PolicyDefinition(
+        policy=row.policy_id,
+        applies_to_layer=row.applies_to_layer or None,
+        applies_to_domain=row.applies_to_domain or "",
+        applies_to_tag=row.applies_to_tag or "",
+        type=row.policy_type,
+        expression=row.policy_expression,
+        enforcement=row.enforcement,
+        active=row.active,
+    )
+
+
+_SPELLED_OUT: tuple[
+    tuple[Callable[[str], Select[Any]], Callable[[queries.AnyRow], Definition]], ...
+] = (
+    (queries.current_profiles, profile_from),
+    (queries.current_catalogue, catalogue_rule_from),
+    (queries.current_policies, policy_from),
+)
+"""Kinds whose columns are the definition; their key is their name."""
+
+
+def _spelled_out(connection: Connection, org_id: str) -> Iterator[tuple[Entry, Opened]]:
+    for query, noun_from in _SPELLED_OUT:
+        for row in connection.execute(query(org_id)):
+            definition = noun_from(row)
+            name: str = getattr(definition, definition.kind)
+            yield entry_of(definition, name, row.revision), Opened(definition)

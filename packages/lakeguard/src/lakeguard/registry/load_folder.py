@@ -1,0 +1,206 @@
+"""A folder of definitions read whole: every definition, or every mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+from lakeguard.registry.files.datasets import read_dataset
+from lakeguard.registry.files.discovery import DefinitionFile, definition_files
+from lakeguard.registry.files.job_settings import after_errors
+from lakeguard.registry.files.jobs import read_job
+from lakeguard.registry.files.parse_cache import ParsedFiles
+from lakeguard.registry.files.policies import read_policy, read_profile
+from lakeguard.registry.files.project_files import ProjectFiles
+from lakeguard.registry.files.rule_catalog import read_catalogue_rule
+from lakeguard.registry.files.sources_and_targets import read_source, read_target
+from lakeguard.registry.files.table_locations import nested_places, own_place_problem
+from lakeguard.registry.kinds import LAYER_FOLDERS, gathered, name_of
+from lakeguard.registry.macros import Macros, built_in_rules
+from lakeguard.registry.text.characters import look_alike
+from lakeguard.registry.text.definition_positions import by_file, sharpened
+from lakeguard.registry.text.problems import Findings
+from lakeguard.registry.text.yaml_documents import read_document
+from lakeguard.registry.text.yaml_nodes import (
+    Block,
+    Document,
+    Items,
+    Node,
+    Scalar,
+)
+from lakeguard.registry.validation.invariants import cycle_errors
+from lakeguard.registry.validation.kind_invariants import definition_errors
+from lakeguard_sdk.core.canonical_json import unordered_hash
+from lakeguard_sdk.errors import DefinitionError, NestedTable, Place, SecretValue, WrongValue
+from lakeguard_sdk.model.definitions import (
+    CatalogueRule,
+    DatasetDefinition,
+    Definition,
+    Definitions,
+    FromPython,
+    FromSql,
+    JobDefinition,
+)
+from lakeguard_sdk.security.secret_values import holds_secret
+
+_READERS: dict[str, Callable[[Document, Findings], Definition | None]] = {
+    "profiles": read_profile,
+    "rules": read_catalogue_rule,
+    "sources": read_source,
+    "targets": read_target,
+    "policies": read_policy,
+    "jobs": read_job,
+}
+"""By folder; datasets, which need their code, apart."""
+
+
+def load_folder(folder: Path) -> Definitions:
+    """All definitions of a project; InvalidDefinitions with every mistake if there is one.
+
+    Reads files only: no database, no network. Whether what the folder names and does not
+    define is registered is for the plan to say.
+    """
+    findings = Findings()
+    loader = _Loader(folder, findings)
+    for found in sorted(definition_files(folder, findings), key=_after_the_catalogue):
+        loader.take(found)
+    loader.check_files()
+    loader.parsed.save()
+    findings.raise_if_any()
+    return gathered(loader.definitions)
+
+
+def _after_the_catalogue(found: DefinitionFile) -> bool:
+    """Datasets name rules of the catalogue, which are read first."""
+    return found.folder != "rules"
+
+
+class _Loader:
+    def __init__(self, folder: Path, findings: Findings) -> None:
+        self.folder = folder
+        self.findings = findings
+        self.files = ProjectFiles(folder)
+        self.parsed = ParsedFiles(folder, self.files)
+        self.definitions: list[Definition] = []
+
+    def take(self, found: DefinitionFile) -> None:
+        if holds_secret(found.name):
+            self.findings.add(SecretValue(Place(file=found.file), key="the name of the file"))
+            return
+        with open(found.path, "rb") as file:
+            data = file.read()
+        known = data + self._catalogue_hash if found.folder in LAYER_FOLDERS else data
+        definition = self.parsed.find(found, known)
+        if definition is None:
+            before = self.findings.count
+            definition = self._read(found, data)
+            if definition is not None and self.findings.count == before:
+                self.parsed.keep(found, known, definition)
+        if definition is not None:
+            self.definitions.append(definition)
+
+    def _read(self, found: DefinitionFile, data: bytes) -> Definition | None:
+        document = read_document(found.file, data, self.findings)
+        if document is None:
+            return None
+        self._refuse_secrets(document, document.root, "")
+        if found.folder in LAYER_FOLDERS:
+            definition: Definition | None = read_dataset(
+                document, self.findings, self.files, self._macros
+            )
+        else:
+            definition = _READERS[found.folder](document, self.findings)
+        if definition is None:
+            return None
+        for error in definition_errors(definition, lambda _, path: document.locate(path)):
+            self.findings.add(error)
+        return definition if self._stands_right(document, definition, found) else None
+
+    @cached_property
+    def _catalogue(self) -> dict[str, CatalogueRule]:
+        """What the folder defines; all of it stands before the first dataset."""
+        return {item.rule: item for item in self.definitions if isinstance(item, CatalogueRule)}
+
+    @cached_property
+    def _macros(self) -> Macros:
+        return Macros(self._catalogue)
+
+    @cached_property
+    def _catalogue_hash(self) -> bytes:
+        rules = {**built_in_rules(), **self._catalogue}
+        return unordered_hash(rule.content_hash() for rule in rules.values()).encode()
+
+    def _refuse_secrets(self, document: Document, node: Node, key: str) -> None:
+        """Wherever they stand, in a key or in a value of whatever field."""
+        match node:
+            case Scalar(value=value) if holds_secret(value):
+                self.findings.add(SecretValue(document.place(node), key=key))
+            case Items(items=items):
+                for item in items:
+                    self._refuse_secrets(document, item, key)
+            case Block(keys=keys, values=values):
+                for name, scalar in keys.items():
+                    self._refuse_secrets(document, scalar, "a key")
+                    self._refuse_secrets(document, values[name], name)
+
+    def _stands_right(
+        self, document: Document, definition: Definition, found: DefinitionFile
+    ) -> bool:
+        name = name_of(definition)
+        expected = f"{found.folder}.{found.name}" if found.folder in LAYER_FOLDERS else found.name
+        if name == expected:
+            return True
+        place = document.locate((definition.kind,))
+        problem = f"the file's place says {expected}, its content {name}"
+        self.findings.add(WrongValue(place, key=definition.kind, problem=problem, hint=""))
+        return False
+
+    def check_files(self) -> None:
+        """What no file shows by itself: cycles, tables in one place, and two spellings of one
+        file of code."""
+        datasets = [item for item in self.definitions if isinstance(item, DatasetDefinition)]
+        cycles = cycle_errors({dataset.dataset: dataset for dataset in datasets})
+        jobs = {item.job: item for item in self.definitions if isinstance(item, JobDefinition)}
+        for error in (*cycles, *after_errors(jobs, {}), *_own_place_errors(datasets)):
+            self.findings.add(sharpened(error, self.folder))
+        spelled: dict[str, str] = {}
+        for dataset in datasets:
+            build = dataset.build
+            if not isinstance(build, FromSql | FromPython):
+                continue
+            twin = spelled.setdefault(look_alike(build.file), build.file)
+            if twin != build.file:
+                problem = f"{build.file} and {twin} are one file to some disks"
+                at = ["build", build.build]
+                error = WrongValue(
+                    by_file(dataset, ()), key=build.build, problem=problem, hint="", at=at
+                )
+                self.findings.add(sharpened(error, self.folder))
+
+
+# Locations that datasets name themselves: no two of a folder are at, in or around each other.
+
+
+def _own_place_errors(datasets: Iterable[DatasetDefinition]) -> Iterator[DefinitionError]:
+    """What is no place at all is told elsewhere. Places by name lie apart by themselves."""
+    first: dict[str, DatasetDefinition] = {}
+    for dataset in datasets:
+        if not dataset.location or own_place_problem(dataset.location):
+            continue
+        known = first.setdefault(dataset.location, dataset)
+        if known is not dataset:
+            yield _nested(dataset, known.dataset)
+    places = {place: str(dataset.dataset) for place, dataset in first.items()}
+    for place, other in nested_places(places, {}):
+        yield _nested(first[place], other)
+
+
+def _nested(dataset: DatasetDefinition, other: str) -> NestedTable:
+    return NestedTable(
+        by_file(dataset, ()),
+        name=dataset.dataset,
+        location=dataset.location,
+        other=other,
+        at=["location"],
+    )

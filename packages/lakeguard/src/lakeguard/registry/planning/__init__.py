@@ -1,0 +1,1 @@
+"""Differences between files and registry, and the revisions that apply them."""

@@ -1,0 +1,141 @@
+"""The rows that a plan's steps become: one visitor over the steps that ``plan`` shows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Table
+
+from lakeguard.gate.rules.parse import read_rule
+from lakeguard.registry.files.table_locations import table_place
+from lakeguard.registry.kinds import Key, hash_of, key_of, name_of
+from lakeguard.registry.planning.definition_rows import KEY_PREFIXES, TABLES, row_of
+from lakeguard.registry.snapshot import Opened, RegistryState, registry_head
+from lakeguard.state import outbox
+from lakeguard.state.schema import quality_rules_revisions
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.model.definitions import (
+    DatasetDefinition,
+    Definition,
+    RuleDefinition,
+    TargetDefinition,
+)
+from lakeguard_sdk.model.plan import Register, Revise
+
+
+class Revisions:
+    """Collects the rows of one apply; ``insert`` writes them, table by table, in bulk."""
+
+    def __init__(
+        self, current: RegistryState, org_id: str, actor: str, apply_id: str, at: datetime
+    ) -> None:
+        self.current = current
+        self.org_id = org_id
+        self.actor = actor
+        self.apply_id = apply_id
+        self.at = at
+        self._targets: dict[str, TargetDefinition] = {}
+        self._hashes: dict[Key, str] = {
+            key: entry.definition_hash for key, entry in current.entries.items()
+        }
+        self._names = {(entry.kind, entry.key): entry.name for entry in current.entries.values()}
+        self._rows: dict[Table, list[dict[str, Any]]] = {table: [] for table in TABLES.values()}
+        self._rows[quality_rules_revisions] = []
+
+    @property
+    def head(self) -> str:
+        """Of the registry once the rows are in."""
+        return registry_head(self._hashes.values())
+
+    def insert(self, connection: Connection) -> None:
+        for table, rows in self._rows.items():
+            outbox.record(connection, table, rows, self.at)
+
+    def take(self, step: Register | Revise) -> None:
+        definition = step.definition
+        match step:
+            case Register():
+                prefix = KEY_PREFIXES.get(definition.kind)
+                key = new_id(prefix) if prefix else name_of(definition)
+                self._add(definition, key, 1, None)
+            case Revise(key=key, revision=revision):
+                name = self._names[definition.kind, key]
+                before = self.current.open(self.current.entries[definition.kind, name])
+                self._hashes.pop((definition.kind, name))
+                self._add(definition, key, revision + 1, before)
+        if isinstance(definition, TargetDefinition):
+            self._targets[definition.target] = definition
+
+    def _add(self, definition: Definition, key: str, revision: int, before: Opened | None) -> None:
+        digest = hash_of(definition)
+        self._hashes[key_of(definition)] = digest
+        row = {
+            **row_of(definition, key, digest),
+            **self._stamp(revision),
+            "revised_by": self.actor,
+        }
+        if isinstance(definition, DatasetDefinition):
+            row["location"] = before.location if before else self._place(definition)
+            self._rules(definition, key, revision, _rules_of(before))
+        self._rows[TABLES[definition.kind]].append(row)
+
+    def _stamp(self, revision: int) -> dict[str, Any]:
+        return {
+            "org_id": self.org_id,
+            "revision": revision,
+            "revised_at": self.at,
+            "apply_id": self.apply_id,
+        }
+
+    def _place(self, dataset: DatasetDefinition) -> str:
+        if dataset.target is None:
+            return table_place(dataset, None)
+        target = self._targets.get(dataset.target)
+        if target is None:
+            registered = self.current.definition("target", dataset.target)
+            target = registered if isinstance(registered, TargetDefinition) else None
+        return table_place(dataset, target)
+
+    def _rules(
+        self,
+        dataset: DatasetDefinition,
+        dataset_id: str,
+        revision: int,
+        before: tuple[RuleDefinition, ...],
+    ) -> None:
+        """New and changed rules, and those that are gone, under the dataset's revision.
+
+        A rule that only moved has not changed: its row, and the position in it, stays.
+        """
+        kept = {rule.rule_id for rule in dataset.rules}
+        gone = [(i, rule, True) for i, rule in enumerate(before) if rule.rule_id not in kept]
+        said = [(i, rule, False) for i, rule in enumerate(dataset.rules) if rule not in before]
+        for position, rule, removed in (*gone, *said):
+            self._rows[quality_rules_revisions].append(
+                {
+                    **self._stamp(revision),
+                    "rule_id": rule.rule_id,
+                    "dataset_id": dataset_id,
+                    "layer": dataset.dataset.layer.value,
+                    "rule_type": rule.rule_type,
+                    "rule_expression": rule.expression,
+                    "severity": rule.severity.value,
+                    "active": rule.active,
+                    "removed": removed,
+                    "position": position,
+                    "column_name": _only_column(rule),
+                }
+            )
+
+
+def _rules_of(before: Opened | None) -> tuple[RuleDefinition, ...]:
+    if before is None or not isinstance(before.definition, DatasetDefinition):
+        return ()
+    return before.definition.rules
+
+
+def _only_column(rule: RuleDefinition) -> str | None:
+    """The column that a rule speaks of, where it is one."""
+    columns = read_rule(rule.expression).rule.columns
+    return columns[0] if len(columns) == 1 else None

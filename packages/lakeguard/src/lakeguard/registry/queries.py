@@ -1,0 +1,227 @@
+"""Every SQL statement of the registry, named, with the sentence it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    ColumnClause,
+    Row,
+    Select,
+    Table,
+    func,
+    literal,
+    literal_column,
+    select,
+)
+
+from lakeguard.state.json_sql import JsonSql
+from lakeguard.state.schema import (
+    dataset_registry_revisions,
+    dq_rule_catalog,
+    md_jobs,
+    md_tgt_ctrl,
+    registry_applies,
+    schema_compatibility_rules,
+)
+from lakeguard.state.views.views import dataset_registry, policy_rules, source_systems
+from lakeguard_sdk.core.enums import TaskKind
+
+AnyRow = Row[Any]
+
+HELD_WHOLE: dict[str, tuple[Table, Column[Any], Column[Any]]] = {
+    "source": (source_systems, source_systems.c.source_system_id, source_systems.c.source_name),
+    "target": (md_tgt_ctrl, md_tgt_ctrl.c.target_id, md_tgt_ctrl.c.target_name),
+    "dataset": (dataset_registry, dataset_registry.c.dataset_id, dataset_registry.c.dataset_name),
+    "job": (md_jobs, md_jobs.c.job_id, md_jobs.c.job_name),
+}
+"""Kinds whose rows hold the definition as it was applied: view, key and name."""
+
+
+def entries(kind: str, org_id: str) -> Select[Any]:
+    """Key, name, revision and hash of every thing of a kind."""
+    view, key, name = HELD_WHOLE[kind]
+    return select(
+        name.label("name"), key.label("key"), view.c.revision, view.c.definition_hash
+    ).where(view.c.org_id == org_id)
+
+
+def definitions_of(kind: str, org_id: str, keys: Collection[str]) -> Select[Any]:
+    """The definitions of some things of a kind; of datasets also the table's place."""
+    view, key, name = HELD_WHOLE[kind]
+    location = view.c.location if kind == "dataset" else literal("")
+    return select(name.label("name"), view.c.definition, location.label("location")).where(
+        view.c.org_id == org_id, key.in_(keys)
+    )
+
+
+def holding(kind: str, org_id: str, text: str) -> Select[Any]:
+    """The names of things of a kind whose definitions hold this text in quotes."""
+    return containing(kind, org_id, f'"{text}"')
+
+
+def containing(kind: str, org_id: str, text: str) -> Select[Any]:
+    """The names of things of a kind whose definitions hold this text."""
+    view, _, name = HELD_WHOLE[kind]
+    return select(name).where(view.c.org_id == org_id, view.c.definition.contains(text))
+
+
+def external_ids(kind: str, org_id: str, dialect: str) -> Select[Any]:
+    """Name and external id of everything of a kind that has one."""
+    view, _, name = HELD_WHOLE[kind]
+    json_text = JsonSql(dialect).text(f"{view.name}.definition", "external_id")
+    external: ColumnClause[str] = literal_column(json_text)
+    return select(name.label("name"), external.label("external_id")).where(
+        view.c.org_id == org_id, external != ""
+    )
+
+
+def former_names(org_id: str) -> Select[Any]:
+    """Names that datasets had in earlier revisions and have no more."""
+    before = dataset_registry_revisions.c
+    return (
+        select(before.dataset_name, before.dataset_id)
+        .join(dataset_registry, dataset_registry.c.dataset_id == before.dataset_id)
+        .where(before.org_id == org_id, before.dataset_name != dataset_registry.c.dataset_name)
+        .distinct()
+    )
+
+
+def locations(org_id: str) -> Select[Any]:
+    """Where every dataset's table lies."""
+    view = dataset_registry.c
+    return select(view.location, view.dataset_name).where(view.org_id == org_id)
+
+
+def current_profiles(org_id: str) -> Select[Any]:
+    """The latest revision of every schema profile."""
+    view = schema_compatibility_rules
+    return select(view).where(view.c.org_id == org_id).order_by(view.c.profile_name)
+
+
+def current_catalogue(org_id: str) -> Select[Any]:
+    """The latest revision of every rule of the catalogue."""
+    view = dq_rule_catalog
+    return select(view).where(view.c.org_id == org_id).order_by(view.c.rule_name)
+
+
+def current_datasets(org_id: str) -> Select[Any]:
+    """The latest revision of every dataset, by name."""
+    view = dataset_registry.c
+    return (
+        select(
+            view.dataset_id,
+            view.revision,
+            view.layer,
+            view.location,
+            view.active,
+            view.definition_hash,
+            view.definition,
+        )
+        .where(view.org_id == org_id)
+        .order_by(view.dataset_name)
+    )
+
+
+def current_dataset(org_id: str, name: str) -> Select[Any]:
+    """The latest revision of the dataset of this name."""
+    return current_datasets(org_id).where(dataset_registry.c.dataset_name == name)
+
+
+def dataset_with_id(org_id: str, dataset_id: str) -> Select[Any]:
+    """The latest revision of the dataset with this id."""
+    return current_datasets(org_id).where(dataset_registry.c.dataset_id == dataset_id)
+
+
+def datasets_of_targets(org_id: str, targets: Collection[str], dialect: str) -> Select[Any]:
+    """The latest revisions of the datasets that name one of these targets, by name."""
+    json_text = JsonSql(dialect).text(f"{dataset_registry.name}.definition", "target")
+    named: ColumnClause[str] = literal_column(json_text)
+    return current_datasets(org_id).where(named.in_(targets))
+
+
+def dataset_revision(dataset_id: str, revision: int) -> Select[Any]:
+    """The definition in one revision of a dataset."""
+    row = dataset_registry_revisions.c
+    return select(row.definition).where(row.dataset_id == dataset_id, row.revision == revision)
+
+
+def revisions_since(dataset_id: str, revision: int) -> Select[Any]:
+    """The definitions of a dataset from one revision on, in their order."""
+    row = dataset_registry_revisions.c
+    known = select(row.definition).where(row.dataset_id == dataset_id, row.revision >= revision)
+    return known.order_by(row.revision)
+
+
+def revisions_of_apply(apply_id: str) -> Select[Any]:
+    """Key and definition of every dataset that one apply registered or revised."""
+    row = dataset_registry_revisions.c
+    return select(row.dataset_id, row.definition).where(row.apply_id == apply_id)
+
+
+def revision_in_force(dataset_id: str, at: datetime) -> Select[Any]:
+    """The definition that a dataset had at a moment."""
+    row = dataset_registry_revisions.c
+    known = select(row.definition).where(row.dataset_id == dataset_id, row.revised_at <= at)
+    return known.order_by(row.revision.desc()).limit(1)
+
+
+def dataset_names(org_id: str) -> Select[Any]:
+    """The names of all datasets."""
+    return select(dataset_registry.c.dataset_name).where(dataset_registry.c.org_id == org_id)
+
+
+def current_sources(org_id: str) -> Select[Any]:
+    """The latest revision of every source, by name."""
+    view = source_systems.c
+    return (
+        select(view.source_system_id, view.revision, view.definition_hash, view.definition)
+        .where(view.org_id == org_id)
+        .order_by(view.source_name)
+    )
+
+
+def current_source(org_id: str, name: str) -> Select[Any]:
+    """The latest revision of the source of this name."""
+    return current_sources(org_id).where(source_systems.c.source_name == name)
+
+
+def current_target(org_id: str, name: str) -> Select[Any]:
+    """The latest revision of the target of this name."""
+    view = md_tgt_ctrl.c
+    return select(view.definition).where(view.org_id == org_id, view.target_name == name)
+
+
+def current_targets(org_id: str) -> Select[Any]:
+    """The latest revisions of all targets."""
+    return select(md_tgt_ctrl.c.definition).where(md_tgt_ctrl.c.org_id == org_id)
+
+
+def job_of_dataset(org_id: str, dataset: str) -> Select[Any]:
+    """The latest revision of the job that builds a dataset, an active one first."""
+    view = md_jobs.c
+    chosen = select(view.job_id, view.definition).where(
+        view.org_id == org_id,
+        view.dataset_name == dataset,
+        view.job_type == TaskKind.BUILD.value,
+    )
+    return chosen.order_by(view.status, view.job_name)
+
+
+def current_policies(org_id: str) -> Select[Any]:
+    """The latest revision of every policy, by id."""
+    return (
+        select(policy_rules)
+        .where(policy_rules.c.org_id == org_id)
+        .order_by(policy_rules.c.policy_id)
+    )
+
+
+def last_ordinal(org_id: str) -> Select[Any]:
+    """How many applies there were."""
+    return select(func.coalesce(func.max(registry_applies.c.ordinal), 0)).where(
+        registry_applies.c.org_id == org_id
+    )

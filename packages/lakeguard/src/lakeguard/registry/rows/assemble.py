@@ -1,0 +1,256 @@
+"""Rows become definitions: what is registered, with everything over it that the rows say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lakeguard.gate.grammar.grammar_error import GrammarError
+from lakeguard.gate.rules.compile import compiler_for, default_rule_id
+from lakeguard.gate.rules.parse import read_rule
+from lakeguard.registry.files.load_columns import LISTS, SINGLE
+from lakeguard.registry.files.rules import rule_error
+from lakeguard.registry.kinds import Key, every, gathered, key_of
+from lakeguard.registry.macros import built_in_rules
+from lakeguard.registry.rows import control_rows, ingestion_rows, registry_rows, source_details
+from lakeguard.registry.rows.drafts import Draft
+from lakeguard.registry.rows.row import Row
+from lakeguard.registry.rows.tables import accepted
+from lakeguard.registry.rows.worksheet import Worksheet
+from lakeguard.registry.text.definition_positions import file_of
+from lakeguard.registry.text.problems import Findings
+from lakeguard.registry.validation.kind_invariants import definition_errors
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.errors import DefinitionError, WrongValue
+from lakeguard_sdk.model.definitions import (
+    CatalogueRule,
+    DatasetDefinition,
+    Definition,
+    Definitions,
+    FromSql,
+    TargetDefinition,
+)
+
+
+def assemble(rows: Iterable[Row], registered: Definitions, findings: Findings) -> Definitions:
+    """Every definition that the rows speak of, whole; mistakes go to the findings."""
+    return Assembly(rows, registered, findings).definitions
+
+
+class Assembly:
+    """The definitions of a load, and where in its files each piece of them was said."""
+
+    def __init__(self, rows: Iterable[Row], registered: Definitions, findings: Findings) -> None:
+        held: Mapping[Key, Definition] = {key_of(item): item for item in every(registered)}
+        self._sheet = Worksheet(accepted(rows, findings), held, findings)
+        self._read()
+        drafts = self._sheet.drafts.drafts
+        found = [_finished(self._sheet, draft) for draft in list(drafts.values())]
+        self.definitions = gathered(item for item in found if item is not None)
+        for item in every(self.definitions):
+            draft = drafts[key_of(item)]
+            for error in definition_errors(item, draft.locate):
+                findings.add(_at_row(error, item, draft))
+        self._check_sql_files(held, findings)
+
+    def _read(self) -> None:
+        """What others refer to comes first; details after what they belong to."""
+        sheet = self._sheet
+        ingestion_rows.read_profiles(sheet)
+        ingestion_rows.read_catalogue(sheet)
+        control_rows.read_source_controls(sheet)
+        ingestion_rows.read_source_systems(sheet)
+        source_details.read_source_details(sheet)
+        control_rows.read_targets(sheet)
+        control_rows.read_target_details(sheet)
+        control_rows.read_mappings(sheet)
+        registry_rows.read_registry(sheet)
+        registry_rows.read_catalogue_of_datasets(sheet)
+        checking = ingestion_rows.read_objects(sheet)
+        registry_rows.read_registry_arrows(sheet)
+        ingestion_rows.read_columns(sheet, checking, self._catalogue())
+        registry_rows.read_rules(sheet)
+        registry_rows.read_policies(sheet)
+        control_rows.read_jobs(sheet)
+        control_rows.read_job_settings(sheet)
+
+    def _check_sql_files(self, held: Mapping[Key, Definition], findings: Findings) -> None:
+        """One file never holds two texts: an export could not write both."""
+        defined = {key_of(item): item for item in every(self.definitions)}
+        first: dict[str, tuple[Key, str]] = {}
+        for key, item in {**held, **defined}.items():
+            build = getattr(item, "build", None)
+            if not isinstance(build, FromSql):
+                continue
+            owner, text = first.setdefault(build.file, (key, build.text))
+            changed = key if key in defined else owner
+            if text != build.text and changed in defined:
+                other = owner if changed == key else key
+                place = self._sheet.drafts.drafts[changed].place_of(("build", "file"))
+                problem = f"{build.file} is the file of {other[1]}, with another text"
+                findings.add(WrongValue(place, key="sql_file", problem=problem, hint=""))
+
+    def _catalogue(self) -> dict[str, CatalogueRule]:
+        """Rules by name, as they will be."""
+        drafts = self._sheet.drafts
+        held = [item for (kind, _), item in drafts.registered.items() if kind == "rule"]
+        said = [draft.finished({}, Findings()) for draft in drafts.of_kind("rule")]
+        defined = {item.rule: item for item in (*held, *said) if isinstance(item, CatalogueRule)}
+        return {**built_in_rules(), **defined}
+
+    def placed(self, error: DefinitionError) -> DefinitionError:
+        """A mistake that was found in a definition's own file, at the row that says it."""
+        draft = self._draft_at(error.place.file)
+        if draft is None:
+            return error
+        path = tuple(error.fields.get("at") or ())
+        item = next((i for i in every(self.definitions) if key_of(i) == draft.key), None)
+        place = draft.place_of(path) if item is None else draft.locate(item, path)
+        return type(error)(place, **error.fields)
+
+    def _draft_at(self, file: str) -> Draft | None:
+        for item in every(self.definitions):
+            if file_of(item) == file:
+                return self._sheet.drafts.drafts[key_of(item)]
+        return None
+
+
+def _at_row(error: DefinitionError, item: Definition, draft: Draft) -> DefinitionError:
+    """SQL stands in a row here, not in the file that it will be known by."""
+    build = getattr(item, "build", None)
+    if isinstance(build, FromSql) and error.place.file == build.file:
+        return type(error)(draft.place_of(("build", "text")), **error.fields)
+    return error
+
+
+# Datasets and targets put together from what is registered and what rows say.
+
+_COLUMN_FIELDS = {
+    "type": "type",
+    "tags": "tags",
+    "description": "description",
+    "promised": "nullable",
+    "origin": "origin",
+    "widened_from": "widened_from",
+}
+"""What rows say of a column, and the field of the noun that it is."""
+
+
+def _finished(sheet: Worksheet, draft: Draft) -> Definition | None:
+    """The definition, or None with what it lacks among the findings."""
+    match draft.key[0]:
+        case "target":
+            return draft.finished(_sources(draft), sheet.findings)
+        case "dataset":
+            definition = draft.finished(_pieces(sheet, draft), sheet.findings)
+            if isinstance(definition, DatasetDefinition):
+                _check_rules(sheet, draft, definition)
+            return definition
+        case _:
+            return draft.finished({}, sheet.findings)
+
+
+def _sources(draft: Draft) -> dict[str, Any]:
+    """Arrows that are registered stay where they are; new ones follow."""
+    before = draft.before
+    found: dict[str, dict[str, Any]] = {}
+    if isinstance(before, TargetDefinition):
+        found = {item.source: item.to_data() for item in before.sources}
+    for source, said in draft.members("sources").items():
+        found[source] = {**found.get(source, {}), **said}
+    return {"sources": list(found.values())}
+
+
+def _pieces(sheet: Worksheet, draft: Draft) -> dict[str, Any]:
+    """Only what is known: what is left out is missing, and told so."""
+    columns, dropped = _columns(sheet, draft)
+    pieces: dict[str, Any] = {"rules": _rules(sheet, draft, dropped)}
+    if columns:
+        pieces["columns"] = columns
+    if build := _build(draft):
+        pieces["build"] = build
+    pieces["load"] = _load(draft)
+    return pieces
+
+
+def _build(draft: Draft) -> dict[str, Any]:
+    said = {str(path[1]): item.value for path, item in draft.said.items() if path[0] == "build"}
+    before = draft.before.build.to_data() if isinstance(draft.before, DatasetDefinition) else {}
+    if said.get("build", before.get("build")) != before.get("build"):
+        return said
+    return {**before, **said}
+
+
+def _load(draft: Draft) -> dict[str, Any]:
+    """Columns may be named as the source names them."""
+    before = draft.before.load.to_data() if isinstance(draft.before, DatasetDefinition) else {}
+    said = {str(path[1]): item.value for path, item in draft.said.items() if path[0] == "load"}
+    clean = {item["raw"]: name for name, item in draft.members("columns").items() if "raw" in item}
+    for field in LISTS:
+        if field in said:
+            said[field] = tuple(clean.get(name, name) for name in said[field])
+    for field in (*SINGLE, "operation"):
+        if field in said:
+            said[field] = clean.get(said[field], said[field])
+    return {"type": LoadType.FULL.value, **before, **said}
+
+
+def _columns(sheet: Worksheet, draft: Draft) -> tuple[list[dict[str, Any]], set[str]]:
+    """Columns in their order, and the names of those that go."""
+    whole, rows = draft.said.get(("columns",)), draft.members("columns")
+    before = draft.before.columns if isinstance(draft.before, DatasetDefinition) else ()
+    names = {column.name for column in before}
+    if whole is not None:
+        if rows:
+            place, problem = whole.place, "source_object_columns says them, too; keep to one"
+            sheet.findings.add(WrongValue(place, key="columns", problem=problem, hint=""))
+        return whole.value, names - {column["name"] for column in whole.value}
+    found = {column.name: column.to_data() for column in before}
+    order = {column.name: (index, 1) for index, column in enumerate(before, 1)}
+    taken: dict[int, str] = {}
+    for name, said in rows.items():
+        data = {field: said[word] for word, field in _COLUMN_FIELDS.items() if word in said}
+        found[name] = {**found.get(name, {"name": name}), **data}
+        if (position := said.get("position")) is not None:
+            order[name] = (position, 0)
+            if taken.setdefault(position, name) != name:
+                place = draft.place_of(("columns", name, "position"))
+                problem = f"{position} is the place of {taken[position]}"
+                error = WrongValue(place, key="ordinal_position", problem=problem, hint="")
+                sheet.findings.add(error)
+        order.setdefault(name, (len(before) + len(rows), 1))
+    gone = {name for name, said in rows.items() if said.get("active") is False}
+    kept = sorted((name for name in found if name not in gone), key=lambda name: order[name])
+    return [found[name] for name in kept], gone & names
+
+
+def _rules(sheet: Worksheet, draft: Draft, dropped: set[str]) -> list[dict[str, Any]]:
+    """Registered rules stay, but those that rows say otherwise, or whose column goes."""
+    before = draft.before.rules if isinstance(draft.before, DatasetDefinition) else ()
+    said = sheet.rules.get(draft.name, {})
+    spoken = sheet.spoken_columns.get(draft.name, set())
+    nullable = {n for n, item in draft.members("columns").items() if item.get("nullable") is True}
+    found = {}
+    for rule in before:
+        read = read_rule(rule.expression).rule
+        usual = rule.rule_id == default_rule_id(read)
+        alone = read.columns[0] if len(read.columns) == 1 else None
+        taken_back = usual and (
+            alone in spoken or (alone in nullable and read.rule_type == "not_null")
+        )
+        if rule.rule_id in said or not (alone in dropped or taken_back):
+            found[rule.rule_id] = rule
+    found |= {rule_id: item.rule for rule_id, item in said.items()}
+    return [rule.to_data() for rule in found.values()]
+
+
+def _check_rules(sheet: Worksheet, draft: Draft, dataset: DatasetDefinition) -> None:
+    """Each rule over the columns, told where a row says it."""
+    said = sheet.rules.get(draft.name, {})
+    compiled = compiler_for(dataset.table_schema)
+    for rule in dataset.rules:
+        try:
+            compiled(rule)
+        except GrammarError as error:
+            place = said[rule.rule_id].cite.place if rule.rule_id in said else draft.place
+            sheet.findings.add(rule_error(place, dataset.dataset, error))

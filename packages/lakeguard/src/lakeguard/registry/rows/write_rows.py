@@ -1,0 +1,307 @@
+"""Definitions as rows of their tables: loaded back, they are the same definitions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from lakeguard.registry.files.rules import is_required
+from lakeguard.registry.rows.control_rows import (
+    ACTIVE_CONFIG,
+    AS_CONFIG,
+    AS_DETAIL,
+    AS_SECRET,
+    TARGET_FIELDS,
+)
+from lakeguard.registry.rows.load_settings import code_row, load_settings_text
+from lakeguard.registry.rows.source_details import source_details
+from lakeguard.registry.rows.tables import TABLES
+from lakeguard.registry.text.characters import flag_of
+from lakeguard_sdk.core.enums import Severity
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromSource,
+    JobDefinition,
+    RuleDefinition,
+    SourceDefinition,
+    TargetDefinition,
+)
+
+Written = dict[str, str | int | bool | None]
+"""A row by column; what is not named is NULL."""
+_QUOTED = re.compile(r'[",\r\n]')
+
+
+def rows_of(definitions: Definitions) -> dict[str, list[Written]]:
+    """Every table that can be loaded, with its rows in the order of the definitions."""
+    found: dict[str, list[Written]] = {table: [] for table in TABLES}
+    for table, row in _all_rows(definitions):
+        found[table].append(row)
+    return found
+
+
+def csv_files(definitions: Definitions) -> dict[str, str]:
+    """The same as texts of CSV files, by name; those without rows name their columns."""
+    return {
+        f"{table}.csv": csv_text(TABLES[table], rows)
+        for table, rows in rows_of(definitions).items()
+    }
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Written]) -> str:
+    lines = [",".join(columns)]
+    lines += [",".join(_cell(row.get(column)) for column in columns) for row in rows]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _cell(value: str | int | bool | None) -> str:
+    """NULL is nothing at all, an empty text two quotes."""
+    if value is None:
+        return ""
+    text = ("TRUE" if value else "FALSE") if isinstance(value, bool) else str(value)
+    return '"' + text.replace('"', '""') + '"' if not text or _QUOTED.search(text) else text
+
+
+def _all_rows(definitions: Definitions) -> Iterator[tuple[str, Written]]:
+    for profile in definitions.profiles:
+        table = "schema_compatibility_rules"
+        answers = {key.value: word.value for key, word in profile.reactions.items()}
+        told: Written = {"reactions": json.dumps(answers) if answers else None}
+        yield table, {"profile_name": profile.profile, **_rest(profile, table), **told}
+    for rule in definitions.catalogue:
+        table = "dq_rule_catalog"
+        said: Written = {"rule_name": rule.rule, "rule_expression": rule.expression}
+        yield table, {**said, **_rest(rule, table)}
+    for policy in definitions.policies:
+        table = "policy_rules"
+        said = {"policy_id": policy.policy, "policy_type": policy.type.value}
+        said["policy_expression"] = policy.expression
+        yield table, {**said, **_rest(policy, table)}
+    sources = _ids({item.source: item.external_id for item in definitions.sources})
+    targets = _ids({item.target: item.external_id for item in definitions.targets})
+    datasets = _ids({item.dataset: item.external_id for item in definitions.datasets})
+    for source in definitions.sources:
+        yield from _source(source, sources[source.source])
+    for target in definitions.targets:
+        yield from _target(target, targets[target.target], sources)
+    yield from _datasets(definitions.datasets, datasets, sources, targets)
+    jobs = _ids({item.job: item.external_id for item in definitions.jobs})
+    for job in definitions.jobs:
+        yield from _job(job, jobs[job.job])
+
+
+def _rest(noun: Noun, table: str) -> Written:
+    """The fields that columns of the table are named after."""
+    return {key: value for key, value in noun.to_data().items() if key in TABLES[table]}
+
+
+def _ids(external: Mapping[str, str]) -> dict[str, str]:
+    """The id of each row: that of the other system, unless it is a name among ours."""
+    return {
+        name: text if text and text not in external else name for name, text in external.items()
+    }
+
+
+def _source(source: SourceDefinition, row_id: str) -> Iterator[tuple[str, Written]]:
+    named: Written = {"source_name": source.source, "external_id": source.external_id}
+    said: Written = {"description": source.description, "owner": source.owner}
+    yield "md_src_ctrl", {"source_id": row_id, "enabled": source.active, **named, **said}
+    system: Written = {"source_system_id": row_id, "source_type": source.format.value}
+    yield "source_systems", {**system, "active": source.active, **named}
+    for name, value in source_details(source).items():
+        yield "md_src_det", {"source_id": row_id, "detail_name": name, "detail_value": value}
+
+
+def _target(
+    target: TargetDefinition, row_id: str, sources: Mapping[str, str]
+) -> Iterator[tuple[str, Written]]:
+    yield (
+        "md_tgt_ctrl",
+        {
+            "target_id": row_id,
+            "location": target.location,
+            "target_type": target.type,
+            "zone": target.zone,
+            "status": _status(target.active),
+            "target_name": target.target,
+            "description": target.description,
+            "external_id": target.external_id,
+        },
+    )
+    details = {"format": target.format.value, "partition_by": _list(target.partition_by)}
+    details |= {"transform": target.transform, "url": target.url}
+    details |= {f"{AS_SECRET}{name}": place for name, place in target.secrets.items()}
+    reserved = {*TARGET_FIELDS, *(k.lower() for k in target.details if k.startswith(AS_SECRET))}
+    free = {_free(key, reserved, AS_DETAIL): value for key, value in target.details.items()}
+    for name, value in {**details, **free}.items():
+        yield "md_tgt_det", {"target_id": row_id, "detail_name": name, "detail_value": value}
+    for mapping in target.sources:
+        yield (
+            "md_src_tgt_ctrl",
+            {
+                "source_id": sources.get(mapping.source, mapping.source),
+                "target_id": row_id,
+                "relationship_type": mapping.relationship,
+                "description": mapping.description,
+                "enabled": mapping.active,
+            },
+        )
+
+
+def _job(job: JobDefinition, row_id: str) -> Iterator[tuple[str, Written]]:
+    yield (
+        "md_jobs",
+        {
+            "job_id": row_id,
+            "job_name": job.job,
+            "description": job.description,
+            "owner": job.owner,
+            "job_type": job.type,
+            "status": "ENABLED" if job.active else "DISABLED",
+            "dataset_name": job.dataset,
+            "title": job.title,
+            "external_id": job.external_id,
+        },
+    )
+    for name, value in job.details.items():
+        yield "md_jobs_det", {"job_id": row_id, "detail_name": name, "detail_value": value}
+    for name, value in job.config.items():
+        switch = flag_of(value) if name == ACTIVE_CONFIG else True
+        idle = switch is None or (job.active and not switch)
+        written = f"{AS_CONFIG}{name}" if idle or name.startswith(AS_CONFIG) else name
+        yield "md_jobconfig", {"job_id": row_id, "config_name": written, "config_value": value}
+
+
+def _datasets(
+    datasets: Sequence[DatasetDefinition],
+    ids: Mapping[str, str],
+    sources: Mapping[str, str],
+    targets: Mapping[str, str],
+) -> Iterator[tuple[str, Written]]:
+    objects = _ids(
+        {
+            item.dataset: item.build.external_id
+            for item in datasets
+            if isinstance(item.build, FromSource)
+        }
+    )
+    for item in datasets:
+        target = None if item.target is None else targets.get(item.target, item.target)
+        named: Written = {"dataset_id": ids[item.dataset], "dataset_name": item.dataset}
+        named["target_id"] = target
+        yield "md_datasets", {**named, **_catalogue_row(item)}
+        yield "dataset_registry", {**named, **_registry_row(item)}
+        if isinstance(item.build, FromSource):
+            row_id = objects[item.dataset]
+            source = sources.get(item.build.source, item.build.source)
+            yield "source_objects", {**_object_row(item, item.build), "source_object_id": row_id,
+                                     "source_system_id": source}  # fmt: skip
+            for position, column in enumerate(item.columns, 1):
+                said = _column_row(column, item.rules)
+                yield "source_object_columns", {
+                    "source_object_id": row_id, "ordinal_position": position, **said,
+                }  # fmt: skip
+        for rule in item.rules:
+            yield "quality_rules", {**_rule_row(rule), "dataset_id": ids[item.dataset],
+                                    "layer": item.dataset.layer.value}  # fmt: skip
+
+
+def _catalogue_row(item: DatasetDefinition) -> Written:
+    return {
+        "database": item.domain,
+        "schema": item.dataset.layer.value,
+        "table_name": item.dataset.name,
+        "status": _status(item.active),
+        "external_id": item.external_id,
+    }
+
+
+def _registry_row(item: DatasetDefinition) -> Written:
+    """The columns of what is ingested stand in ``source_object_columns``."""
+    row: Written = {
+        "domain": item.domain,
+        "layer": item.dataset.layer.value,
+        "owner": item.owner,
+        "description": item.description,
+        "active": item.active,
+        "external_id": item.external_id,
+        "renamed_from": item.renamed_from,
+        "parents": _list(item.parents),
+        "details": json.dumps(item.details, ensure_ascii=False) if item.details else None,
+        "load_settings": load_settings_text(item.load),
+        "leave_out": _list(item.leave_out) if item.leave_out else None,
+        "profile_every": item.profile_every or None,
+        **_load_words(item),
+        **code_row(item),
+    }
+    if not isinstance(item.build, FromSource):
+        columns = [column.to_data() for column in item.columns]
+        row["columns"] = json.dumps(columns, ensure_ascii=False)
+    return row
+
+
+def _load_words(item: DatasetDefinition) -> Written:
+    return {
+        "load_type": item.load.type.value,
+        "hash_strategy": item.load.hash.value,
+        "business_keys": _list(item.load.keys),
+        "watermark_column": item.load.watermark,
+        "partition_by": _list(item.load.partition_by),
+        "schema_compat_profile": item.profile,
+    }
+
+
+def _object_row(item: DatasetDefinition, build: FromSource) -> Written:
+    fails = any(rule.active and rule.severity is Severity.FAIL for rule in item.rules)
+    return {
+        "object_name": build.object,
+        "layer": item.dataset.layer.value,
+        "dataset_name": item.dataset,
+        "dq_enabled": True,
+        "dq_fail_behavior": "FAIL" if fails else "WARN",
+        "active": item.active,
+        "external_id": build.external_id,
+        **_load_words(item),
+    }
+
+
+def _column_row(column: ColumnDefinition, rules: tuple[RuleDefinition, ...]) -> Written:
+    return {
+        "column_name": column.name,
+        "clean_name": column.name,
+        "data_type": column.type,
+        "is_nullable": not is_required(column.name, rules),
+        "active": True,
+        "tags": _list(column.tags),
+        "description": column.description,
+        "source_nullable": column.nullable,
+        "origin": column.origin.value,
+        "widened_from": column.widened_from,
+    }
+
+
+def _rule_row(rule: RuleDefinition) -> Written:
+    return {
+        "rule_id": rule.rule_id,
+        "rule_type": rule.rule_type,
+        "rule_expression": rule.expression,
+        "severity": rule.severity.value,
+        "active": rule.active,
+    }
+
+
+def _free(key: str, reserved: set[str], prefix: str) -> str:
+    """A free name that means something else there gets the prefix that frees it."""
+    return f"{prefix}{key}" if key.lower() in reserved or key.startswith(prefix) else key
+
+
+def _list(names: Sequence[str]) -> str:
+    return json.dumps(list(names), ensure_ascii=False)
+
+
+def _status(active: bool) -> str:
+    return "ACTIVE" if active else "INACTIVE"

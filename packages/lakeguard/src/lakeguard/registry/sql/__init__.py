@@ -1,0 +1,1 @@
+"""SQL builds: parsing, tables read, column lineage."""

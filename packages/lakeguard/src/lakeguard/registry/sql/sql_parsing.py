@@ -1,0 +1,234 @@
+"""Reads a build's SQL with sqlglot; imported only where there is SQL to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.dialects.databricks import Databricks
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from lakeguard.registry.sql.sql_facts import SqlFacts, TableReference
+from lakeguard.registry.sql.sql_tables import (
+    check_relations,
+    common_tables,
+    reads_given,
+    table_references,
+)
+from lakeguard.registry.sql.sql_tokens import (
+    one_statement,
+    refuse_dangling,
+    refuse_deep_nesting,
+    refuse_odd_relations,
+    refused_functions,
+)
+from lakeguard.registry.text.sql_lexing import (
+    SqlProblem,
+    SqlRefused,
+    refuse_disagreement,
+    scan,
+)
+from lakeguard_sdk.core.dataset_name import DatasetName
+
+_STUMBLES = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, AssertionError)
+"""What the parser raises of itself for some texts, as for ``map(1)``."""
+_REFUSED_NODES: dict[type[exp.Expr], str] = {
+    exp.DDL: "a build reads; it does not write or define",
+    exp.DML: "a build reads; it does not write or define",
+    exp.Command: "a build is one SELECT",
+    exp.Into: "a build reads; it does not write or define",
+    exp.QueryTransform: "scripts are not run",
+    exp.Placeholder: "parameters are not filled in",
+    exp.Parameter: "parameters are not filled in",
+    exp.SessionParameter: "parameters are not filled in",
+    exp.Stream: "streams are not read",
+    exp.Lock: "rows are not locked",
+    exp.MatchRecognize: "MATCH_RECOGNIZE is not Spark SQL",
+}
+
+
+def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
+    """All that the registry asks of the text; SqlRefused if it cannot be read at all.
+
+    ``given`` are the relations, folded, that may be read without a layer.
+    """
+    spans = scan(text)
+    tokens = _tokens(text)
+    refuse_disagreement(spans, ((token.start, token.end + 1) for token in tokens))
+    semicolon = one_statement(tokens)
+    refuse_dangling(tokens)
+    refuse_odd_relations(tokens)
+    refuse_deep_nesting(tokens)
+    root = _parsed(text, tokens)
+    references = tuple(_references(root))
+    problems = {
+        *refused_functions(tokens),
+        *_refused_nodes(root),
+        *check_relations(root, text, given),
+    } or set(_foreign_names(tokens, root, references))
+    return SqlFacts(
+        tables=references,
+        common_tables=common_tables(root),
+        semicolon=semicolon,
+        combines=root.find(exp.SetOperation) is not None,
+        reads_given=reads_given(root, given),
+        row_by_row=row_by_row(root),
+        problems=tuple(sorted(problems, key=lambda found: (found.offset, found.problem))),
+    )
+
+
+def _tokens(text: str) -> Sequence[Token]:
+    try:
+        tokens: Sequence[Token] = Databricks().tokenize(text)
+    except (TokenError, *_STUMBLES):
+        raise SqlRefused(SqlProblem("cannot be read as SQL", 0)) from None
+    if not tokens:
+        raise SqlRefused(SqlProblem("there is no SELECT in this file", 0))
+    return tokens
+
+
+def _parsed(text: str, tokens: Sequence[Token]) -> exp.Expr:
+    statement = [token for token in tokens if token.token_type is not TokenType.SEMICOLON]
+    try:
+        roots = Databricks().parser().parse(statement, text)
+    except ParseError as error:
+        raise SqlRefused(_syntax(text, error)) from None
+    except RecursionError:
+        raise SqlRefused(SqlProblem("nested too deeply", 0)) from None
+    except _STUMBLES:
+        raise SqlRefused(SqlProblem("cannot be read as Spark SQL", tokens[0].start)) from None
+    root = roots[0] if len(roots) == 1 else None
+    if isinstance(root, exp.Subquery) and not isinstance(root.unnest(), exp.Query):
+        root = None
+    if not isinstance(root, exp.Select | exp.SetOperation | exp.Subquery):
+        raise SqlRefused(SqlProblem("a build is one SELECT", tokens[0].start))
+    return root
+
+
+def _syntax(text: str, error: ParseError) -> SqlProblem:
+    found: dict[str, Any] = error.errors[0] if error.errors else {}
+    word = str(found.get("highlight") or "")
+    lines = text.split("\n")
+    line = min(int(found.get("line") or 1), len(lines))
+    offset = sum(len(each) + 1 for each in lines[: line - 1])
+    offset += max(int(found.get("col") or 1) - len(word), 0)
+    near = f" near {word[:40]!r}" if word.strip() else ""
+    return SqlProblem(f"cannot be read as Spark SQL{near}", min(offset, len(text)), len(word) or 1)
+
+
+def _refused_nodes(root: exp.Expr) -> Iterator[SqlProblem]:
+    refused_types = tuple(_REFUSED_NODES)
+    for node in root.walk():
+        if isinstance(node, refused_types):
+            whys = (why for kind, why in _REFUSED_NODES.items() if isinstance(node, kind))
+            yield SqlProblem(next(whys), _start(node))
+        if isinstance(node, exp.CTE) and not isinstance(node.this, exp.Query | exp.DML):
+            yield SqlProblem("a common table expression is a SELECT", _start(node))
+
+
+def _start(node: exp.Expr) -> int:
+    """Offset of the first character below a node that the parser knows."""
+    known = [int(each.meta["start"]) for each in node.walk() if "start" in each.meta]
+    return min(known, default=0)
+
+
+def _references(root: exp.Expr) -> Iterator[TableReference]:
+    for table in table_references(root):
+        name, layer = table.this, table.args["db"]
+        yield TableReference(
+            dataset=DatasetName(f"{layer.name}.{name.name}"),
+            start=int(layer.meta["start"]),
+            end=int(name.meta["end"]) + 1,
+            aliased=table.args.get("alias") is not None,
+        )
+
+
+# Whether a SELECT makes of each row its own rows, so that new rows only make new ones.
+
+_LOOKS_AT_OTHER_ROWS = (
+    exp.AggFunc,
+    exp.Group,
+    exp.Having,
+    exp.Distinct,
+    exp.Window,
+    exp.Limit,
+    exp.Offset,
+    exp.Fetch,
+    exp.SetOperation,
+    exp.Subquery,
+    exp.CTE,
+    exp.Exists,
+    exp.Pivot,
+    exp.TableSample,
+)
+_KEEPS_LEFT = ("", "LEFT", "INNER", "CROSS")
+
+
+def row_by_row(root: exp.Expr) -> str | None:
+    """The dataset after FROM, if no other row of it has a say in what a row becomes.
+
+    Anything but a plain SELECT over it, with others joined to its right, is taken not to be.
+    """
+    if not isinstance(root, exp.Select) or root.find(*_LOOKS_AT_OTHER_ROWS) is not None:
+        return None
+    tables = list(root.find_all(exp.Table))
+    joins = root.args.get("joins") or []
+    if any(str(join.side or join.kind or "").upper() not in _KEEPS_LEFT for join in joins):
+        return None
+    if not tables or any(not table.db for table in tables):
+        return None
+    names = [f"{table.db}.{table.name}" for table in tables]
+    first = root.args.get("from_") or root.args.get("from")
+    if first is None or not isinstance(first.this, exp.Table):
+        return None
+    name = f"{first.this.db}.{first.this.name}"
+    return name if names.count(name) == 1 else None
+
+
+# Qualified names: each begins with a name that the SELECT itself gives, or is a parent.
+
+_GIVEN_BY_FUNCTIONS = {"col", "key", "value", "pos"}
+"""The columns of explode and its like, where they are given no other name."""
+_NOT_A_NAME = {
+    TokenType.DOT,
+    TokenType.R_PAREN,
+    TokenType.R_BRACKET,
+    TokenType.NUMBER,
+    TokenType.STRING,
+}
+
+
+def _foreign_names(
+    tokens: Sequence[Token], root: exp.Expr, tables: Sequence[TableReference]
+) -> Iterator[SqlProblem]:
+    """Dotted names that begin with nothing known."""
+    known = _given_names(root) | _GIVEN_BY_FUNCTIONS
+    read = {table.start for table in tables}
+    for before, token, after in zip([None, *tokens], tokens, tokens[1:], strict=False):
+        follows_dot = before is not None and before.token_type is TokenType.DOT
+        if after.token_type is not TokenType.DOT or follows_dot:
+            continue
+        if token.token_type in _NOT_A_NAME or token.start in read:
+            continue
+        if token.text.casefold() not in known:
+            problem = f"{token.text[:80]!r} is no table or column of this SELECT"
+            yield SqlProblem(problem, token.start, token.end + 1 - token.start)
+
+
+def _given_names(root: exp.Expr) -> set[str]:
+    names: set[str] = set()
+    for node in root.find_all(exp.Alias, exp.TableAlias, exp.Aliases, exp.Table, exp.Lambda):
+        match node:
+            case exp.TableAlias():
+                names |= {node.name, *(column.name for column in node.columns)}
+            case exp.Lambda():
+                names |= {parameter.name for parameter in node.expressions}
+            case exp.Aliases():
+                names |= {alias.name for alias in node.aliases}
+            case exp.Alias():
+                names.add(node.alias)
+            case exp.Table():
+                names.add(node.name)
+    return {name.casefold() for name in names}

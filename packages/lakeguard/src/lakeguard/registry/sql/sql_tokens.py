@@ -1,0 +1,160 @@
+"""What the words of a build's SQL tell before it is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from lakeguard.registry.text.sql_lexing import SqlProblem, SqlRefused
+
+MAX_NESTING = 25
+_FIRST = {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM}
+_OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE}
+_CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END}
+_CLAUSES = {
+    TokenType.SELECT, TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING,
+    TokenType.QUALIFY, TokenType.WINDOW, TokenType.ORDER_BY, TokenType.SORT_BY,
+    TokenType.CLUSTER_BY, TokenType.DISTRIBUTE_BY, TokenType.LIMIT, TokenType.OFFSET,
+    TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.JOIN, TokenType.ON,
+    TokenType.USING,
+}  # fmt: skip
+_JOIN_WORDS = {
+    TokenType.CROSS, TokenType.NATURAL, TokenType.INNER, TokenType.LEFT, TokenType.RIGHT,
+    TokenType.FULL, TokenType.OUTER, TokenType.SEMI, TokenType.ANTI,
+}  # fmt: skip
+_UNFINISHED = _CLAUSES | _JOIN_WORDS | {
+    TokenType.COMMA, TokenType.ALIAS, TokenType.DOT, TokenType.LATERAL, TokenType.WITH,
+}  # fmt: skip
+"""Words that something must follow."""
+_NOTHING = (_CLAUSES - {TokenType.SELECT}) | _JOIN_WORDS | {
+    TokenType.COMMA, TokenType.ALIAS, TokenType.R_PAREN, TokenType.SEMICOLON,
+}  # fmt: skip
+"""What does not count as something."""
+_FUNCTIONS_TOO = {TokenType.LEFT, TokenType.RIGHT, TokenType.WINDOW}
+_BEFORE_OUTER = {TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.VIEW}
+_AFTER_FROM = _CLAUSES - {TokenType.FROM, TokenType.JOIN, TokenType.ON, TokenType.USING}
+_BEFORE_A_RELATION = {TokenType.FROM, TokenType.JOIN, TokenType.COMMA}
+_RELATION_STARTS = {
+    TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING, TokenType.L_PAREN,
+    TokenType.LATERAL,
+}  # fmt: skip
+_REFUSED_TOKENS = {
+    TokenType.PIPE_GT: "pipes are not available: write SELECT",
+    TokenType.PLACEHOLDER: "parameters are not filled in",
+    TokenType.PARAMETER: "parameters are not filled in",
+}
+REFUSED_FUNCTIONS = frozenset(
+    {
+        "reflect",
+        "try_reflect",
+        "java_method",
+        "identifier",
+        "secret",
+        "try_secret",
+        "list_secrets",
+        "http_request",
+        "remote_query",
+        "read_files",
+        "cloud_files",
+        "read_kafka",
+        "read_kinesis",
+        "read_pubsub",
+        "read_pulsar",
+        "table_changes",
+        "event_log",
+        "vector_search",
+    }
+)
+
+
+def one_statement(tokens: Sequence[Token]) -> int | None:
+    """The offset of a closing semicolon; SqlRefused for more than one statement."""
+    first = tokens[0]
+    if first.token_type not in _FIRST:
+        problem = f"a build is one SELECT, not {first.text[:20]}"
+        raise SqlRefused(SqlProblem(problem, first.start, first.end + 1 - first.start))
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.token_type in _REFUSED_TOKENS:
+            problem = _REFUSED_TOKENS[token.token_type]
+            raise SqlRefused(SqlProblem(problem, token.start, token.end + 1 - token.start))
+        if token.token_type is TokenType.SEMICOLON:
+            if following is None:
+                return token.start
+            raise SqlRefused(SqlProblem("a second statement; a build is one SELECT", token.start))
+    return None
+
+
+def refuse_dangling(tokens: Sequence[Token]) -> None:
+    """The parser forgives a comma or a keyword that nothing follows; Spark takes it, or the
+    next keyword, for the name of a table or column."""
+    kinds = [_role(token, following) for token, following in pairwise([*tokens, None])]
+    for token, kind, after in zip(tokens, kinds, [*kinds[1:], TokenType.SEMICOLON], strict=True):
+        joined = kind in _JOIN_WORDS and after in _JOIN_WORDS | {TokenType.JOIN}
+        if kind in _UNFINISHED and after in _NOTHING and not joined:
+            length = token.end + 1 - token.start
+            hint = "; a name that is a keyword stands in backticks"
+            raise SqlRefused(SqlProblem(f"nothing follows {token.text}", token.start, length, hint))
+    for before, token in pairwise(tokens):
+        if token.token_type is TokenType.OUTER and before.token_type not in _BEFORE_OUTER:
+            problem = "OUTER follows LEFT, RIGHT, FULL or LATERAL VIEW"
+            raise SqlRefused(SqlProblem(problem, token.start, 5))
+
+
+def refuse_odd_relations(tokens: Sequence[Token]) -> None:
+    """What is read from is a name, a SELECT, VALUES or a call; a keyword that stands there
+    alone is a table to Spark and nothing to the parser."""
+    in_select, in_from = [False], [False]
+    for index, token in enumerate(tokens[:-1]):
+        kind = token.token_type
+        if kind is TokenType.L_PAREN:
+            in_select.append(False)
+            in_from.append(False)
+        elif kind is TokenType.R_PAREN and len(in_from) > 1:
+            in_select.pop()
+            in_from.pop()
+        elif kind is TokenType.SELECT:
+            in_select[-1], in_from[-1] = True, False
+        elif kind is TokenType.FROM:
+            first = index == 0 or tokens[index - 1].token_type is TokenType.L_PAREN
+            in_from[-1] = in_select[-1] or first
+        elif kind in _AFTER_FROM:
+            in_from[-1] = False
+        if in_from[-1] and kind in _BEFORE_A_RELATION:
+            _refuse_keyword(tokens[index + 1 : index + 3])
+
+
+def _refuse_keyword(following: Sequence[Token]) -> None:
+    named = following[0].token_type in _RELATION_STARTS
+    called = len(following) > 1 and following[1].token_type in (TokenType.L_PAREN, TokenType.DOT)
+    if not named and not called:
+        word = following[0]
+        problem = f"{word.text[:40]} is not a dataset; write layer.name"
+        raise SqlRefused(SqlProblem(problem, word.start, word.end + 1 - word.start))
+
+
+def _role(token: Token | None, following: Token | None) -> TokenType:
+    """Of a word at its place: ``left(a, 1)`` is a call, not a join."""
+    kind = TokenType.SEMICOLON if token is None else token.token_type
+    calls = following is not None and following.token_type is TokenType.L_PAREN
+    return TokenType.VAR if calls and kind in _FUNCTIONS_TOO else kind
+
+
+def refuse_deep_nesting(tokens: Sequence[Token]) -> None:
+    depth = 0
+    for token in tokens:
+        depth += (token.token_type in _OPEN) - (token.token_type in _CLOSE)
+        if depth > MAX_NESTING:
+            raise SqlRefused(SqlProblem(f"nested deeper than {MAX_NESTING}", token.start))
+
+
+def refused_functions(tokens: Sequence[Token]) -> Iterator[SqlProblem]:
+    """By token, because a quoted or qualified name calls the same function."""
+    for token, following in pairwise(tokens):
+        name = token.text.lower()
+        if following.token_type is TokenType.L_PAREN and (
+            name in REFUSED_FUNCTIONS or name.startswith("ai_")
+        ):
+            length = token.end + 1 - token.start
+            yield SqlProblem(f"{name}() reaches outside the parents", token.start, length)

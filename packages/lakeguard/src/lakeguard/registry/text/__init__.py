@@ -1,0 +1,1 @@
+"""Definition text with positions: YAML nodes, fields and problems."""

@@ -1,0 +1,193 @@
+"""Typed reading of one mapping: what is asked for by name, or a mistake with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+from lakeguard.registry.text.problems import Findings
+from lakeguard.registry.text.yaml_nodes import (
+    Block,
+    Document,
+    Items,
+    Node,
+    Scalar,
+)
+from lakeguard_sdk.core.dataset_name import DatasetName, check_word
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.errors import (
+    BadName,
+    BadWord,
+    DefinitionError,
+    MissingKey,
+    Place,
+    UnknownKey,
+    WrongValue,
+)
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+LONGEST_TEXT = 300
+LONGEST_PATH = 1000
+LONGEST_DESCRIPTION = 10_000
+_TRUE = frozenset({"true", "True", "TRUE"})
+_FALSE = frozenset({"false", "False", "FALSE"})
+
+
+class Fields:
+    """The keys of one mapping. Each reader answers None where it reported a mistake."""
+
+    def __init__(
+        self,
+        document: Document,
+        block: Block,
+        findings: Findings,
+        keys: tuple[str, ...],
+        inner: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        """``inner``: keys of mappings below, for who writes them one level too high."""
+        self.document = document
+        self.block = block
+        self.findings = findings
+        for key, scalar in block.keys.items():
+            if key not in keys:
+                below = [name for name, known in (inner or {}).items() if key in known]
+                hint = f"; it belongs under {below[0]}" if below else did_you_mean(key, keys)
+                self.add(UnknownKey(document.place(scalar), key=key, hint=hint))
+
+    def add(self, error: DefinitionError) -> None:
+        self.findings.add(error)
+
+    def wrong(self, node: Node, key: str, problem: str, hint: str = "") -> None:
+        self.add(WrongValue(self.document.place(node), key=key, problem=problem, hint=hint))
+
+    def node(self, key: str) -> Node | None:
+        """The value, or None where the key is absent or stands without a value."""
+        node = self.block.values.get(key)
+        return None if isinstance(node, Scalar) and node.is_null else node
+
+    def place_of(self, key: str) -> Place:
+        """Where the value stands, else the key, else the mapping itself."""
+        node = self.node(key) or self.block.keys.get(key) or self.block
+        return self.document.place(node)
+
+    def missing(self, key: str) -> None:
+        """A key without its value is missing where it stands; an absent one in its mapping."""
+        scalar = self.block.keys.get(key)
+        if scalar is not None:
+            place = self.document.place(scalar)
+        else:
+            first = next(iter(self.block.keys.values()), self.block)
+            place = self.document.place(first)
+        self.add(MissingKey(place, key=key))
+
+    def scalar(self, key: str, *, required: bool = False) -> Scalar | None:
+        node = self.node(key)
+        if node is None:
+            if required:
+                self.missing(key)
+            return None
+        if isinstance(node, Scalar):
+            return node
+        self.wrong(node, key, "write a single value")
+        return None
+
+    def text(self, key: str, *, required: bool = False, limit: int = LONGEST_TEXT) -> str | None:
+        """Text as it is written; ``no`` and ``1e3`` are text too."""
+        scalar = self.scalar(key, required=required)
+        if scalar is None:
+            return None
+        value = scalar.value.strip()
+        if not value:
+            self.wrong(scalar, key, "write a text that is not empty")
+        elif len(value) > limit:
+            self.wrong(scalar, key, f"longer than {limit:,} characters")
+        elif "\n" in value and limit == LONGEST_TEXT:
+            self.wrong(scalar, key, "write it on one line")
+        else:
+            return value
+        return None
+
+    def word(self, key: str, default: str | None = None) -> str | None:
+        """A name of ours; without a default the key is required."""
+        scalar = self.scalar(key, required=default is None)
+        return default if scalar is None else self.as_word(scalar)
+
+    def as_word(self, node: Node) -> str | None:
+        value = node.value if isinstance(node, Scalar) else ""
+        try:
+            return check_word(value)
+        except BadName:
+            self.add(BadWord(self.document.place(node), name=value[:LONGEST_TEXT]))
+            return None
+
+    def as_dataset(self, node: Node, key: str) -> DatasetName | None:
+        """``layer.name``; a bad layer and a bad name are told apart."""
+        if not isinstance(node, Scalar):
+            self.wrong(node, key, "write layer.name")
+            return None
+        try:
+            return DatasetName(node.value)
+        except BadName:
+            self._bad_dataset(node, key)
+            return None
+
+    def _bad_dataset(self, node: Scalar, key: str) -> None:
+        layer, dot, name = node.value.partition(".")
+        layers = ("bronze", "silver", "gold")
+        if dot and layer in layers:
+            self.add(BadWord(self.document.place(node), name=name[:LONGEST_TEXT]))
+        elif dot:
+            self.wrong(node, key, f"{layer[:80]!r} is not a layer", did_you_mean(layer, layers))
+        else:
+            self.wrong(node, key, "write layer.name with a layer of bronze, silver, gold")
+
+    def flag(self, key: str, default: bool) -> bool:
+        scalar = self.scalar(key)
+        if scalar is None:
+            return default
+        if not scalar.style and scalar.value in _TRUE | _FALSE:
+            return scalar.value in _TRUE
+        self.wrong(scalar, key, "write true or false, without quotes")
+        return default
+
+    def choice(
+        self,
+        key: str,
+        options: type[Choice],
+        default: Choice | None = None,
+        later: Mapping[str, str] | None = None,
+    ) -> Choice | None:
+        """A word of a closed set; without a default the key is required."""
+        scalar = self.scalar(key, required=default is None)
+        if scalar is None:
+            return default
+        if scalar.value in options.__members__.values():
+            return options(scalar.value)
+        words = [option.value for option in options]
+        if later and scalar.value in later:
+            self.wrong(scalar, key, f"{scalar.value} is not available yet", later[scalar.value])
+        else:
+            hint = did_you_mean(scalar.value, words) or f"; write {_one_of(words)}"
+            self.wrong(scalar, key, f"unknown word {scalar.value[:80]!r}", hint)
+        return None
+
+    def items(self, key: str) -> Iterator[Node]:
+        """The items of a list that may be left out."""
+        node = self.node(key)
+        if isinstance(node, Items):
+            yield from node.items
+        elif node is not None:
+            self.wrong(node, key, "write a list, [a, b] or one item per line with a dash")
+
+    def block_at(self, key: str, shape: str) -> Block | None:
+        node = self.node(key)
+        if node is None or isinstance(node, Block):
+            return node
+        self.wrong(node, key, f"write a mapping, such as {shape}")
+        return None
+
+
+def _one_of(words: list[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]

@@ -1,0 +1,52 @@
+"""All mistakes of a folder, not only the first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lakeguard_sdk.errors import DefinitionError, InvalidDefinitions
+from lakeguard_sdk.security.secret_values import holds_secret, masked
+
+
+class Findings:
+    """Collects mistakes; says them in the order in which a reader meets them."""
+
+    def __init__(self) -> None:
+        self._errors: list[DefinitionError] = []
+
+    def add(self, error: DefinitionError) -> None:
+        """Whatever in it may be a secret is replaced, for an error is printed and logged."""
+        self._errors.append(_harmless(error))
+
+    @property
+    def count(self) -> int:
+        return len(self._errors)
+
+    def errors(self) -> tuple[DefinitionError, ...]:
+        """Sorted by place; the same mistake at the same place is said once."""
+        unique = {(e.place, e.code, str(e)): e for e in self._errors}
+        return tuple(sorted(unique.values(), key=_reading_order))
+
+    def raise_if_any(self) -> None:
+        if self._errors:
+            raise InvalidDefinitions(self.errors())
+
+
+def _harmless(error: DefinitionError) -> DefinitionError:
+    fields = {key: _masked(value) for key, value in error.fields.items()}
+    file = error.place.file
+    if fields == error.fields and not holds_secret(file):
+        return error
+    place = replace(error.place, file=masked(file))
+    return type(error)(place, **fields)
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str) and type(value) is str:
+        return masked(value)
+    return [_masked(item) for item in value] if isinstance(value, list) else value
+
+
+def _reading_order(error: DefinitionError) -> tuple[str, int, int, str]:
+    return error.place.file, error.place.line, error.place.column, error.code

@@ -1,0 +1,146 @@
+"""Where strings, quoted names and comments of a Spark SQL text begin and end.
+
+A scanner of its own, to be held against the parser's tokens: where the two disagree, Spark
+might run what the parser took for a comment, so such a text is refused. What Spark would
+substitute or hide is refused here as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from lakeguard.registry.text.characters import forbidden_character
+
+MAX_CHARACTERS = 200_000
+
+
+@dataclass(frozen=True)
+class SqlProblem:
+    """What is wrong with a text, from ``offset`` on; ``hint`` ends the sentence."""
+
+    problem: str
+    offset: int
+    length: int = 1
+    hint: str = ""
+
+
+class SqlRefused(Exception):
+    """The text cannot be read at all; nothing more can be said about it."""
+
+    def __init__(self, problem: SqlProblem) -> None:
+        self.problem = problem
+        super().__init__(problem.problem)
+
+
+class Opaque(NamedTuple):
+    """A stretch in which nothing is code."""
+
+    kind: Literal["string", "name", "comment"]
+    start: int
+    end: int
+
+
+_INTERESTING = re.compile(r"--|/\*(?!\+)|\b[rR](?=['\"])|['\"`]|\$\{|\{")
+_LINE_COMMENT = re.compile(r"[^\n]*")
+_INSIDE = {
+    "'": re.compile(r"(?:[^'\\]|\\.)*'", re.DOTALL),
+    '"': re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL),
+    "`": re.compile(r"(?:[^`]|``)*`", re.DOTALL),
+}
+_RAW = {"'": re.compile(r"[^']*'"), '"': re.compile(r'[^"]*"')}
+
+
+def scan(text: str) -> list[Opaque]:
+    """Strings, quoted names and comments in their order; SqlRefused for what is never run."""
+    _refuse_whole(text)
+    spans: list[Opaque] = []
+    at = 0
+    while found := _INTERESTING.search(text, at):
+        span = _span(text, found)
+        spans.append(span)
+        at = span.end
+    return spans
+
+
+def _refuse_whole(text: str) -> None:
+    if len(text) > MAX_CHARACTERS:
+        raise SqlRefused(SqlProblem(f"longer than {MAX_CHARACTERS:,} characters", 0))
+    found = forbidden_character(text)
+    if found:
+        raise SqlRefused(SqlProblem(f"{found[1]} is not allowed", found[0]))
+    variable = text.find("${")
+    if variable >= 0:
+        raise SqlRefused(SqlProblem("variables are not substituted: ${", variable, 2))
+
+
+def _span(text: str, found: re.Match[str]) -> Opaque:
+    start = found.start()
+    match found[0]:
+        case "--":
+            return _line_comment(text, start)
+        case "/*":
+            return _block_comment(text, start)
+        case "{":
+            raise SqlRefused(SqlProblem("templates are not filled in: {", start))
+        case "r" | "R":
+            quote = text[start + 1]
+            return Opaque("string", start, _end(text, start, start + 2, _RAW[quote]))
+        case "`":
+            end = _end(text, start, start + 1, _INSIDE["`"])
+            if end - start < 3:
+                raise SqlRefused(SqlProblem("a name is not empty", start, 2))
+            return Opaque("name", start, end)
+        case quote:
+            return Opaque("string", start, _end(text, start, start + 1, _INSIDE[quote]))
+
+
+def _end(text: str, start: int, inside: int, pattern: re.Pattern[str]) -> int:
+    found = pattern.match(text, inside)
+    if not found:
+        raise SqlRefused(SqlProblem(f"{text[start]} is not closed", start))
+    return found.end()
+
+
+def _line_comment(text: str, start: int) -> Opaque:
+    found = _LINE_COMMENT.match(text, start)
+    end = found.end() if found else len(text)
+    if text[start:end].rstrip("\r").endswith("\\"):
+        raise SqlRefused(SqlProblem("a comment that ends in \\ swallows the next line", end - 1))
+    return Opaque("comment", start, end)
+
+
+def _block_comment(text: str, start: int) -> Opaque:
+    end = text.find("*/", start + 2)
+    if end < 0:
+        raise SqlRefused(SqlProblem("a comment is not closed", start, 2))
+    nested = text.find("/*", start + 2, end)
+    if nested >= 0:
+        raise SqlRefused(SqlProblem("comments do not nest", nested, 2))
+    return Opaque("comment", start, end + 2)
+
+
+def refuse_disagreement(spans: list[Opaque], tokens: Iterable[tuple[int, int]]) -> None:
+    """Every token is clear of all spans, or is exactly a string or quoted name of ours."""
+    waiting = iter(spans)
+    span = next(waiting, None)
+    for start, end in tokens:
+        while span is not None and span.kind == "comment" and span.end <= start:
+            span = next(waiting, None)
+        if span is None or end <= span.start:
+            continue
+        prefixed = start == span.start or (start == span.start - 1)
+        if span.kind == "comment" or end != span.end or not prefixed:
+            raise _ambiguous(span)
+        span = next(waiting, None)
+    while span is not None:
+        if span.kind != "comment":
+            raise _ambiguous(span)
+        span = next(waiting, None)
+
+
+def _ambiguous(span: Opaque) -> SqlRefused:
+    problem = "quotes or comments that can be read in two ways"
+    return SqlRefused(SqlProblem(problem, span.start, span.end - span.start))

@@ -1,0 +1,45 @@
+"""State and data apart: no target writes to the database that holds the State.
+
+What can be seen from the addresses is refused here. Two addresses may lead to one database all the
+same; whoever writes asks the database itself, and refuses for certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from sqlalchemy import URL
+
+from lakeguard_sdk.core.enums import TargetFormat
+from lakeguard_sdk.errors import NotApart
+from lakeguard_sdk.model.definitions import TargetDefinition
+
+DEFAULT_PORT = 5432
+_HERE = frozenset({"", "localhost", "127.0.0.1", "::1"})
+
+Place = tuple[str, int, str]
+"""Host, port and database; this machine is one host, by whichever name or socket."""
+
+
+def require_apart(targets: Iterable[TargetDefinition], state: URL) -> None:
+    """``NotApart`` for the first target whose address is the State's."""
+    if state.get_backend_name() != "postgresql":
+        return
+    options = {key: str(value) for key, value in state.query.items()}
+    held = place_of(state.host or options.get("host", ""), state.port, state.database or "")
+    for target in targets:
+        if target.format is TargetFormat.POSTGRESQL and _place(target.url) == held:
+            raise NotApart(target=target.target)
+
+
+def place_of(host: str, port: int | None, database: str) -> Place:
+    here = host.lower().rstrip(".") in _HERE or host.startswith("/")
+    return "" if here else host.lower().rstrip("."), port or DEFAULT_PORT, database
+
+
+def _place(url: str) -> Place:
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query))
+    host = parts.hostname or options.get("host", "")
+    return place_of(host, parts.port, unquote(parts.path.removeprefix("/")))

@@ -1,0 +1,141 @@
+"""One batch from the queue to the ledger's tables, and then its link of the chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection
+
+from lakeguard.relay.ended_runs import ended_by
+from lakeguard.relay.ledger_table import LedgerFiles
+from lakeguard.relay.rows import PlainRow, arrow_schema, payload_maker, state_rows, to_arrow
+from lakeguard.relay.stamp import Link, Told
+from lakeguard.relay.tables import (
+    BY_RUN,
+    CURRENT,
+    EXECUTIONS,
+    LedgerTable,
+    chain_table,
+    derived_tables,
+    fact_tables,
+    ledger_tables,
+)
+from lakeguard.state import outbox
+from lakeguard.state.bulk_writes import in_pieces
+from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.storage.storage import join
+
+
+@dataclass(frozen=True)
+class Shipment:
+    """Rows for one table of the ledger."""
+
+    table: LedgerTable
+    payloads: Sequence[str]
+    ordinals: Sequence[int]
+    whole: bool = False
+    """The table shows exactly these rows afterwards."""
+
+
+class Ledger:
+    """The ledger's tables under one root."""
+
+    def __init__(self, root: str, threads: int) -> None:
+        self.root = root
+        self.threads = threads
+
+    def files(self, table: LedgerTable) -> LedgerFiles:
+        return LedgerFiles(join(self.root, table.name), arrow_schema(table))
+
+    def create_tables(self, known: Collection[str]) -> list[str]:
+        """Every table that is not known yet, empty; answers their names."""
+        new = {name: table for name, table in ledger_tables().items() if name not in known}
+        self._side_by_side([self.files(table).ensure for table in new.values()])
+        return list(new)
+
+    def send(self, shipments: Sequence[Shipment], link: Link, org_id: str) -> None:
+        """All of the batch's rows, then its link: a batch with a link is whole."""
+        senders = [_sender(self.files(each.table), each, link.batch) for each in shipments]
+        self._side_by_side(senders)
+        reached("ledger.rows_sent")
+        chain = Shipment(chain_table(), [link_payload(org_id, link)], [0])
+        _sender(self.files(chain.table), chain, link.batch)()
+
+    def _side_by_side(self, calls: Sequence[Callable[[], None]]) -> None:
+        if self.threads == 1 or len(calls) < 2:
+            for call in calls:
+                call()
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            for done in [pool.submit(call) for call in calls]:
+                done.result()
+
+
+def collect(connection: Connection, org_id: str, told: Sequence[Told]) -> list[Shipment]:
+    """What a batch brings to each table: rows told, and those of views that follow from them."""
+    return [*_fact_shipments(told), *_derived_shipments(connection, org_id, told)]
+
+
+def collect_current(connection: Connection, org_id: str) -> list[Shipment]:
+    """What every view of definitions shows now."""
+    return [_current(connection, org_id, derived_tables()[name]) for name in CURRENT]
+
+
+def link_payload(org_id: str, link: Link) -> str:
+    row = {**link._asdict(), "org_id": org_id}
+    return outbox.payloads([row], chain_table().columns)[0]
+
+
+def _sender(files: LedgerFiles, shipment: Shipment, batch: int) -> Callable[[], None]:
+    def send() -> None:
+        rows = to_arrow(shipment.table, shipment.payloads, batch, shipment.ordinals)
+        (files.replace if shipment.whole else files.append)(rows, batch)
+
+    return send
+
+
+def _fact_shipments(told: Sequence[Told]) -> Iterator[Shipment]:
+    by_topic: dict[str, tuple[list[str], list[int]]] = {}
+    for ordinal, row in enumerate(told):
+        payloads, ordinals = by_topic.setdefault(row.topic, ([], []))
+        payloads.append(row.payload)
+        ordinals.append(ordinal)
+    for topic, (payloads, ordinals) in by_topic.items():
+        yield Shipment(fact_tables()[topic], payloads, ordinals)
+
+
+def _derived_shipments(
+    connection: Connection, org_id: str, told: Sequence[Told]
+) -> Iterator[Shipment]:
+    topics = {row.topic for row in told}
+    for name, sources in CURRENT.items():
+        if topics & set(sources):
+            yield _current(connection, org_id, derived_tables()[name])
+    for name, ids in ended_by(connection, told).items():
+        rows = list(_rows_of_runs(connection, derived_tables()[name], BY_RUN[name], ids))
+        if rows:
+            yield _shipment(derived_tables()[name], rows)
+
+
+def _current(connection: Connection, org_id: str, table: LedgerTable) -> Shipment:
+    rows = state_rows(connection, table, table.source.c.org_id == org_id)
+    return _shipment(table, rows, whole=True)
+
+
+def _shipment(table: LedgerTable, rows: Sequence[PlainRow], whole: bool = False) -> Shipment:
+    payloads = list(map(payload_maker(table), rows))
+    return Shipment(table, payloads, range(len(payloads)), whole)
+
+
+def _rows_of_runs(
+    connection: Connection, table: LedgerTable, key: str, runs: Mapping[str, str]
+) -> Iterator[PlainRow]:
+    """Executions are looked for by their tasks too: not every id of them is in an index."""
+    ids = list(runs)
+    for some in in_pieces(ids):
+        chosen: ColumnElement[bool] = table.source.columns[key].in_(some)
+        if table.name == EXECUTIONS:
+            chosen &= table.source.columns.task_id.in_(sorted({runs[each] for each in some}))
+        yield from state_rows(connection, table, chosen)

@@ -1,0 +1,324 @@
+"""Rebuilding: an empty State filled from the lake ledger alone, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Table, delete, func, select, text
+
+from lakeguard.relay import owner as owners
+from lakeguard.relay.attach import give_identity, owned
+from lakeguard.relay.chain import GENESIS, next_head
+from lakeguard.relay.chain_recount import Recount, links_in
+from lakeguard.relay.deliver import Ledger, collect_current
+from lakeguard.relay.owner import Ownership, ledger_root, read_owner
+from lakeguard.relay.rows import PlainRow, from_arrow
+from lakeguard.relay.stamp import (
+    Link,
+    add_link,
+    has_waiting,
+    mark_delivered,
+)
+from lakeguard.relay.tables import (
+    BATCH,
+    CHAIN,
+    LedgerTable,
+    chain_table,
+    fact_tables,
+    ledger_tables,
+)
+from lakeguard.state.append_only_triggers import missing_guards
+from lakeguard.state.database import Database
+from lakeguard.state.schema import metadata, outbox
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.errors import LedgerUnreadable, RebuildRefused, StateError
+from lakeguard_sdk.model.verification import Rebuilt
+from lakeguard_sdk.storage.fault_points import reached
+
+# What a task's changing columns must be, by the changes and attempts that are on record.
+
+NEEDED = ("tasks", "task_attempts", "task_transitions")
+"""Tables whose rows say where tasks stand."""
+
+_ADDED = ("state", "due_at", "changes", "ended_at", "attempt", "run_id", "worker")
+
+
+def _with_states(
+    table: LedgerTable, rows: Mapping[str, Sequence[PlainRow]]
+) -> tuple[tuple[str, ...], Sequence[PlainRow]]:
+    """Columns and rows to insert. A task that was running has no lease any more: the next
+    writing command ends it."""
+    if table.name != "tasks":
+        return table.columns, rows[table.name]
+    tried = _latest(_pick(rows, "task_attempts", "task_id", "attempt", "run_id", "worker"))
+    changed = _latest(
+        _pick(rows, "task_transitions", "task_id", "number", "to_state", "due_at", "at")
+    )
+    task_id = table.columns.index("task_id")
+    for row in rows["tasks"]:
+        if row[task_id] not in changed:
+            reason = f"task {row[task_id]} has no transition"
+            raise LedgerUnreadable(location="task_transitions", reason=reason)
+    full = [
+        (*row, *_added(changed[row[task_id]], tried.get(row[task_id]))) for row in rows["tasks"]
+    ]
+    return (*table.columns, *_ADDED), full
+
+
+def _latest(numbered: Sequence[PlainRow]) -> dict[str, PlainRow]:
+    """Of each task the row with the highest number."""
+    found: dict[str, PlainRow] = {}
+    for row in numbered:
+        if row[0] not in found or found[row[0]][1] < row[1]:
+            found[row[0]] = row
+    return found
+
+
+def _added(change: PlainRow, attempt: PlainRow | None) -> PlainRow:
+    _, number, run_id, worker = attempt or (None, 0, None, None)
+    _, changes, state, due_at, at = change
+    ended_at = at if state == TaskState.COMPLETED.value else None
+    return (state, due_at, changes, ended_at, number, run_id, worker)
+
+
+def _pick(rows: Mapping[str, Sequence[PlainRow]], name: str, *columns: str) -> list[Any]:
+    places = [fact_tables()[name].columns.index(column) for column in columns]
+    return [tuple(row[place] for place in places) for row in rows[name]]
+
+
+Progress = Callable[[str], None]
+_PATIENCE_SECONDS = 60.0
+_THREADS = 4
+
+
+@dataclass
+class Rebuild:
+    """Of one organisation's State from its ledger."""
+
+    database: Database
+    lake: str
+    org_id: str
+    clock: Callable[[], datetime]
+    tell: Progress = field(default=lambda _: None)
+
+    def run(self, *, replace: bool = False) -> Rebuilt:
+        """Refused where the State holds rows already, unless they are to be replaced."""
+        root = ledger_root(self.lake, self.org_id)
+        if read_owner(root) is None and not owners.holds_ledger(root):
+            raise RebuildRefused(reason=f"there is no ledger at {root}", fix="lakeguard apply")
+        self.database.migrate()
+        with (
+            self.database.sole(f"relay-{self.org_id}", _PATIENCE_SECONDS) as here,
+            owners.alone_on_lake(root, _PATIENCE_SECONDS) as there,
+        ):
+            if not (here and there):
+                reason = "another process is writing to the ledger"
+                raise RebuildRefused(reason=reason, fix="lakeguard rebuild")
+            ledger = Ledger(root, _THREADS)
+            return self._restore(ledger, read_owner(root) or self._orphaned(ledger), replace)
+
+    def _orphaned(self, ledger: Ledger) -> Ownership:
+        """A ledger whose owner's file was lost says by itself how far it goes."""
+        links = links_in(ledger.files(chain_table()).read())
+        there = [name for name, table in ledger_tables().items() if ledger.files(table).exists()]
+        return Ownership(
+            organisation=self.org_id,
+            state_id="",
+            since=self.clock(),
+            batch=links[-1].batch if links else 0,
+            head=links[-1].head if links else GENESIS,
+            tables=tuple(there),
+        )
+
+    def _restore(self, ledger: Ledger, owner: Ownership, replace: bool) -> Rebuilt:
+        self._refuse_to_lose()
+        told = {name: table for name, table in ledger_tables().items() if name in owner.tables}
+        links = links_in(ledger.files(chain_table()).read()) if CHAIN in told else []
+        _check_chain(links, owner)
+        last = links[-1].batch if links else 0
+        with self.database.write() as connection:
+            undelivered = self._empty(connection, replace)
+            rows = self._fill(connection, ledger, links, owner.tables)
+            for link in links:
+                add_link(connection, self.org_id, link)
+            mark_delivered(connection, self.org_id, last)
+            ahead = max((ledger.files(table).last_batch() for table in told.values()), default=0)
+            dropped = self._drop_unfinished(ledger, told.values(), last) if ahead > last else 0
+            if ahead > last:
+                links.append(self._bridge(connection, ledger, links, ahead + 1))
+            head = links[-1].head if links else GENESIS
+            state_id = give_identity(connection, self.org_id, self.clock())
+            batch = links[-1].batch if links else 0
+            now = {"state_id": state_id, "since": self.clock(), "batch": batch, "head": head}
+            reached("rebuild.filled")
+            owners.replace(ledger.root, owner.model_copy(update=now))
+            reached("rebuild.owner_told")
+        return Rebuilt(
+            rows=rows,
+            batches=len(links),
+            head=head,
+            dropped_rows=dropped,
+            undelivered_rows=undelivered,
+        )
+
+    def _empty(self, connection: Connection, replace: bool) -> int:
+        """Nothing of the organisation is left; answers how many rows the ledger never had."""
+        held = [
+            table.name
+            for table in fact_tables().values()
+            if connection.execute(
+                select(table.source.c.org_id).where(table.source.c.org_id == self.org_id).limit(1)
+            ).first()
+        ]
+        if held and not replace:
+            raise RebuildRefused(
+                reason=f"{self.database.place} is not empty: it has rows in {held[0]}",
+                fix="lakeguard rebuild --replace",
+            )
+        waiting = select(func.count()).select_from(outbox).where(outbox.c.org_id == self.org_id)
+        undelivered = connection.scalar(waiting)
+        _forget(connection, self.org_id)
+        return int(undelivered or 0)
+
+    def _refuse_to_lose(self) -> None:
+        """A State that could deliver what it holds is not emptied before it has."""
+        try:
+            owned(self.database, self.lake, self.org_id)
+        except StateError:
+            return
+        with self.database.read() as connection:
+            if has_waiting(connection, self.org_id):
+                reason = f"{self.database.place} holds rows that the ledger has not yet"
+                raise RebuildRefused(reason=reason, fix="lakeguard sync")
+
+    def _fill(
+        self, connection: Connection, ledger: Ledger, links: list[Link], told: Collection[str]
+    ) -> int:
+        """Every row of a finished batch, table after table; all of them hash to the chain."""
+        finished, recount, count = {link.batch for link in links}, Recount(), 0
+        kept: dict[str, list[PlainRow]] = {}
+        waiting: list[LedgerTable] = []
+        for name, table in fact_tables().items():
+            files = ledger.files(table)
+            data = files.read() if name in told else files.schema.empty_table()
+            batches = data[BATCH].to_pylist()
+            if not finished.issuperset(batches):
+                data = data.filter([batch in finished for batch in batches])
+            rows = from_arrow(table, data)
+            recount.add(table, rows, data)
+            self.tell(f"{name}: {len(rows):,} rows")
+            count += len(rows)
+            kept[name] = rows
+            waiting.append(table)
+        _check_rows(links, recount, ledger.root)
+        for table in waiting:
+            columns, full = _with_states(table, kept)
+            _fill(connection, table.source, columns, full)
+            if table.name not in NEEDED:
+                kept[table.name] = []
+        return count
+
+    def _drop_unfinished(self, ledger: Ledger, tables: Iterable[LedgerTable], last: int) -> int:
+        """A batch whose link was never written is told by nobody: its rows go."""
+        dropped = 0
+        for table in tables:
+            files = ledger.files(table)
+            if files.last_batch() > last:
+                dropped += files.forget_after(last, BATCH)
+        return dropped
+
+    def _bridge(
+        self, connection: Connection, ledger: Ledger, links: list[Link], batch: int
+    ) -> Link:
+        """A link without rows, so that no later batch has a number that a table has seen. With it
+        the views of definitions are shown anew: the batch that was dropped may have changed them.
+        """
+        previous = links[-1].head if links else GENESIS
+        head = next_head(previous, batch, ())
+        link = Link(batch, 0, "{}", previous, head, self.clock())
+        add_link(connection, self.org_id, link)
+        ledger.send(collect_current(connection, self.org_id), link, self.org_id)
+        mark_delivered(connection, self.org_id, batch)
+        return link
+
+
+def _check_chain(links: list[Link], owner: Ownership) -> None:
+    previous = GENESIS
+    for link in links:
+        if link.previous != previous:
+            raise LedgerUnreadable(
+                location="audit_chain", reason=f"batch {link.batch} does not follow from the last"
+            )
+        previous = link.head
+    if owner.batch and not any((k.batch, k.head) == (owner.batch, owner.head) for k in links):
+        raise LedgerUnreadable(
+            location="audit_chain", reason=f"it ends before batch {owner.batch} of plane.json"
+        )
+
+
+def _check_rows(links: Iterable[Link], recount: Recount, root: str) -> None:
+    for link in links:
+        if recount.head(link) != link.head:
+            raise LedgerUnreadable(
+                location=root, reason=f"the rows of batch {link.batch} are not those that were told"
+            )
+
+
+# Rows into tables by the thousand, and out of tables that forbid it: only a rebuild may.
+
+_PEOPLE = "users"
+
+
+def _fill(
+    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[PlainRow]
+) -> None:
+    """Add rows as they are."""
+    if not rows:
+        return
+    quote = connection.dialect.identifier_preparer.quote
+    target = f"{quote(table.name)} ({', '.join(map(quote, columns))})"
+    if connection.dialect.name == "postgresql":
+        _copy(connection, target, rows)
+        _move_sequence(connection, table)
+    else:
+        marks = ", ".join("?" * len(columns))
+        connection.exec_driver_sql(f"INSERT INTO {target} VALUES ({marks})", list(rows))  # noqa: S608 - names of ours
+
+
+def _forget(connection: Connection, org_id: str) -> None:
+    """Take every row of an organisation out of the State; its people, and what others put there,
+    stay."""
+    tables = [table for table in metadata.sorted_tables if table.name != _PEOPLE]
+    for table in reversed(tables):
+        _unguard(connection, table)
+        connection.execute(delete(table).where(table.c.org_id == org_id))
+    for statement in missing_guards(connection).values():
+        connection.exec_driver_sql(statement)
+
+
+def _unguard(connection: Connection, table: Table) -> None:
+    quote = connection.dialect.identifier_preparer.quote
+    on = f" ON {quote(table.name)}" if connection.dialect.name == "postgresql" else ""
+    connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {quote(table.name + '_no_delete')}{on}")
+
+
+def _copy(connection: Connection, target: str, rows: Sequence[PlainRow]) -> None:
+    cursor = connection.connection.cursor()
+    with cursor.copy(f"COPY {target} FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def _move_sequence(connection: Connection, table: Table) -> None:
+    """The next number comes after those that were filled in."""
+    numbered = table.autoincrement_column
+    if numbered is None:
+        return
+    highest = connection.scalar(select(func.max(numbered)))
+    connection.execute(
+        text("SELECT setval(pg_get_serial_sequence(:table, :column), :highest)"),
+        {"table": table.name, "column": numbered.name, "highest": highest},
+    )

@@ -1,0 +1,1 @@
+"""The job graph and its deployed versions."""

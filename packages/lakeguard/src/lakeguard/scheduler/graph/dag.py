@@ -1,0 +1,87 @@
+"""The graph of datasets and jobs: what is built from what, and which job follows which.
+
+Its hash depends on content alone: not on ids, order, or settings that are read at every turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import Field
+
+from lakeguard.registry.files.job_settings import controls_of
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.model.definitions import JobDefinition
+
+
+class GraphJob(Noun):
+    """A job as the graph knows it."""
+
+    type: str
+    dataset: str | None = None
+    after: tuple[str, ...] = ()
+
+
+class Graph(Noun):
+    datasets: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Each with its parents, in the order of their names."""
+    jobs: dict[str, GraphJob] = Field(default_factory=dict)
+
+
+class Differences(Noun):
+    """What one graph has, lacks and says otherwise than another."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    altered: tuple[str, ...] = ()
+
+
+def graph_of(datasets: Mapping[str, Iterable[str]], jobs: Iterable[JobDefinition]) -> Graph:
+    """Whatever is registered, active or not: what is off is still a part of the graph."""
+    return Graph(
+        datasets={name: tuple(sorted(parents)) for name, parents in sorted(datasets.items())},
+        jobs={job.job: graph_job(job) for job in sorted(jobs, key=lambda job: job.job)},
+    )
+
+
+def graph_job(job: JobDefinition) -> GraphJob:
+    return GraphJob(
+        type=job.type,
+        dataset=None if job.dataset is None else str(job.dataset),
+        after=tuple(sorted(controls_of(job).after)),
+    )
+
+
+def differences(before: Graph, after: Graph) -> Differences:
+    """Jobs, datasets and arrows, each in a few words."""
+    old, new = _told(before), _told(after)
+    altered = sorted(
+        f"{thing}: {old[thing]} → {new[thing]}"
+        for thing in old.keys() & new.keys()
+        if old[thing] != new[thing]
+    )
+    was, now = _arrows(before), _arrows(after)
+    return Differences(
+        added=(*sorted(new.keys() - old.keys()), *sorted(now - was)),
+        removed=(*sorted(old.keys() - new.keys()), *sorted(was - now)),
+        altered=tuple(altered),
+    )
+
+
+def _told(graph: Graph) -> dict[str, Any]:
+    """Each job and dataset, with what is said of it beside arrows."""
+    jobs = {f"job {name}": _job_words(job) for name, job in graph.jobs.items()}
+    return {**jobs, **{f"dataset {name}": "" for name in graph.datasets}}
+
+
+def _job_words(job: GraphJob) -> str:
+    return f"{job.type} of {job.dataset}" if job.dataset else job.type
+
+
+def _arrows(graph: Graph) -> set[str]:
+    parents = {f"arrow {low} → {name}" for name, all_ in graph.datasets.items() for low in all_}
+    after = {
+        f"arrow job {first} → {name}" for name, job in graph.jobs.items() for first in job.after
+    }
+    return parents | after

@@ -1,0 +1,137 @@
+"""Datasets as gates ask of them: what each is made of, and how it stands, read at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, exists, func, select
+
+from lakeguard.registry.queries import AnyRow
+from lakeguard.state.caches import Definitions
+from lakeguard.state.schema import (
+    data_versions,
+    dataset_pointers,
+    dataset_registry,
+    dataset_registry_revisions,
+    run_history,
+    tasks,
+)
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import TaskKind
+from lakeguard_sdk.model.definitions import DatasetDefinition, FromSource
+
+_MOST_NAMED = 500
+"""More than so many are not asked for one by one."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a definition says, as far as gates ask."""
+
+    parents: tuple[DatasetName, ...]
+    target: str | None
+    source: str | None
+    tags: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A dataset as it is registered now, and what became of it last."""
+
+    dataset_id: str
+    name: DatasetName
+    domain: str
+    active: bool
+    revision: int
+    made: Made
+    published: bool
+    promoted_at: datetime | None
+    last_run: str | None
+    """The build that ended last."""
+
+
+def standings(
+    connection: Connection, org_id: str, names: Collection[str]
+) -> dict[DatasetName, Standing]:
+    """Of these datasets and their parents, by name."""
+    found = _read(connection, org_id, names)
+    above = {parent for each in found.values() for parent in each.made.parents} - found.keys()
+    return {**found, **_read(connection, org_id, above)} if above else found
+
+
+def _read(
+    connection: Connection, org_id: str, names: Collection[str]
+) -> dict[DatasetName, Standing]:
+    view = dataset_registry.c
+    last = (
+        select(run_history.c.run_id)
+        .join(tasks, tasks.c.task_id == run_history.c.task_id)
+        .where(run_history.c.dataset_id == view.dataset_id, tasks.c.kind == TaskKind.BUILD.value)
+        .order_by(run_history.c.end_time.desc(), run_history.c.run_id.desc())
+        .limit(1)
+    )
+    newest = select(func.max(data_versions.c.promoted_at)).where(
+        data_versions.c.dataset_id == view.dataset_id
+    )
+    query = select(
+        view.dataset_id,
+        view.dataset_name,
+        view.domain,
+        view.active,
+        view.revision,
+        view.definition_hash,
+        exists().where(dataset_pointers.c.dataset_id == view.dataset_id).label("published"),
+        newest.scalar_subquery().label("promoted_at"),
+        last.scalar_subquery().label("last_run"),
+    ).where(view.org_id == org_id)
+    if len(names) <= _MOST_NAMED:
+        query = query.where(view.dataset_name.in_(sorted(names)))
+    rows = [row for row in connection.execute(query) if row.dataset_name in names]
+    made = _definitions.of(connection, rows)
+    return {DatasetName(row.dataset_name): _standing(row, made) for row in rows}
+
+
+def _standing(row: AnyRow, made: dict[str, Made]) -> Standing:
+    return Standing(
+        dataset_id=row.dataset_id,
+        name=DatasetName(row.dataset_name),
+        domain=row.domain,
+        active=row.active,
+        revision=row.revision,
+        made=made[row.definition_hash],
+        published=row.published,
+        promoted_at=row.promoted_at,
+        last_run=row.last_run,
+    )
+
+
+def _made(text: str) -> Made:
+    definition = DatasetDefinition.from_json(text)
+    build = definition.build
+    return Made(
+        parents=definition.parents,
+        target=definition.target,
+        source=build.source if isinstance(build, FromSource) else None,
+        tags={column.name: column.tags for column in definition.columns if column.tags},
+    )
+
+
+_definitions = Definitions[Made](dataset_registry_revisions, "dataset_id", _made)
+
+
+def made_of_all(connection: Connection, org_id: str) -> dict[DatasetName, Made]:
+    """Every registered dataset, and what it is made of."""
+    view = dataset_registry.c
+    query = select(view.dataset_id, view.dataset_name, view.revision, view.definition_hash).where(
+        view.org_id == org_id
+    )
+    rows = connection.execute(query).all()
+    made = _definitions.of(connection, rows)
+    return {DatasetName(row.dataset_name): made[row.definition_hash] for row in rows}
+
+
+def parents_of_all(connection: Connection, org_id: str) -> dict[str, tuple[DatasetName, ...]]:
+    """Every registered dataset with what it is built from."""
+    return {name: made.parents for name, made in made_of_all(connection, org_id).items()}

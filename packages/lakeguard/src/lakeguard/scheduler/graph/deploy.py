@@ -1,0 +1,180 @@
+"""Deploying: the graph of what is defined becomes the active one, or an earlier one does again.
+
+The same content is the same version, and deploying it again does nothing. Going back withdraws
+the work of newer versions: what waits is canceled in the same transaction, what runs right after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, select
+
+from lakeguard.dispatch.task_changes import Change, change
+from lakeguard.dispatch.task_list import not_over
+from lakeguard.dispatch.task_row import Task, task_from
+from lakeguard.ledger.left_graphs import graph_lock, left_graphs
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.moves.cancel import cancel_left
+from lakeguard.scheduler.graph.current_jobs import current_jobs
+from lakeguard.scheduler.graph.dag import (
+    Differences,
+    Graph,
+    differences,
+    graph_of,
+)
+from lakeguard.scheduler.graph.dataset_state import parents_of_all
+from lakeguard.scheduler.graph.store import (
+    StoredGraph,
+    activate,
+    active_graph,
+    find_graph,
+    keep_graph,
+)
+from lakeguard.state.connections import is_reading
+from lakeguard.state.locks import hold
+from lakeguard.state.schema import tasks
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.errors import (
+    GraphLeft,
+    LakeGuardError,
+    NotCancelable,
+    NothingToDeploy,
+    SecretReason,
+    StateError,
+)
+from lakeguard_sdk.scheduling.jobs import Deployed
+from lakeguard_sdk.security.secret_values import holds_secret
+from lakeguard_sdk.storage.fault_points import reached
+
+_WAITING = (TaskState.QUEUED, TaskState.FAILED)
+
+
+@dataclass(frozen=True)
+class Superseded:
+    """Tasks of versions that were left: which of them were ended, and which could not be."""
+
+    canceled: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def plan_deployment(connection: Connection, heart: Heart, to: str | None = None) -> Deployed:
+    """What a deployment would change; nothing is written."""
+    active = active_graph(connection, heart.org_id)
+    if to is not None:
+        wanted = find_graph(connection, heart.org_id, to)
+        return _deployed(active, wanted.graph, wanted.dag_version_id)
+    graph = defined_graph(connection, heart.org_id)
+    same = active is not None and active.content_hash == graph.content_hash()
+    return _deployed(active, graph, active.dag_version_id if active and same else "")
+
+
+def deploy(heart: Heart, reason: str = "", to: str | None = None) -> Deployed:
+    """Of two at once, one waits for the other, and then sees what it did."""
+    if holds_secret(reason):
+        raise SecretReason()
+    with heart.database.write() as connection:
+        hold(connection, graph_lock(heart.org_id))
+        at, org_id = heart.clock(), heart.org_id
+        active = active_graph(connection, org_id)
+        if to is None:
+            wanted = keep_graph(connection, org_id, defined_graph(connection, org_id), at)
+        else:
+            wanted = find_graph(connection, org_id, to)
+        done = _deployed(active, wanted.graph, wanted.dag_version_id)
+        if done.changed:
+            activate(connection, org_id, wanted, heart.actor, reason, at)
+        waiting = _withdraw(connection, heart, wanted)
+    reached("graph.activated")
+    running = _cancel_running(heart)
+    canceled = tuple(sorted({*waiting, *running.canceled}))
+    return done.model_copy(update={"canceled": canceled, "problems": tuple(running.problems)})
+
+
+def defined_graph(connection: Connection, org_id: str) -> Graph:
+    """The graph of what is registered now; ``NothingToDeploy`` where that is nothing."""
+    jobs = current_jobs(connection, org_id).values()
+    graph = graph_of(parents_of_all(connection, org_id), [job.definition for job in jobs])
+    if graph == Graph():
+        raise NothingToDeploy()
+    return graph
+
+
+def _cancel_running(heart: Heart) -> Superseded:
+    """The graph is active whatever comes of this, and a dispatcher does what is left of it."""
+    try:
+        return cancel_superseded(heart)
+    except StateError as error:
+        return Superseded(problems=[f"work of newer versions may go on: {error}"])
+
+
+def cancel_superseded(heart: Heart) -> Superseded:
+    """End what still goes on under a version newer than the active one.
+
+    Whoever deploys does it; a dispatcher does it again, for those who died on the way. What cannot
+    be ended now, as of a table that cannot be read, stays as it is, is told of and stops no other.
+    """
+    with heart.database.read() as connection:
+        running = _newer(connection, heart)
+    found = Superseded()
+    for task in running:
+        try:
+            ended = cancel_left(heart, task.task_id)
+        except NotCancelable:  # it ended meanwhile
+            continue
+        except StateError:
+            raise
+        except (LakeGuardError, OSError) as error:
+            found.problems.append(f"task {task.task_id} could not be canceled: {error}")
+            continue
+        if ended is not None and ended.state is TaskState.CANCELED:
+            found.canceled.append(task.task_id)
+    return found
+
+
+def _withdraw(connection: Connection, heart: Heart, active: StoredGraph) -> list[str]:
+    waiting = [task for task in _newer(connection, heart) if task.state in _WAITING]
+    changes = [
+        Change(
+            task,
+            TaskState.CANCELED,
+            heart.actor,
+            code=GraphLeft.code,
+            message=str(GraphLeft(version=active.dag_version_id)),
+        )
+        for task in waiting
+    ]
+    change(connection, changes, heart.clock())
+    return [task.task_id for task in waiting]
+
+
+def _newer(connection: Connection, heart: Heart) -> Sequence[Task]:
+    """Open tasks of versions that are newer than the active one.
+
+    Mostly there is no such version, and then no task is looked at.
+    """
+    left = left_graphs(connection, heart.org_id)
+    if not left:
+        return []
+    query = (
+        select(tasks)
+        .where(tasks.c.org_id == heart.org_id, tasks.c.dag_version_id.in_(sorted(left)), not_over())
+        .order_by(tasks.c.task_id)
+    )
+    if connection.dialect.name == "postgresql" and not is_reading(connection):
+        query = query.with_for_update()
+    return [task_from(row) for row in connection.execute(query)]
+
+
+def _deployed(active: StoredGraph | None, graph: Graph, dag_version_id: str) -> Deployed:
+    found: Differences = differences(Graph() if active is None else active.graph, graph)
+    digest = graph.content_hash()
+    return Deployed(
+        dag_version_id=dag_version_id,
+        dag_hash=digest,
+        changed=active is None or active.content_hash != digest,
+        added=found.added,
+        removed=found.removed,
+        altered=found.altered,
+    )

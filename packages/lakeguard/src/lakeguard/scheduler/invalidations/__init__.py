@@ -1,0 +1,1 @@
+"""Invalidations and catching up with them."""

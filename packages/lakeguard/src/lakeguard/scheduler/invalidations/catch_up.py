@@ -1,0 +1,257 @@
+"""Who has caught up with an invalidation: thought only, over facts that somebody else read.
+
+A version is sound where it was made after the invalidation, of sound versions of everything that
+the invalidation reaches, and over all that is invalid; or where it stands on a sound version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from lakeguard.ledger.invalidations import Progress
+from lakeguard_sdk.model.row_ranges import Reach, carried_over, lies_within
+from lakeguard_sdk.model.run import Window
+from lakeguard_sdk.scheduling.invalidations import Standing
+from lakeguard_sdk.types.schema import TableSchema
+
+
+@dataclass(frozen=True)
+class Look:
+    """A run that ended well: what it stood on, what it read, and what it made of it."""
+
+    run_id: str
+    opened_at: datetime
+    base: int | None
+    version: int | None
+    """None where there was nothing to do: its base is what it would have made."""
+    inputs: Mapping[str, int] = field(default_factory=dict)
+    window: Window | None = None
+    builds: bool = True
+    """False where it only took rows in that had waited."""
+    partitions: frozenset[str] = frozenset()
+    """Those that it brought or replaced as a whole; none of a load that only adds to them."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A dataset as its definition stands, and what became of it since."""
+
+    dataset_id: str
+    parents: tuple[str, ...]
+    published: int | None
+    schema: TableSchema
+    partition_by: tuple[str, ...] = ()
+    watermark: str = ""
+    reads_all: bool = True
+    """Whether a run without a window builds every row again."""
+    active: bool = True
+    building: bool = False
+    """Whether a run of it is open, which may have pinned what was wrong."""
+    looks: tuple[Look, ...] = ()
+
+    @property
+    def affected(self) -> bool:
+        return self.active and (self.published is not None or self.building)
+
+
+@dataclass(frozen=True)
+class Stale:
+    """What is invalid since when; ``repaired`` is the version that put its own dataset right."""
+
+    dataset_id: str
+    reach: Reach
+    since: datetime
+    repaired: int | None = None
+
+
+@dataclass(frozen=True)
+class Followed:
+    """How far a dataset is, and what of it is invalid."""
+
+    made: Progress
+    reach: Reach
+    waits_for: tuple[str, ...] = ()
+
+
+def follow(stale: Stale, nodes: Mapping[str, Node]) -> dict[str, Followed]:
+    """Everybody whom it reaches, parents before children, the dataset itself first."""
+    order = _reached(stale, nodes)
+    parents = _parents(stale, nodes, order)
+    reaches = _reaches(stale, nodes, order)
+    sound = _sound(stale, nodes, order)
+    found: dict[str, Followed] = {}
+    for dataset_id in order:
+        node = nodes[dataset_id]
+        if not _is_affected(stale, node):
+            made = Progress(dataset_id, Standing.NOT_AFFECTED)
+            found[dataset_id] = Followed(made, reaches[dataset_id])
+            continue
+        waits = tuple(
+            parent
+            for parent in parents[dataset_id]
+            if nodes[parent].published not in sound.get(parent, ())
+        )
+        made = _progress(node, sound[dataset_id], bool(waits) or node.published is None)
+        over = made.standing is Standing.CAUGHT_UP
+        found[dataset_id] = Followed(made, reaches[dataset_id], () if over else waits)
+    return found
+
+
+def undecided(stale: Stale, nodes: Mapping[str, Node], over: Collection[str]) -> set[str]:
+    """Whose runs say how far everybody is: those of who is not over, and of all above them.
+
+    Where nothing is sound, nothing below can be: of those no run is asked for.
+    """
+    order = _reached(stale, nodes)
+    parents = _parents(stale, nodes, order)
+    found: set[str] = set()
+    waiting = [one for one in order if one not in over and _is_affected(stale, nodes[one])]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += parents[one]
+    pieces = list(_sound_by_piece(stale, nodes, order))
+    return {
+        one
+        for one in found
+        if any(all(sound[parent] for parent in parents[one]) for sound in pieces)
+    }
+
+
+def _progress(node: Node, sound: frozenset[int], waits: bool) -> Progress:
+    if not sound:
+        return Progress(node.dataset_id, Standing.WAITING if waits else Standing.READY)
+    first = min(sound)
+    made = (look.run_id for look in node.looks if look.version == first)
+    found = (look.run_id for look in node.looks if look.version is None and look.base == first)
+    run_id = next(made, None) or next(found, None)
+    return Progress(node.dataset_id, Standing.CAUGHT_UP, run_id, first)
+
+
+def _is_affected(stale: Stale, node: Node) -> bool:
+    return node.affected or (node.dataset_id == stale.dataset_id and stale.repaired is not None)
+
+
+def _reached(stale: Stale, nodes: Mapping[str, Node]) -> list[str]:
+    """The dataset and all that is built from it; what is not affected passes nothing on."""
+    children: dict[str, list[str]] = {}
+    for node in nodes.values():
+        for parent in node.parents:
+            children.setdefault(parent, []).append(node.dataset_id)
+    found = {stale.dataset_id}
+    waiting = [stale.dataset_id]
+    while waiting:
+        one = waiting.pop()
+        if not _is_affected(stale, nodes[one]):
+            continue
+        new = [child for child in children.get(one, ()) if child not in found]
+        found.update(new)
+        waiting += new
+    return list(_parents_first(found, nodes))
+
+
+def _parents_first(chosen: set[str], nodes: Mapping[str, Node]) -> Iterator[str]:
+    """A circle that definitions may have had for a while is walked once."""
+    done: set[str] = set()
+
+    def walk(one: str) -> Iterator[str]:
+        if one in done:
+            return
+        done.add(one)
+        for parent in nodes[one].parents:
+            if parent in chosen:
+                yield from walk(parent)
+        yield one
+
+    for one in sorted(chosen):
+        yield from walk(one)
+
+
+def _parents(stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]) -> dict[str, list[str]]:
+    """Of what each is built from, that which the invalidation reaches; of its own dataset none."""
+    affected = {one for one in order if _is_affected(stale, nodes[one])}
+    found = {one: [name for name in nodes[one].parents if name in affected] for one in order}
+    return {**found, stale.dataset_id: []}
+
+
+def _reaches(stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]) -> dict[str, Reach]:
+    """What is invalid of each."""
+    found = {stale.dataset_id: stale.reach}
+    for dataset_id in order:
+        if dataset_id == stale.dataset_id:
+            continue
+        node = nodes[dataset_id]
+        over = [
+            carried_over(found[parent], node.partition_by, node.watermark)
+            for parent in node.parents
+            if parent in found
+        ]
+        same = len(set(over)) == 1
+        found[dataset_id] = over[0] if same else Reach()
+    return found
+
+
+def _sound(
+    stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]
+) -> dict[str, frozenset[int]]:
+    """The versions of each that are sound in every piece."""
+    found: dict[str, frozenset[int]] = {}
+    for piece in _sound_by_piece(stale, nodes, order):
+        for dataset_id, versions in piece.items():
+            found[dataset_id] = found.get(dataset_id, versions) & versions
+    return found
+
+
+def _sound_by_piece(
+    stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]
+) -> Iterator[dict[str, frozenset[int]]]:
+    parents = _parents(stale, nodes, order)
+    late = {
+        one: [look for look in nodes[one].looks if look.opened_at > stale.since] for one in order
+    }
+    for piece in stale.reach.pieces:
+        reaches = _reaches(replace(stale, reach=piece), nodes, order)
+        sound: dict[str, frozenset[int]] = {}
+        for one in order:
+            own = one == stale.dataset_id
+            repaired = stale.repaired if own else None
+            good: set[int | None] = {repaired}
+            for look in late[one]:
+                saw = all(look.inputs.get(name) in sound.get(name, ()) for name in parents[one])
+                if saw and (repaired or _covers(look, nodes[one], reaches[one], own)):
+                    good.add(look.base if look.version is None else look.version)
+            sound[one] = _with_followers(good, late[one])
+        yield sound
+
+
+def _with_followers(good: set[int | None], looks: Sequence[Look]) -> frozenset[int]:
+    """These versions, and those that stand on one of them."""
+    found = {version for version in good if version is not None}
+    if not found:
+        return frozenset()
+    made = [(look.version, look.base) for look in looks if look.version is not None]
+    for version, base in sorted(made, key=lambda pair: pair[0]):
+        if base in found:
+            found.add(version)
+    return frozenset(found)
+
+
+def _covers(look: Look, node: Node, reach: Reach, own: bool) -> bool:
+    """Whether a run built again all that is invalid.
+
+    One without a window reads what its inputs gained, and so what was put right in them. Of the
+    dataset itself nobody knows what was wrong, so that the run has to have replaced it.
+    """
+    if not look.builds:
+        return False
+    if look.window is not None:
+        return lies_within(reach, Reach(window=look.window), node.schema)
+    if not own:
+        return True
+    if look.version is None:
+        return False
+    brought = bool(reach.partitions) and look.partitions.issuperset(reach.partitions)
+    return node.reads_all or brought

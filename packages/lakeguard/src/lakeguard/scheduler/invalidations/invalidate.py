@@ -1,0 +1,94 @@
+"""Somebody says that a part of a dataset is not right."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import Connection
+
+from lakeguard.ledger.invalidations import Invalidation, record_invalidation
+from lakeguard.ledger.partitions import partitions_at
+from lakeguard.ledger.versions import pointer
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.opening.load_checks import partition_columns
+from lakeguard.promotion.publishing.invalidate_replaced import MOST_NAMED
+from lakeguard.registry.store import RegisteredDataset, current_target, require_dataset
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.errors import NeverBuiltAgain, NoSuchReach, SecretReason
+from lakeguard_sdk.model.load import NEW_ROWS_ONLY
+from lakeguard_sdk.model.partitions import partition_key, partition_values
+from lakeguard_sdk.model.row_ranges import WHOLE, Reach
+from lakeguard_sdk.model.windows import window_problem
+from lakeguard_sdk.scheduling.invalidations import Reason
+from lakeguard_sdk.security.secret_values import holds_secret
+
+
+def invalidate(
+    heart: Heart, name: DatasetName, reach: Reach, reason: Reason, why: str
+) -> Invalidation:
+    """From now on the reach has to be built again, and all that was built from it."""
+    if holds_secret(why):
+        raise SecretReason()
+    with heart.database.write() as connection:
+        dataset = require_dataset(connection, heart.org_id, name)
+        return record_invalidation(
+            connection,
+            heart.org_id,
+            dataset.dataset_id,
+            checked_reach(connection, heart, dataset, reach),
+            reason,
+            at=heart.clock(),
+            actor=heart.actor,
+            why=why or None,
+        )
+
+
+def checked_reach(
+    connection: Connection, heart: Heart, dataset: RegisteredDataset, reach: Reach
+) -> Reach:
+    """The reach with every partition spelled as the ledger spells it; ``NoSuchReach`` where the
+    dataset has none such, ``NeverBuiltAgain`` where nothing would ever put it right."""
+    published = pointer(connection, dataset.dataset_id)
+    if published is None:
+        raise NoSuchReach(dataset=dataset.name, problem="it has no version yet")
+    if reach.window is not None and (
+        problem := window_problem(reach.window, dataset.definition.declared)
+    ):
+        raise NoSuchReach(dataset=dataset.name, problem=problem)
+    if reach.window is not None:
+        return reach
+    target = current_target(connection, heart.org_id, dataset.definition.target or "")
+    columns = partition_columns(dataset.definition, target)
+    known = partitions_at(connection, dataset.dataset_id, published.version)
+    if reach.whole:
+        return _all_of(dataset, known if columns else ())
+    keys = {_spelled(dataset, columns, key) for key in reach.partitions}
+    missing = sorted(keys - known.keys())
+    if missing and known:
+        raise NoSuchReach(
+            dataset=dataset.name, problem=f"v{published.version} has no partition {missing[0]}"
+        )
+    return Reach(partitions=tuple(sorted(keys)))
+
+
+def _all_of(dataset: RegisteredDataset, partitions: Collection[str]) -> Reach:
+    """A load that reads new rows only puts all of it right by its partitions, if at all."""
+    load = dataset.definition.load.type
+    if load not in NEW_ROWS_ONLY:
+        return WHOLE
+    if not 0 < len(partitions) <= MOST_NAMED:
+        raise NeverBuiltAgain(dataset=dataset.name, load=load)
+    return Reach(partitions=tuple(sorted(partitions)))
+
+
+def _spelled(dataset: RegisteredDataset, columns: tuple[str, ...], key: str) -> str:
+    if not columns:
+        raise NoSuchReach(dataset=dataset.name, problem="it is not partitioned")
+    try:
+        values = partition_values(key)
+    except ValueError as error:
+        raise NoSuchReach(dataset=dataset.name, problem=str(error)) from None
+    if set(values) != set(columns):
+        problem = f"it is partitioned by {', '.join(columns)}, not by {', '.join(values)}"
+        raise NoSuchReach(dataset=dataset.name, problem=problem)
+    return partition_key(values, columns)

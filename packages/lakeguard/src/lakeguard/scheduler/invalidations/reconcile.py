@@ -1,0 +1,383 @@
+"""Reconciliation: whoever may catch up with an invalidation is launched, whoever has is told.
+
+It looks at facts alone. Nothing is lost with an event that nobody heard: the next turn sees the
+same facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, select
+
+from lakeguard.dispatch.task_list import not_over
+from lakeguard.ledger.invalidations import (
+    Invalidation,
+    Progress,
+    open_invalidations,
+    progress_of,
+    record_end,
+    record_progress,
+)
+from lakeguard.ledger.versions import latest_pointers
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.opening.load_checks import partition_columns
+from lakeguard.registry.queries import current_datasets
+from lakeguard.registry.store import current_targets
+from lakeguard.scheduler.graph.current_jobs import CurrentJob, current_jobs
+from lakeguard.scheduler.graph.store import active_graph
+from lakeguard.scheduler.invalidations.catch_up import (
+    Followed,
+    Node,
+    Stale,
+    follow,
+    undecided,
+)
+from lakeguard.scheduler.invalidations.run_cache import Asked, KnownRuns
+from lakeguard.scheduler.launch.gate_facts import read_facts
+from lakeguard.scheduler.launch.gates import overlapping, refusal
+from lakeguard.scheduler.launch.launch import launch
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.locks import hold
+from lakeguard.state.schema import tasks
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, TaskKind, TaskState
+from lakeguard_sdk.errors import (
+    Frozen,
+    LaunchRefused,
+    Overlapping,
+    ParentFailed,
+    ParentLate,
+)
+from lakeguard_sdk.model.definitions import DatasetDefinition
+from lakeguard_sdk.model.load import NEW_ROWS_ONLY
+from lakeguard_sdk.model.row_ranges import WHOLE, Reach, joined, window_over
+from lakeguard_sdk.model.run import Window
+from lakeguard_sdk.scheduling.invalidations import End, Standing
+
+# Datasets as invalidations see them: who is built from whom, and what ran well since.
+
+Wanted = Callable[[Mapping[str, Node]], Mapping[str, datetime]]
+"""Of which datasets runs matter, and since when, by what is known of all of them so far."""
+
+
+class Histories(NamedTuple):
+    nodes: dict[str, Node]
+    definitions: dict[str, DatasetDefinition]
+    """By the dataset's id."""
+
+    def name(self, dataset_id: str) -> DatasetName:
+        return self.definitions[dataset_id].dataset
+
+    def window(self, dataset_id: str, reach: Reach, *, own: bool) -> Window | None:
+        """The window that builds the reach again; None where only a whole run does.
+
+        A window of an APPEND reads its inputs no further than was read before, or it would have
+        rows twice: it puts right what is its own, and sees nothing of what was put right above.
+        """
+        appends = self.definitions[dataset_id].load.type is LoadType.APPEND
+        if appends and not own:
+            return None
+        return window_over(reach, self.nodes[dataset_id].schema)
+
+    def with_runs(self, known: KnownRuns) -> Histories:
+        nodes = {key: replace(node, looks=known.looks(key)) for key, node in self.nodes.items()}
+        return self._replace(nodes=nodes)
+
+
+def _read_histories(
+    connection: Connection, org_id: str, wanted: Wanted, known: KnownRuns
+) -> Histories:
+    """All datasets, each with its runs as far as they matter; what is known is not read again.
+
+    Who matters shows with what was read of others: it is asked for until nobody is missing.
+    """
+    found = _datasets(connection, org_id)
+    known.read_on(connection, org_id)
+    while True:
+        found = found.with_runs(known)
+        asked = {
+            key: Asked(since, found.definitions[key].load.type is LoadType.PARTITION)
+            for key, since in wanted(found.nodes).items()
+        }
+        missing = known.missing(asked)
+        if not missing:
+            known.keep(asked)
+            return found
+        known.read(connection, org_id, missing)
+
+
+def _datasets(connection: Connection, org_id: str) -> Histories:
+    rows = connection.execute(current_datasets(org_id)).all()
+    definitions = {row.dataset_id: _definition(row.definition) for row in rows}
+    ids = {definition.dataset: key for key, definition in definitions.items()}
+    targets = current_targets(connection, org_id)
+    shown = latest_pointers(connection, org_id)
+    building = _building(connection, org_id)
+    nodes = {
+        key: Node(
+            dataset_id=key,
+            parents=tuple(ids[name] for name in one.parents if name in ids),
+            published=shown[key].version if key in shown else None,
+            schema=one.declared,
+            partition_by=partition_columns(one, targets.get(one.target or "")),
+            watermark=one.load.watermark,
+            reads_all=one.load.type not in NEW_ROWS_ONLY,
+            active=one.active,
+            building=key in building,
+        )
+        for key, one in definitions.items()
+    }
+    return Histories(nodes, definitions)
+
+
+def _building(connection: Connection, org_id: str) -> frozenset[str]:
+    query = select(tasks.c.dataset_id).where(
+        tasks.c.org_id == org_id,
+        tasks.c.state == TaskState.RUNNING.value,
+        tasks.c.kind == TaskKind.BUILD.value,
+    )
+    return frozenset(connection.scalars(query))
+
+
+@lru_cache(maxsize=20_000)
+def _definition(text: str) -> DatasetDefinition:
+    return DatasetDefinition.from_json(text)
+
+
+ACTOR = "invalidation"
+_KEY = "invalidation"
+_OVER = (Standing.CAUGHT_UP, Standing.NOT_AFFECTED)
+_PASSING = (Frozen, Overlapping, ParentFailed, ParentLate)
+"""A launch that is refused takes its key, and would not be wished again."""
+
+
+@dataclass(frozen=True)
+class Open:
+    """An invalidation that is not over, and how far everybody is."""
+
+    invalidation: Invalidation
+    followed: dict[str, Followed]
+    known: dict[str, Progress]
+    """What was recorded before."""
+
+    @property
+    def done(self) -> bool:
+        return all(one.made.standing in _OVER for one in self.followed.values())
+
+    @property
+    def news(self) -> list[Progress]:
+        """Who has caught up since; at the end also whom it never concerned."""
+        told = _OVER if self.done else (Standing.CAUGHT_UP,)
+        made = (item.made for key, item in self.followed.items() if key not in self.known)
+        return [one for one in made if one.standing in told]
+
+
+def reconcile(heart: Heart, known: KnownRuns | None = None) -> int:
+    """How many jobs were launched; a refusal is none. The same facts again launch nothing.
+
+    Who asks time and again keeps the runs that were read.
+    """
+    runs = KnownRuns() if known is None else known
+    with heart.database.read() as connection:  # mostly nothing is new, and nobody waits for it
+        if not any(_planned(connection, heart, runs)):
+            return 0
+    with heart.database.write() as connection:
+        hold(connection, f"invalidations:{heart.org_id}")
+        moved, wishes = _planned(connection, heart, runs)
+        for one in moved:
+            _record(connection, heart, one)
+        launched = launch(connection, heart, wishes)
+    return sum(one.new and one.state is TaskState.QUEUED for one in launched)
+
+
+def _planned(
+    connection: Connection, heart: Heart, runs: KnownRuns
+) -> tuple[list[Open], list[Wish]]:
+    """Of which invalidations something is to be recorded, and who is to be launched."""
+    histories, found = standing(connection, heart.org_id, runs)
+    wishes = _wishes(connection, heart, histories, [one for one in found if not one.done])
+    return [one for one in found if one.done or one.news], wishes
+
+
+def standing(connection: Connection, org_id: str, runs: KnownRuns) -> tuple[Histories, list[Open]]:
+    """Every open invalidation as it stands by the facts, the oldest first."""
+    found = open_invalidations(connection, org_id)
+    if not found:
+        runs.keep(())
+        return Histories({}, {}), []
+    known = progress_of(connection, org_id, [one.invalidation_id for one in found])
+    followed = [(one, _stale(one, known[one.invalidation_id])) for one in found]
+
+    def wanted(nodes: Mapping[str, Node]) -> dict[str, datetime]:
+        """Of each dataset since the oldest invalidation that its runs say something of."""
+        since: dict[str, datetime] = {}
+        for one, stale in followed:  # the oldest first
+            for key in undecided(stale, nodes, known[one.invalidation_id]):
+                since.setdefault(key, stale.since)
+        return since
+
+    histories = _read_histories(connection, org_id, wanted, runs)
+    return histories, [
+        _open(one, stale, histories, known[one.invalidation_id]) for one, stale in followed
+    ]
+
+
+def _stale(one: Invalidation, known: Mapping[str, Progress]) -> Stale:
+    own = known.get(one.dataset_id)
+    repaired = own.version if own is not None and one.caused_by is not None else None
+    return Stale(one.dataset_id, one.reach, one.created_at, repaired)
+
+
+def _open(
+    one: Invalidation, stale: Stale, histories: Histories, known: dict[str, Progress]
+) -> Open:
+    """What was recorded stays: who has caught up once has."""
+    followed = {
+        key: Followed(known.get(key, item.made), item.reach, () if key in known else item.waits_for)
+        for key, item in follow(stale, histories.nodes).items()
+    }
+    return Open(one, followed, known)
+
+
+def _record(connection: Connection, heart: Heart, one: Open) -> None:
+    key = one.invalidation.invalidation_id
+    record_progress(connection, heart.org_id, key, one.news, heart.clock())
+    if one.done:
+        record_end(
+            connection, heart.org_id, key, End.DONE, at=heart.clock(), actor=ACTOR, reason=None
+        )
+
+
+def jobs_by_dataset(
+    connection: Connection, org_id: str, histories: Histories
+) -> dict[str, CurrentJob]:
+    """The job that builds each dataset, if the active graph knows it and it may start."""
+    graph = active_graph(connection, org_id)
+    if graph is None:
+        return {}
+    ids = {str(one.dataset): key for key, one in histories.definitions.items()}
+    found: dict[str, CurrentJob] = {}
+    for job in current_jobs(connection, org_id).values():
+        builds = job.controls.kind is TaskKind.BUILD and graph.knows(job.definition)
+        key = ids.get(str(job.definition.dataset))
+        if builds and job.active and job.enabled and key is not None:
+            found.setdefault(key, job)
+    return found
+
+
+def _wishes(
+    connection: Connection, heart: Heart, histories: Histories, found: Iterable[Open]
+) -> list[Wish]:
+    """Once for each dataset that may catch up now, over all that it is behind with; none while
+    it is being built for an invalidation already, or its job is held back."""
+    ready: dict[str, list[tuple[Open, Followed]]] = {}
+    for one in found:
+        for key, item in one.followed.items():
+            if item.made.standing is Standing.READY:
+                ready.setdefault(key, []).append((one, item))
+    if not ready:
+        return []
+    jobs = jobs_by_dataset(connection, heart.org_id, histories)
+    keys = {
+        key: [task_key(one.invalidation.invalidation_id, key) for one, _ in ready[key]]
+        for key in ready
+        if key in jobs
+    }
+    launched = launched_tasks(connection, heart.org_id, keys)
+    busy = _busy(connection, heart.org_id, list(keys))
+    wishes = []
+    for key in (key for key in keys if key not in busy):
+        new = next((name for name in keys[key] if name not in launched), None)
+        if new is not None:
+            wishes.append(_wish(jobs[key], key, new, histories, ready[key]))
+    wished = {wish.job_id for wish in wishes}
+    asked = [job for job in jobs.values() if job.job_id in wished]
+    held = held_back(connection, heart.org_id, asked, heart.clock())
+    return [wish for wish in wishes if wish.job_id not in held]
+
+
+def held_back(
+    connection: Connection, org_id: str, jobs: Collection[CurrentJob], at: datetime
+) -> dict[str, LaunchRefused]:
+    """By id: jobs that would be refused now for a reason that passes by itself."""
+    if not jobs:
+        return {}
+    facts = read_facts(connection, org_id, jobs, at)
+    held: dict[str, LaunchRefused] = {}
+    for job in jobs:
+        why = refusal(job, facts)
+        if why is None and job.job_id in facts.under_way:
+            why = overlapping(job)
+        if isinstance(why, _PASSING):
+            held[job.job_id] = why
+    return held
+
+
+def _wish(
+    job: CurrentJob,
+    dataset_id: str,
+    key: str,
+    histories: Histories,
+    behind: list[tuple[Open, Followed]],
+) -> Wish:
+    reach = joined(item.reach for _, item in behind)
+    own = all(one.invalidation.dataset_id == dataset_id for one, _ in behind)
+    window = histories.window(dataset_id, reach, own=own)
+    details = {
+        "invalidations": [one.invalidation.invalidation_id for one, _ in behind],
+        "reach": (WHOLE if window is None else reach).to_data(),
+    }
+    return Wish(
+        job_id=job.job_id,
+        key=key,
+        cause=Cause(kind=CauseKind.INVALIDATION, details=details),
+        actor=ACTOR,
+        window=window,
+        waits_out=_PASSING,
+    )
+
+
+def task_key(invalidation_id: str, dataset_id: str) -> str:
+    """One task for each invalidation and dataset: what came of it stays for somebody to see."""
+    return f"{_KEY}:{invalidation_id}:{dataset_id}"
+
+
+def launched_for_some() -> ColumnElement[bool]:
+    """Tasks that an invalidation asked for, whichever."""
+    return tasks.c.dedupe_key.startswith(f"{_KEY}:")
+
+
+def launched_tasks(
+    connection: Connection, org_id: str, keys: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """By key, what was launched under one of these keys; they are given by dataset."""
+    pairs = [(dataset_id, key) for dataset_id, some in keys.items() for key in some]
+    found: dict[str, str] = {}
+    for piece in in_pieces(pairs):
+        query = select(tasks.c.dedupe_key, tasks.c.task_id).where(
+            tasks.c.org_id == org_id,
+            tasks.c.dataset_id.in_({dataset_id for dataset_id, _ in piece}),
+            tasks.c.dedupe_key.in_([key for _, key in piece]),
+        )
+        found |= {row.dedupe_key: row.task_id for row in connection.execute(query)}
+    return found
+
+
+def _busy(connection: Connection, org_id: str, dataset_ids: list[str]) -> set[str]:
+    """Of these datasets, those whose build for an invalidation is not over."""
+    found: set[str] = set()
+    for piece in in_pieces(dataset_ids):
+        query = select(tasks.c.dataset_id).where(
+            tasks.c.org_id == org_id,
+            tasks.c.dataset_id.in_(piece),
+            launched_for_some(),
+            not_over(),
+        )
+        found |= set(connection.scalars(query))
+    return found

@@ -1,0 +1,206 @@
+"""Runs that ended well, read once: what has ended stays as it is."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, RowMapping, and_, select
+
+from lakeguard.scheduler.invalidations.catch_up import Look
+from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.schema import (
+    documents,
+    partition_versions,
+    run_history,
+    run_openings,
+    tasks,
+    version_inputs,
+)
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import RunPlan, Window
+
+_HELD_UP = timedelta(hours=1)
+"""So long after its moment an end may become visible."""
+_NEVER = datetime(1, 1, 2, tzinfo=UTC)
+
+
+class Asked(NamedTuple):
+    """Runs of a dataset are wanted that opened after a moment."""
+
+    since: datetime
+    replaces: bool
+    """Whether its load replaces partitions, so that it matters which a run brought."""
+
+
+@dataclass
+class KnownRuns:
+    """What was read, by dataset. All of it can be read again."""
+
+    anew_after: int = 1000
+    """So many turns later everything is read anew: an end that was held up longer is seen then."""
+    _looks: dict[str, tuple[Look, ...]] = field(default_factory=dict)
+    _asked: dict[str, Asked] = field(default_factory=dict)
+    _until: datetime = _NEVER
+    """The latest end that was seen."""
+    _turns: int = 0
+
+    def looks(self, dataset_id: str) -> tuple[Look, ...]:
+        """In the order of their openings."""
+        return self._looks.get(dataset_id, ())
+
+    def missing(self, wanted: Mapping[str, Asked]) -> dict[str, Asked]:
+        """What was not read, or not from so early on."""
+        return {
+            key: asked
+            for key, asked in wanted.items()
+            if key not in self._asked
+            or asked.since < self._asked[key].since
+            or asked.replaces is not self._asked[key].replaces
+        }
+
+    def read(self, connection: Connection, org_id: str, wanted: Mapping[str, Asked]) -> None:
+        """All runs that are asked for; they end after they open, so later than they are asked for
+        from."""
+        for key in wanted:
+            self._looks.pop(key, None)
+        if wanted:
+            self._until = max(self._until, min(one.since for one in wanted.values()))
+        for some in in_pieces(sorted(wanted, key=lambda key: wanted[key].since)):
+            asked = {key: wanted[key] for key in some}
+            self._add(connection, org_id, asked, min(one.since for one in asked.values()))
+        self._asked |= wanted
+
+    def read_on(self, connection: Connection, org_id: str) -> None:
+        """Runs of the same datasets that ended since."""
+        self._turns += 1
+        if self._turns % self.anew_after == 0:
+            self.keep(())
+        until = self._until
+        for some in in_pieces(sorted(self._asked)):
+            self._add(connection, org_id, {key: self._asked[key] for key in some}, until)
+
+    def keep(self, dataset_ids: Collection[str]) -> None:
+        """Nobody asks for others any more."""
+        self._asked = {key: self._asked[key] for key in dataset_ids if key in self._asked}
+        self._looks = {key: self._looks[key] for key in self._asked if key in self._looks}
+
+    def _add(
+        self, connection: Connection, org_id: str, asked: Mapping[str, Asked], after: datetime
+    ) -> None:
+        found: dict[str, list[Look]] = defaultdict(list)
+        for row, look in _read(connection, org_id, asked, after - _HELD_UP):
+            found[row["dataset_id"]].append(look)
+            self._until = max(self._until, row["end_time"])
+        for key, looks in found.items():
+            known = {look.run_id: look for look in self.looks(key)}
+            every = known | {look.run_id: look for look in looks}
+            if every != known:
+                self._looks[key] = tuple(sorted(every.values(), key=lambda look: look.opened_at))
+
+
+def _read(
+    connection: Connection, org_id: str, asked: Mapping[str, Asked], after: datetime
+) -> Iterator[tuple[RowMapping, Look]]:
+    ended, opened = run_history.c, run_openings.c
+    chosen = and_(
+        ended.org_id == org_id,
+        ended.dataset_id.in_(sorted(asked)),
+        ended.end_time > after,
+        ended.status == RunStatus.SUCCESS.value,
+    )
+    rows = connection.execute(
+        select(
+            ended.run_id,
+            ended.dataset_id,
+            ended.end_time,
+            ended.version,
+            opened.base_version,
+            opened.opened_at,
+            tasks.c.parameters,
+        )
+        .join(run_openings, opened.run_id == ended.run_id)
+        .join(tasks, tasks.c.task_id == ended.task_id)
+        .where(chosen)
+    )
+    ends = rows.mappings().all()  # whatever a run did is there with its end, and seen after it
+    inputs, pins = _inputs(connection, chosen), _pins(connection, chosen)
+    replacing = [key for key, one in asked.items() if one.replaces]
+    brought = _partitions(connection, chosen, replacing) if replacing else {}
+    for row in ends:
+        read = (pins if row["version"] is None else inputs).get(row["run_id"], {})
+        yield row, _look(row, read, brought.get(row["run_id"], frozenset()))
+
+
+def _look(row: RowMapping, inputs: Mapping[str, int], partitions: frozenset[str]) -> Look:
+    parameters = json.loads(row["parameters"])
+    window = parameters.get("window")
+    return Look(
+        run_id=row["run_id"],
+        opened_at=row["opened_at"],
+        base=row["base_version"],
+        version=row["version"],
+        inputs=inputs,
+        window=None if window is None else Window(**window),
+        builds="replay" not in parameters,
+        partitions=partitions,
+    )
+
+
+def _pins(connection: Connection, chosen: ColumnElement[bool]) -> dict[str, dict[str, int]]:
+    """By run that made no version, what it would have read."""
+    opened, ended = run_openings.c, run_history.c
+    rows = connection.execute(
+        select(ended.run_id, documents.c.body)
+        .join(run_openings, opened.run_id == ended.run_id)
+        .join(
+            documents,
+            (documents.c.org_id == opened.org_id) & (documents.c.content_hash == opened.plan_hash),
+        )
+        .where(chosen, ended.version.is_(None))
+    )
+    plans = ((row.run_id, RunPlan.from_json(row.body)) for row in rows)
+    return {
+        run_id: {pin.input.dataset_id: pin.input.version for pin in plan.pins}
+        for run_id, plan in plans
+    }
+
+
+def _inputs(connection: Connection, chosen: ColumnElement[bool]) -> dict[str, dict[str, int]]:
+    """By run, the version of each input."""
+    read, ended = version_inputs.c, run_history.c
+    rows = connection.execute(
+        select(ended.run_id, read.input_dataset_id, read.input_version)
+        .join(
+            version_inputs,
+            (read.dataset_id == ended.dataset_id) & (read.version == ended.version),
+        )
+        .where(chosen)
+    )
+    found: dict[str, dict[str, int]] = defaultdict(dict)
+    for row in rows:
+        found[row.run_id][row.input_dataset_id] = row.input_version
+    return found
+
+
+def _partitions(
+    connection: Connection, chosen: ColumnElement[bool], dataset_ids: Collection[str]
+) -> dict[str, frozenset[str]]:
+    """By run of these datasets, the partitions that it brought or replaced."""
+    brought, ended = partition_versions.c, run_history.c
+    rows = connection.execute(
+        select(ended.run_id, brought.partition_key)
+        .join(
+            partition_versions,
+            (brought.dataset_id == ended.dataset_id) & (brought.version == ended.version),
+        )
+        .where(chosen, ended.dataset_id.in_(sorted(dataset_ids)))
+    )
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        found[row.run_id].add(row.partition_key)
+    return {run_id: frozenset(keys) for run_id, keys in found.items()}

@@ -1,0 +1,102 @@
+"""Taking an invalidation back, and with it the work that nobody else asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from lakeguard.dispatch.task_changes import Change, change
+from lakeguard.dispatch.task_list import not_over
+from lakeguard.dispatch.task_row import Task, find_task
+from lakeguard.ledger.invalidations import (
+    Invalidation,
+    open_invalidations,
+    record_end,
+    require_invalidation,
+)
+from lakeguard.promotion.context import Heart
+from lakeguard.scheduler.invalidations.reconcile import launched_for_some
+from lakeguard.state.locks import hold
+from lakeguard.state.schema import tasks
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.errors import InvalidationOver, SecretReason, TaskCanceled, WhyNeeded
+from lakeguard_sdk.scheduling.invalidations import End
+from lakeguard_sdk.scheduling.tasks import Cause
+from lakeguard_sdk.security.secret_values import holds_secret
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    invalidation: Invalidation
+    canceled: tuple[str, ...]
+    """Tasks that waited for it alone."""
+
+
+def withdraw(heart: Heart, invalidation_id: str, why: str) -> Withdrawn:
+    """Nobody has to catch up with it any more; what was built for it stays.
+
+    What waits for it alone is canceled in the same transaction; what runs goes on.
+    """
+    if not why.strip():
+        raise WhyNeeded(invalidation=invalidation_id[:80])
+    if holds_secret(why):
+        raise SecretReason()
+    with heart.database.write() as connection:
+        hold(connection, f"invalidations:{heart.org_id}")
+        found, ended = require_invalidation(connection, heart.org_id, invalidation_id)
+        if ended is not None:
+            at = f"{ended.ended_at:%Y-%m-%dT%H:%M:%SZ}"
+            raise InvalidationOver(invalidation=invalidation_id, end=ended.end, ended_at=at)
+        record_end(
+            connection,
+            heart.org_id,
+            invalidation_id,
+            End.WITHDRAWN,
+            at=heart.clock(),
+            actor=heart.actor,
+            reason=why,
+        )
+        return Withdrawn(found, _cancel_waiting(connection, heart, invalidation_id, why))
+
+
+def left_over(connection: Connection, org_id: str, invalidation_id: str) -> list[str]:
+    """Tasks that are not over, were launched for it, and for no other that is open."""
+    query = (
+        select(tasks.c.task_id, tasks.c.cause)
+        .where(tasks.c.org_id == org_id, launched_for_some(), not_over())
+        .order_by(tasks.c.task_id)
+    )
+    asked = {row.task_id: _asked(row.cause) for row in connection.execute(query)}
+    if not any(invalidation_id in some for some in asked.values()):
+        return []
+    others = {one.invalidation_id for one in open_invalidations(connection, org_id)}
+    others.discard(invalidation_id)
+    return [key for key, some in asked.items() if invalidation_id in some and not some & others]
+
+
+def _asked(cause: str | None) -> set[str]:
+    return set() if cause is None else set(Cause.from_json(cause).details.get("invalidations", ()))
+
+
+def _cancel_waiting(
+    connection: Connection, heart: Heart, invalidation_id: str, why: str
+) -> tuple[str, ...]:
+    """Whoever claims one meanwhile waits, or is seen."""
+    said = f"invalidation {invalidation_id} was withdrawn: {why}"
+    found = [
+        find_task(connection, heart.org_id, task_id)
+        for task_id in left_over(connection, heart.org_id, invalidation_id)
+    ]
+    waiting = [task for task in found if task is not None and _waits(task)]
+    changes = [
+        Change(task, TaskState.CANCELED, heart.actor, code=TaskCanceled.code, message=said)
+        for task in waiting
+    ]
+    change(connection, changes, heart.clock())
+    return tuple(task.task_id for task in waiting)
+
+
+def _waits(task: Task) -> bool:
+    again = task.state is TaskState.FAILED and task.due_at is not None
+    return again or task.state is TaskState.QUEUED

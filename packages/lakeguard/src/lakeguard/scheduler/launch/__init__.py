@@ -1,0 +1,1 @@
+"""Launch gates and launches."""

@@ -1,0 +1,232 @@
+"""What the gates before a launch look at, read once for all jobs of a turn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from lakeguard.dispatch.task_list import not_over
+from lakeguard.gate.subject import Travelled
+from lakeguard.promotion.opening.run_settings import target_problems
+from lakeguard.promotion.privacy.tag_propagation import travelled_tags_of
+from lakeguard.registry.store import current_policies, current_targets
+from lakeguard.scheduler.graph.current_jobs import CurrentJob
+from lakeguard.scheduler.graph.dataset_state import Made, Standing, made_of_all, standings
+from lakeguard.scheduler.graph.store import StoredGraph, active_graph
+from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.schema import (
+    dataset_registry,
+    decisions,
+    run_history,
+    run_openings,
+    source_systems,
+    tasks,
+)
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import (
+    CheckKind,
+    Outcome,
+    PolicyType,
+    RunStatus,
+    TaskKind,
+)
+from lakeguard_sdk.model.definitions import DatasetDefinition, PolicyDefinition
+from lakeguard_sdk.scheduling.jobs import Overlap
+
+_TIMELY = (PolicyType.CHANGE_FREEZE, PolicyType.SLA)
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """How a dataset's last build ended."""
+
+    run_id: str
+    status: RunStatus
+    revision: int | None
+    """Of the definition that it was opened with."""
+    by_schema: bool = False
+    """Whether a change of schema blocked it."""
+
+
+@dataclass(frozen=True)
+class GateFacts:
+    at: datetime
+    graph: StoredGraph | None = None
+    datasets: Mapping[DatasetName, Standing] = field(default_factory=dict)
+    runs: Mapping[str, LastRun] = field(default_factory=dict)
+    """By dataset id."""
+    off: Mapping[DatasetName, str] = field(default_factory=dict)
+    """Datasets that cannot be built because of a source, a target or a mapping, and why."""
+    policies: tuple[PolicyDefinition, ...] = ()
+    travelled: Mapping[DatasetName, tuple[Travelled, ...]] = field(default_factory=dict)
+    under_way: frozenset[str] = frozenset()
+    """Ids of jobs that are not to overlap, and have a task that is not over."""
+
+
+def read_facts(
+    connection: Connection, org_id: str, jobs: Collection[CurrentJob], at: datetime
+) -> GateFacts:
+    built = {
+        job.definition.dataset
+        for job in jobs
+        if job.controls.kind is TaskKind.BUILD and job.definition.dataset
+    }
+    found = standings(connection, org_id, built) if built else {}
+    policies = _policies(connection, org_id) if built else ()
+    return GateFacts(
+        at=at,
+        graph=active_graph(connection, org_id),
+        datasets=found,
+        runs=_last_runs(connection, org_id, found.values()),
+        off=dict(_off(connection, org_id, [found[name] for name in built if name in found])),
+        policies=policies,
+        travelled=_travelled(connection, org_id, policies, found),
+        under_way=under_way(connection, org_id, jobs),
+    )
+
+
+def _policies(connection: Connection, org_id: str) -> tuple[PolicyDefinition, ...]:
+    known = current_policies(connection, org_id)
+    return tuple(policy for policy in known if policy.active and policy.type in _TIMELY)
+
+
+def _travelled(
+    connection: Connection,
+    org_id: str,
+    policies: Iterable[PolicyDefinition],
+    found: Mapping[DatasetName, Standing],
+) -> dict[DatasetName, tuple[Travelled, ...]]:
+    """Worked out only where a policy about time asks for tags."""
+    wanted = {policy.applies_to_tag for policy in policies if policy.applies_to_tag}
+    return _travelled_to(connection, org_id, found, wanted) if wanted else {}
+
+
+def _last_runs(
+    connection: Connection, org_id: str, found: Iterable[Standing]
+) -> dict[str, LastRun]:
+    of = {each.last_run: each.dataset_id for each in found if each.last_run}
+    runs: dict[str, LastRun] = {}
+    for some in in_pieces(sorted(of)):
+        query = (
+            select(
+                run_history.c.run_id,
+                run_history.c.status,
+                run_openings.c.dataset_revision,
+                decisions.c.ruling,
+            )
+            .outerjoin(run_openings, run_openings.c.run_id == run_history.c.run_id)
+            .outerjoin(
+                decisions,
+                (decisions.c.run_id == run_history.c.run_id)
+                & (run_history.c.status == RunStatus.BLOCKED.value),
+            )
+            .where(run_history.c.org_id == org_id, run_history.c.run_id.in_(some))
+        )
+        for row in connection.execute(query):
+            status = RunStatus(row.status)
+            runs[of[row.run_id]] = LastRun(
+                row.run_id, status, row.dataset_revision, _by_schema(row.ruling)
+            )
+    return runs
+
+
+def _by_schema(ruling: str | None) -> bool:
+    checks = [] if ruling is None else json.loads(ruling)["checks"]
+    return any(
+        check["kind"] == CheckKind.SCHEMA and check["outcome"] in (Outcome.FAIL, Outcome.ERROR)
+        for check in checks
+    )
+
+
+def _off(
+    connection: Connection, org_id: str, found: Collection[Standing]
+) -> Iterator[tuple[DatasetName, str]]:
+    """The first part of each dataset that is missing or disabled."""
+    sources = _sources(connection, org_id) if any(each.made.source for each in found) else {}
+    targets = current_targets(connection, org_id) if any(each.made.target for each in found) else {}
+    for each in found:
+        source, target = each.made.source, each.made.target
+        problems = []
+        if source is not None and not sources.get(source, False):
+            known = "disabled (active: false)" if source in sources else "not registered"
+            problems.append(f"source {source} is {known}")
+        if target is not None:
+            problems += [said for _, said in target_problems(target, targets.get(target), source)]
+        if problems:
+            yield each.name, problems[0]
+
+
+def _sources(connection: Connection, org_id: str) -> dict[str, bool]:
+    view = source_systems.c
+    query = select(view.source_name, view.active).where(view.org_id == org_id)
+    return {row.source_name: row.active for row in connection.execute(query)}
+
+
+def under_way(connection: Connection, org_id: str, jobs: Iterable[CurrentJob]) -> frozenset[str]:
+    """Ids of those that are not to overlap, and have a task that is not over."""
+    alone = sorted(job.job_id for job in jobs if job.controls.overlap is Overlap.SKIP)
+    found: set[str] = set()
+    for some in in_pieces(alone):
+        query = select(tasks.c.job_id).where(
+            tasks.c.org_id == org_id, tasks.c.job_id.in_(some), not_over()
+        )
+        found |= set(connection.scalars(query.distinct()))
+    return frozenset(found)
+
+
+# Tags that came down to many datasets, as far as somebody asks for them.
+
+_MOST_NAMED = 500
+"""More than so many are not asked for one by one."""
+
+
+def _travelled_to(
+    connection: Connection, org_id: str, names: Collection[DatasetName], wanted: Collection[str]
+) -> dict[DatasetName, tuple[Travelled, ...]]:
+    """By name, of those that have a wanted tag somewhere above them: nothing else can bring it.
+
+    However many there are, the statements are few.
+    """
+    made = made_of_all(connection, org_id)
+    tags = {tag.lower() for tag in wanted}
+    tagged = {name for name, each in made.items() if tags & _own_tags(each)}
+    above = {name: _above(name, made) for name in names} if tagged else {}
+    reached = [name for name in above if tagged & above[name]]
+    if not reached:
+        return {}
+    needed = set(reached).union(*(above[name] for name in reached))
+    return travelled_tags_of(connection, org_id, reached, _definitions(connection, org_id, needed))
+
+
+def _own_tags(made: Made) -> set[str]:
+    return {tag.lower() for tags in made.tags.values() for tag in tags}
+
+
+def _above(name: DatasetName, made: Mapping[DatasetName, Made]) -> set[DatasetName]:
+    """All that a dataset is built from, near and far."""
+    found: set[DatasetName] = set()
+    coming = [name]
+    while coming:
+        known = made.get(coming.pop())
+        new = set() if known is None else set(known.parents) - found
+        found |= new
+        coming += new
+    return found
+
+
+def _definitions(
+    connection: Connection, org_id: str, names: Collection[DatasetName]
+) -> dict[DatasetName, DatasetDefinition]:
+    view = dataset_registry.c
+    query = select(view.dataset_name, view.definition).where(view.org_id == org_id)
+    if len(names) <= _MOST_NAMED:
+        query = query.where(view.dataset_name.in_(sorted(names)))
+    return {
+        DatasetName(row.dataset_name): DatasetDefinition.from_json(row.definition)
+        for row in connection.execute(query)
+        if row.dataset_name in names
+    }

@@ -1,0 +1,102 @@
+"""Jobs as an operator sees them: settings, switches, the next time and the last task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from lakeguard.dispatch.queue import is_last_transition
+from lakeguard.ledger.switches import last_switches
+from lakeguard.scheduler.graph.current_jobs import CurrentJob, current_jobs
+from lakeguard.scheduler.graph.store import active_graph
+from lakeguard.state.schema import (
+    job_schedules,
+    md_jobs,
+    task_transitions,
+    tasks,
+)
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.errors import UnknownJob
+from lakeguard_sdk.scheduling.jobs import JobRow
+
+
+def list_jobs(connection: Connection, org_id: str) -> list[JobRow]:
+    """In the order of their names."""
+    return _rows(connection, org_id, current_jobs(connection, org_id).values())
+
+
+def show_job(connection: Connection, org_id: str, name: str) -> JobRow:
+    job = require_job(connection, org_id, name)
+    return _rows(connection, org_id, [job], job.job_id)[0]
+
+
+def require_job(connection: Connection, org_id: str, name: str) -> CurrentJob:
+    """``UnknownJob``, with the nearest name, where there is none."""
+    query = select(md_jobs.c.job_id).where(md_jobs.c.org_id == org_id)
+    job_id = connection.scalar(query.where(md_jobs.c.job_name == name))
+    if job_id is None:
+        names = connection.scalars(select(md_jobs.c.job_name).where(md_jobs.c.org_id == org_id))
+        raise UnknownJob(job=name[:80], hint=did_you_mean(name, list(names)))
+    return current_jobs(connection, org_id, {job_id})[job_id]
+
+
+def _rows(
+    connection: Connection, org_id: str, jobs: Iterable[CurrentJob], only: str | None = None
+) -> list[JobRow]:
+    """Where they are one job, ``only`` says which, so that nothing is read of others."""
+    graph = active_graph(connection, org_id)
+    next_at = _next_times(connection, org_id, only)
+    last = _last_tasks(connection, org_id, only)
+    switched = last_switches(connection, org_id, None if only is None else {only})
+    return [
+        JobRow(
+            job_id=job.job_id,
+            job=job.name,
+            dataset=job.definition.dataset,
+            kind=job.controls.kind,
+            active=job.active,
+            enabled=job.enabled,
+            switched=switched.get(job.job_id),
+            deployed=graph is not None and graph.knows(job.definition),
+            controls=job.controls,
+            next_at=next_at.get(job.job_id) if job.active and job.enabled else None,
+            last_state=TaskState(last[job.job_id].state) if job.job_id in last else None,
+            last_at=last[job.job_id].at if job.job_id in last else None,
+        )
+        for job in jobs
+    ]
+
+
+def _next_times(connection: Connection, org_id: str, only: str | None) -> dict[str, Any]:
+    table = job_schedules.c
+    query = select(table.job_id, table.next_at).where(table.org_id == org_id)
+    if only is not None:
+        query = query.where(table.job_id == only)
+    return {row.job_id: row.next_at for row in connection.execute(query)}
+
+
+def _last_tasks(connection: Connection, org_id: str, only: str | None) -> dict[str, Any]:
+    """By job, the first of what ``list_tasks`` lists of it."""
+    newest = (
+        select(tasks.c.job_id, func.max(tasks.c.created_at).label("created_at"))
+        .where(tasks.c.org_id == org_id, tasks.c.job_id.is_not(None))
+        .group_by(tasks.c.job_id)
+    )
+    if only is not None:
+        newest = newest.where(tasks.c.job_id == only)
+    made = newest.subquery()
+    query = (
+        select(
+            tasks.c.job_id,
+            tasks.c.state,
+            func.coalesce(task_transitions.c.at, tasks.c.created_at).label("at"),
+        )
+        .join(made, (made.c.job_id == tasks.c.job_id) & (made.c.created_at == tasks.c.created_at))
+        .outerjoin(task_transitions, is_last_transition())
+        .where(tasks.c.org_id == org_id)
+        .order_by(tasks.c.task_id)
+    )
+    return {row.job_id: row for row in connection.execute(query)}

@@ -1,0 +1,249 @@
+"""Launching jobs: one task for each job and key, or a recorded refusal.
+
+All wishes of a turn are taken together: what the gates ask is read once, and rows are written
+set by set.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import date, datetime
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection, tuple_
+
+from lakeguard.dispatch.queue import tasks_and_why
+from lakeguard.dispatch.submit import NewTask, submit_all
+from lakeguard.ledger.left_graphs import graph_lock
+from lakeguard.promotion.context import Heart
+from lakeguard.scheduler.graph.current_jobs import CurrentJob, current_jobs
+from lakeguard.scheduler.launch.gate_facts import GateFacts, read_facts
+from lakeguard.scheduler.launch.gates import overlapping, refusal
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.locks import hold, hold_shared
+from lakeguard.state.schema import tasks
+from lakeguard_sdk.core.enums import TaskKind, TaskState
+from lakeguard_sdk.errors import LaunchRefused, NotRunnable
+from lakeguard_sdk.scheduling.jobs import Launch, Overlap
+
+__all__ = ["Cause", "CauseKind", "Wish", "launch"]
+
+
+def overlap_lock(org_id: str) -> str:
+    """Who holds it decides whether a job that is to be alone is under way."""
+    return f"overlap:{org_id}"
+
+
+def launch(
+    connection: Connection,
+    heart: Heart,
+    wishes: Sequence[Wish],
+    read_all: Callable[[Connection], Mapping[str, CurrentJob]] | None = None,
+) -> list[Launch]:
+    """What became of each wish, in their order. The same wish again is not new.
+
+    A job that nothing here runs has no task, nor has a wish that waits its refusal out: it is told,
+    and not kept. Whoever knows all jobs unless they changed says how to ``read_all``; that is
+    called when the graph is held.
+    """
+    if not wishes:
+        return []
+    org_id = heart.org_id
+    hold_shared(connection, graph_lock(org_id))
+    wished = {wish.job_id for wish in wishes}
+    if read_all is None:
+        jobs = current_jobs(connection, org_id, wished)
+    else:
+        jobs = {key: job for key, job in read_all(connection).items() if key in wished}
+    if any(map(_is_alone, jobs.values())):
+        hold(connection, overlap_lock(org_id))
+    at = heart.clock()
+    facts = read_facts(connection, org_id, jobs.values(), at)
+    refused = _refused(wishes, jobs, facts, _spent(connection, org_id, wishes, jobs, facts))
+    runnable = [
+        index
+        for index, wish in enumerate(wishes)
+        if _can_run(jobs.get(wish.job_id)) and not isinstance(refused[index], wish.waits_out)
+    ]
+    causes = _cause_texts(wishes)
+    wanted = [
+        _new_task(heart, wishes[index], jobs[wishes[index].job_id], facts, refused[index], causes)
+        for index in runnable
+    ]
+    added = submit_all(connection, org_id, wanted, at)
+    again = [
+        (task.subject, str(task.key))
+        for task, new in zip(wanted, added, strict=True)
+        if new is None
+    ]
+    before = _known(connection, org_id, again)
+    answers = {
+        index: _answer(jobs[wishes[index].job_id], task, new, before)
+        for index, task, new in zip(runnable, wanted, added, strict=True)
+    }
+    return [
+        answers.get(index) or _untold(wish, jobs.get(wish.job_id), refused[index])
+        for index, wish in enumerate(wishes)
+    ]
+
+
+def _can_run(job: CurrentJob | None) -> bool:
+    return job is not None and job.controls.kind is not None
+
+
+def _spent(
+    connection: Connection,
+    org_id: str,
+    wishes: Sequence[Wish],
+    jobs: Mapping[str, CurrentJob],
+    facts: GateFacts,
+) -> set[tuple[str, str]]:
+    """Jobs that are to be alone, with the keys that they were started by before."""
+    alone = {each.job_id: each for each in jobs.values() if _is_alone(each)}
+    said = {
+        (wish.job_id, wish.key): (_subject(alone[wish.job_id], facts), wish.key)
+        for wish in wishes
+        if wish.job_id in alone
+    }
+    known = _known(connection, org_id, list(said.values()))
+    return {wished for wished, key in said.items() if key in known}
+
+
+def _is_alone(job: CurrentJob) -> bool:
+    return job.controls.overlap is Overlap.SKIP
+
+
+def _refused(
+    wishes: Sequence[Wish],
+    jobs: Mapping[str, CurrentJob],
+    facts: GateFacts,
+    spent: Collection[tuple[str, str]],
+) -> list[LaunchRefused | None]:
+    """By wish; each job is judged once, and one that is to be alone starts once. What was wished
+    before starts nothing, and keeps nothing from starting."""
+    by_job = {job.job_id: refusal(job, facts) for job in jobs.values()}
+    busy = set(facts.under_way)
+    found: list[LaunchRefused | None] = []
+    for wish in wishes:
+        job = jobs.get(wish.job_id)
+        why = by_job.get(wish.job_id)
+        new = (wish.job_id, wish.key) not in spent
+        if job is not None and why is None and new and _is_alone(job):
+            why = overlapping(job) if wish.job_id in busy else None
+            busy.add(wish.job_id)
+        found.append(why)
+    return found
+
+
+def _cause_texts(wishes: Sequence[Wish]) -> dict[int, str]:
+    """By the identity of each cause: many wishes of a turn share one."""
+    causes = {id(wish.cause): wish.cause for wish in wishes}
+    return {key: cause.to_json() for key, cause in causes.items()}
+
+
+def _new_task(
+    heart: Heart,
+    wish: Wish,
+    job: CurrentJob,
+    facts: GateFacts,
+    refused: LaunchRefused | None,
+    causes: Mapping[int, str],
+) -> NewTask:
+    controls = job.controls
+    return NewTask(
+        kind=controls.kind or TaskKind.BUILD,
+        subject=_subject(job, facts),
+        key=wish.key,
+        parameters=parameters_text(wish),
+        triggered_by=wish.actor,
+        attempts=controls.attempts or heart.dispatch.attempts,
+        actor=wish.actor,
+        due_at=None if refused else _due(heart, wish, facts.at),
+        job_id=job.job_id,
+        priority=controls.priority,
+        labels=controls.labels,
+        dag_version_id=facts.graph.dag_version_id if facts.graph else None,
+        cause=causes[id(wish.cause)],
+        state=TaskState.BLOCKED if refused else TaskState.QUEUED,
+        code=refused.code if refused else None,
+        message=str(refused) if refused else None,
+    )
+
+
+def _due(heart: Heart, wish: Wish, at: datetime) -> datetime:
+    return at + heart.dispatch.lease if wish.reserved else at
+
+
+def _subject(job: CurrentJob, facts: GateFacts) -> str:
+    """The dataset that the job builds; else the job, also where it names a dataset."""
+    name = job.definition.dataset if job.controls.kind is TaskKind.BUILD else None
+    standing = facts.datasets.get(name) if name else None
+    return standing.dataset_id if standing else job.job_id
+
+
+def parameters_text(wish: Wish) -> str:
+    """What a task keeps of its wish: the day, what was set, the window."""
+    if not wish.parameters and wish.window is None:
+        return _day_text(wish.day)
+    kept: dict[str, Any] = {} if wish.day is None else {"day": wish.day.isoformat()}
+    if wish.parameters:
+        kept["set"] = wish.parameters
+    if wish.window is not None:
+        kept["window"] = wish.window.to_data()
+    return json.dumps(kept)
+
+
+@lru_cache(maxsize=1_000)
+def _day_text(day: date | None) -> str:
+    """Most wishes of a turn say no more than their day, and all the same one."""
+    return "{}" if day is None else json.dumps({"day": day.isoformat()})
+
+
+def _known(
+    connection: Connection, org_id: str, keys: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], Any]:
+    """Tasks that were there before, by what makes them the same: subject and key."""
+    found: dict[tuple[str, str], Any] = {}
+    for piece in in_pieces(keys):
+        same = tuple_(tasks.c.dataset_id, tasks.c.dedupe_key).in_(piece)
+        query = tasks_and_why(org_id).where(same)
+        found.update({(row.dataset_id, row.dedupe_key): row for row in connection.execute(query)})
+    return found
+
+
+def _answer(
+    job: CurrentJob, task: NewTask, new: str | None, known: Mapping[tuple[str, str], Any]
+) -> Launch:
+    if new is not None:
+        return Launch(
+            job=job.name,
+            task_id=new,
+            state=task.state,
+            new=True,
+            code=task.code or "",
+            reason=task.message or "",
+        )
+    row = known[task.subject, str(task.key)]
+    return Launch(
+        job=job.name,
+        task_id=row.task_id,
+        state=TaskState(row.state),
+        new=False,
+        code=row.code or "",
+        reason=row.message or "",
+    )
+
+
+def _untold(wish: Wish, job: CurrentJob | None, refused: LaunchRefused | None) -> Launch:
+    why = refused or NotRunnable(problem=f"there is no job {wish.job_id}")
+    return Launch.model_construct(  # a job that is not there has no name
+        job=job.name if job else wish.job_id,
+        task_id="",
+        state=TaskState.BLOCKED,
+        new=False,
+        code=why.code,
+        reason=str(why),
+    )

@@ -1,0 +1,132 @@
+"""Starting a job by hand: by a key that says what makes two calls the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import date
+
+from sqlalchemy import Connection, and_, select
+
+from lakeguard.promotion.context import Heart
+from lakeguard.scheduler.graph.current_jobs import CurrentJob
+from lakeguard.scheduler.launch.job_list import require_job
+from lakeguard.scheduler.launch.launch import launch, parameters_text
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.state.schema import md_jobs, tasks
+from lakeguard_sdk.core.canonical_json import content_hash
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.errors import KeySpent, LaunchInvalid
+from lakeguard_sdk.scheduling.jobs import Launch
+from lakeguard_sdk.security.secret_values import (
+    holds_secret,
+    is_reference,
+    is_written_out,
+    looks_secret,
+    shown_value,
+)
+
+LONGEST_KEY = 200
+_PREFIX = "manual:"
+_LONGEST_VALUE = 10_000
+_MOST_VALUES = 100
+_LONGEST_TOLD = 60
+_MOST_TOLD = 3
+
+
+def trigger(
+    connection: Connection,
+    heart: Heart,
+    name: str,
+    triggered_by: str,
+    *,
+    day: date | None = None,
+    set_to: Mapping[str, str] | None = None,
+    key: str | None = None,
+    here: bool = False,
+) -> Launch:
+    """One task for the key; without one, for the day and what is set; without those, a new one."""
+    job = require_job(connection, heart.org_id, name)
+    values = dict(set_to or {})
+    _check(job, values, key)
+    wish = Wish(
+        job_id=job.job_id,
+        key=_key(key, day, values),
+        cause=Cause(kind=CauseKind.MANUAL, details={"by": triggered_by}),
+        actor=triggered_by,
+        parameters=values,
+        day=day,
+        reserved=here,
+    )
+    (launched,) = launch(connection, heart, [wish])
+    if launched.task_id and not launched.new:
+        _require_same(connection, heart.org_id, job, wish, launched.task_id)
+    return launched
+
+
+def _require_same(
+    connection: Connection, org_id: str, job: CurrentJob, wish: Wish, task_id: str
+) -> None:
+    """The same again gets the first answer; another start under its key is refused."""
+    query = (
+        select(tasks.c.parameters, md_jobs.c.job_name)
+        .outerjoin(md_jobs, and_(md_jobs.c.job_id == tasks.c.job_id, md_jobs.c.org_id == org_id))
+        .where(tasks.c.org_id == org_id, tasks.c.task_id == task_id)
+    )
+    row = connection.execute(query).one()
+    before = {"the job": row.job_name, **_said(row.parameters)}
+    now = {"the job": job.name, **_said(parameters_text(wish))}
+    if before != now:
+        key = wish.key.removeprefix(_PREFIX)
+        raise KeySpent(job=job.name, key=key, task=task_id, difference=_difference(before, now))
+
+
+def _said(parameters: str) -> dict[str, str | None]:
+    kept = json.loads(parameters)
+    return {"--date": kept.get("day")} | {
+        f"--set {name}": value for name, value in kept.get("set", {}).items()
+    }
+
+
+def _difference(before: Mapping[str, str | None], now: Mapping[str, str | None]) -> str:
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    told = [f"{name} was {_word(before, name)} and is {_word(now, name)}" for name in names]
+    more = f" and {len(told) - _MOST_TOLD:,} more" if len(told) > _MOST_TOLD else ""
+    return f"{'; '.join(told[:_MOST_TOLD])}{more}"
+
+
+def _word(said: Mapping[str, str | None], name: str) -> str:
+    value = said.get(name)
+    if value is None:
+        return "not set"
+    shown = shown_value(name, value)
+    return (shown if len(shown) <= _LONGEST_TOLD else f"{shown[:_LONGEST_TOLD]}…") or "empty"
+
+
+def _key(key: str | None, day: date | None, values: Mapping[str, str]) -> str:
+    if key is not None:
+        return f"{_PREFIX}{key}"
+    if day is None:
+        return f"{_PREFIX}{new_id('task')}"
+    said = content_hash(dict(values)).removeprefix("sha256:")[:16] if values else ""
+    return "-".join(filter(None, [f"{_PREFIX}{day.isoformat()}", said]))
+
+
+def _check(job: CurrentJob, values: Mapping[str, str], key: str | None) -> None:
+    """What a launch sets is kept and shown: it holds no secret."""
+    problem = ""
+    if key is not None and not (key.strip() and key.isprintable() and len(key) <= LONGEST_KEY):
+        problem = f"a key has 1 to {LONGEST_KEY} characters that can be seen"
+    elif key is not None and holds_secret(key):
+        problem = "the key looks like a secret, and is kept and shown"
+    if len(values) > _MOST_VALUES:
+        problem = f"it sets more than {_MOST_VALUES} values"
+    for name, value in values.items():
+        if not name.strip() or not name.isprintable() or len(name) > LONGEST_KEY:
+            problem = "write --set NAME=VALUE"
+        elif len(value) > _LONGEST_VALUE:
+            problem = f"{name} is longer than {_LONGEST_VALUE:,} characters"
+        elif is_written_out(name, value) or (looks_secret(value) and not is_reference(value)):
+            problem = f"{name[:80]} looks like a secret; write env:NAME or file:PATH"
+    if problem:
+        raise LaunchInvalid(job=job.name, problem=problem)

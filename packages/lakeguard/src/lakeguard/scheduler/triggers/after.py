@@ -1,0 +1,100 @@
+"""Jobs that follow other jobs: launched once all of those have ended well since the last launch.
+
+Of each job the task that ended well last counts, whenever it began; what fails later takes nothing
+away from it. An end has its time before it is committed, so that a later one may be seen first:
+the ends before the last are counted, and one more of them is new too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from lakeguard.promotion.context import Heart
+from lakeguard.scheduler.graph.current_jobs import CurrentJob
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.triggers import queries
+from lakeguard.scheduler.triggers.plan import Planned, key_of, launch_planned
+from lakeguard.scheduler.triggers.triggerable_jobs import Roster
+from lakeguard_sdk.core.canonical_json import format_instant
+from lakeguard_sdk.scheduling.jobs import Launch
+
+ACTOR = "trigger:after"
+_KIND = "job"
+_COUNT = "#"
+
+
+class _End(NamedTuple):
+    """The last end of a job."""
+
+    task_id: str
+    place: str
+    """Of two the later is the greater, and one of the same moment is told apart."""
+    ends: int
+    """Those that there are until then, as far back as one may be committed late."""
+
+    @property
+    def position(self) -> str:
+        return f"{self.place}{_COUNT}{self.ends}"
+
+    def since(self, position: str) -> str:
+        """A name for what is new since a launch at that position; empty where nothing is."""
+        place, _, ends = position.partition(_COUNT)
+        if self.place > place:
+            return self.task_id
+        late = self.place == place and ends and self.ends > int(ends)
+        return f"{self.task_id}{_COUNT}{self.ends}" if late else ""
+
+
+def launch_following(heart: Heart, roster: Roster) -> list[Launch]:
+    jobs = roster.waiting("after")
+    if not jobs:
+        return []
+    ids = {job.name: job.job_id for job in roster.jobs.values()}
+    return launch_planned(heart, "after", partial(_plan, heart.org_id, jobs, ids))
+
+
+def _plan(
+    org_id: str, jobs: list[CurrentJob], ids: dict[str, str], connection: Connection
+) -> Planned:
+    before = {ids[name] for job in jobs for name in job.controls.after if name in ids}
+    found = _last_ends(connection, org_id, before)
+    seen = queries.cursors(connection, org_id, [job.job_id for job in jobs], _KIND)
+    planned = Planned()
+    for job in jobs:
+        ends = {name: found.get(ids.get(name, "")) for name in job.controls.after}
+        places = {name: (job.job_id, f"{_KIND}:{ids.get(name, '')}") for name in ends}
+        new = {
+            name: (end, what)
+            for name, end in sorted(ends.items())
+            if end is not None and (what := end.since(seen.get(places[name], "")))
+        }
+        if len(new) < len(ends):
+            continue
+        moves = {places[name]: end.position for name, (end, _) in new.items()}
+        planned.add(_wish(job, new), moves)
+    return planned
+
+
+def _last_ends(connection: Connection, org_id: str, job_ids: Collection[str]) -> dict[str, _End]:
+    rows = queries.last_ends(connection, org_id, job_ids)
+    counts = queries.count_ends(connection, org_id, {row.job_id: row.ended_at for row in rows})
+    return {
+        row.job_id: _End(
+            row.task_id, f"{format_instant(row.ended_at)} {row.task_id}", counts[row.job_id]
+        )
+        for row in rows
+    }
+
+
+def _wish(job: CurrentJob, ended: Mapping[str, tuple[_End, str]]) -> Wish:
+    tasks = {name: end.task_id for name, (end, _) in ended.items()}
+    return Wish(
+        job_id=job.job_id,
+        key=key_of("after", ",".join(what for _, what in ended.values())),
+        cause=Cause(kind=CauseKind.AFTER, details={"tasks": tasks}),
+        actor=ACTOR,
+    )

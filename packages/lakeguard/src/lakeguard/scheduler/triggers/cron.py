@@ -1,0 +1,232 @@
+"""Jobs whose time has come. A time is launched once: its task's key is the time itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from lakeguard.promotion.context import Heart
+from lakeguard.scheduler.graph.current_jobs import CurrentJob
+from lakeguard.scheduler.launch.launch import launch
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.triggers import queries
+from lakeguard.scheduler.triggers.triggerable_jobs import Roster, read_roster
+from lakeguard_sdk.core.canonical_json import format_instant
+from lakeguard_sdk.scheduling.cron import Cron, parse_cron
+from lakeguard_sdk.scheduling.cron_zones import next_moment, zone_of
+from lakeguard_sdk.scheduling.jobs import CatchUp, CronTrigger, Launch
+from lakeguard_sdk.storage.fault_points import reached
+
+# Which times of a schedule are launched now, after nobody looked for a while. Pure.
+
+MOST = 100
+"""So many times of one schedule are caught up with at once, the latest of them."""
+PUNCTUAL = timedelta(minutes=1)
+"""A time that passed no longer ago than this is not one that was missed."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """Times to launch now, the oldest first, and the one to wait for after them."""
+
+    moments: tuple[datetime, ...]
+    next_at: datetime | None
+    left_out: bool = False
+    """Times that passed were more than are caught up with."""
+
+
+def first_time(
+    trigger: CronTrigger, said_at: datetime, now: datetime, before: datetime | None
+) -> datetime | None:
+    """When a schedule that was written or changed at ``said_at`` comes next.
+
+    Times of long ago are not owed. A time ``before``, that had come under the former definition
+    and is named by this one too, is.
+    """
+    cron, zone = parse_cron(trigger.schedule), zone_of(trigger.time_zone)
+    if before is not None and before <= now:
+        just_before = before - timedelta(microseconds=1)
+        if next_moment(cron, zone, just_before) == before:
+            return before
+    return next_moment(cron, zone, max(said_at, now - PUNCTUAL))
+
+
+def due_times(trigger: CronTrigger, next_at: datetime, now: datetime) -> Due:
+    """What a schedule that is due owes by now."""
+    cron, zone = parse_cron(trigger.schedule), zone_of(trigger.time_zone)
+    following = next_moment(cron, zone, next_at)
+    if following is None or following > now:
+        moments: tuple[datetime, ...] = (next_at,)
+        more = False
+    else:
+        most = MOST if trigger.catch_up is CatchUp.ALL else 1
+        moments, more = _latest(cron, zone, next_at, now, most)
+        following = next_moment(cron, zone, now)
+    if trigger.catch_up is CatchUp.NONE:
+        moments = tuple(moment for moment in moments if now - moment <= PUNCTUAL)
+    return Due(moments, following, left_out=more and trigger.catch_up is CatchUp.ALL)
+
+
+def _latest(
+    cron: Cron, zone: ZoneInfo, first: datetime, now: datetime, most: int
+) -> tuple[tuple[datetime, ...], bool]:
+    """The latest times from ``first`` until now, and whether there are others before them.
+
+    Looks back further and further, so that years of minutes cost no more than an hour of them.
+    """
+    back = timedelta(minutes=most)
+    while True:
+        begin = max(first, now - back)
+        found = _between(cron, zone, begin, now)
+        if len(found) >= most or begin == first:
+            return tuple(found[-most:]), len(found) > most or begin > first
+        back *= 4
+
+
+def _between(cron: Cron, zone: ZoneInfo, begin: datetime, until: datetime) -> list[datetime]:
+    found = []
+    moment = next_moment(cron, zone, begin - timedelta(microseconds=1))
+    while moment is not None and moment <= until:
+        found.append(moment)
+        moment = next_moment(cron, zone, moment)
+    return found
+
+
+ACTOR = "trigger:cron"
+
+
+def follow_definitions(heart: Heart, roster: Roster) -> None:
+    """Every job's next time is that of its definition as it is now. One that is seen for the
+    first time starts from now."""
+    at = heart.clock()
+    with heart.database.read() as connection:
+        rows = _changed(connection, heart.org_id, roster, at)
+    if rows:
+        heart.database.transact(lambda connection: queries.set_schedules(connection, rows))
+
+
+class Turn(NamedTuple):
+    """What became of the schedules that were due."""
+
+    launches: list[Launch]
+    told: list[str]
+    """Times that were left out."""
+    strange: bool
+    """Whether one is of another definition than is known here, and was left alone."""
+
+
+def launch_due(heart: Heart, roster: Roster) -> Turn:
+    """Launches what is due and moves each schedule on, both or neither, many at once.
+
+    Of two dispatchers, each takes what the other has not taken yet. Where writers work side by
+    side, one dispatcher does the same by itself: it makes rows while the server writes others.
+    """
+    at = heart.clock()
+    with heart.database.read() as connection:
+        waiting = connection.scalar(queries.count_due(heart.org_id, at)) or 0
+    pieces = range(-(-waiting // queries.AT_ONCE))
+    with ThreadPoolExecutor(heart.database.writers) as pool:
+        turns = list(pool.map(lambda _: _launch_some(heart, roster, at), pieces))
+    return Turn(
+        [launch for turn in turns for launch in turn.launches],
+        [said for turn in turns for said in turn.told],
+        strange=any(turn.strange for turn in turns),
+    )
+
+
+def _launch_some(heart: Heart, roster: Roster, at: datetime) -> Turn:
+    def jobs_now(connection: Connection) -> dict[str, CurrentJob]:
+        return read_roster(connection, heart.org_id, roster).jobs
+
+    def work(connection: Connection) -> Turn:
+        rows = connection.execute(queries.take_due(heart.org_id, at)).all()
+        wishes, moves, told = _owed(heart.org_id, rows, roster, at)
+        launches = launch(connection, heart, wishes, jobs_now)
+        reached("trigger.launched")
+        queries.move_schedules(connection, moves)
+        reached("trigger.moved")
+        return Turn(launches, told, strange=len(moves) < len(rows))
+
+    found = heart.database.transact(work)
+    reached("trigger.committed")
+    return found
+
+
+def _changed(
+    connection: Connection, org_id: str, roster: Roster, at: datetime
+) -> list[dict[str, Any]]:
+    known = {row.job_id: row for row in connection.execute(queries.schedules(org_id))}
+    said_at: dict[str, datetime] | None = None
+    rows = []
+    for job in roster.jobs.values():
+        before, cron = known.get(job.job_id), _schedule_of(job)
+        if before is None and cron is None:
+            continue
+        if before is not None and before.definition_hash == job.definition_hash:
+            continue
+        if said_at is None:
+            said_at = queries.revised_at(connection, org_id)
+        owed = None if before is None else before.next_at
+        rows.append(
+            {
+                "org_id": org_id,
+                "job_id": job.job_id,
+                "definition_hash": job.definition_hash,
+                "next_at": None
+                if cron is None
+                else first_time(cron, said_at[job.job_id], at, owed),
+                "applied": roster.applied,
+            }
+        )
+    return rows
+
+
+def _schedule_of(job: CurrentJob) -> CronTrigger | None:
+    return job.controls.cron if job.active else None
+
+
+def _owed(
+    org_id: str, rows: Sequence[queries.AnyRow], roster: Roster, at: datetime
+) -> tuple[list[Wish], list[dict[str, Any]], list[str]]:
+    """What is launched, where each schedule moves on to, and what is told of times left out."""
+    wishes: list[Wish] = []
+    moves: list[dict[str, Any]] = []
+    told: list[str] = []
+    due_of: dict[tuple[CronTrigger, datetime], Due] = {}
+    for job_id, definition_hash, next_at in map(tuple, rows):
+        job = roster.jobs.get(job_id)
+        if job is None or job.definition_hash != definition_hash:
+            continue  # changed a moment ago: the next turn looks again
+        cron = _schedule_of(job)
+        if cron is None:
+            continue
+        due = due_of.get((cron, next_at)) or due_times(cron, next_at, at)
+        due_of[cron, next_at] = due
+        moves.append(
+            {"org_id": org_id, "job_id": job_id, "next_at": due.next_at, "last_at": next_at}
+        )
+        if job_id in roster.ready:
+            wishes += [_wish(job_id, cron.time_zone, moment) for moment in due.moments]
+            if due.left_out:
+                told.append(f"{job.name} missed more than {MOST} times; the latest are made up for")
+    return wishes, moves, told
+
+
+def _wish(job_id: str, zone: str, moment: datetime) -> Wish:
+    key, cause, day = _said_of(zone, moment)
+    return Wish(job_id=job_id, key=key, cause=cause, actor=ACTOR, day=day)
+
+
+@lru_cache(maxsize=10_000)
+def _said_of(zone: str, moment: datetime) -> tuple[str, Cause, date]:
+    """Many jobs are due at one time."""
+    text = format_instant(moment)
+    cause = Cause(kind=CauseKind.CRON, details={"at": text})
+    return f"cron:{text}", cause, moment.astimezone(zone_of(zone)).date()

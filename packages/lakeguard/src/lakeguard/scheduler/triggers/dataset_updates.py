@@ -1,0 +1,63 @@
+"""Jobs that follow versions of datasets.
+
+A job is launched for versions that are published and newer than those it was launched for last: of
+all the datasets that it names, or of any. What it has never been launched for is new. Showing an
+older version again, or the same rows in fewer files, brings no new version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from sqlalchemy import Connection
+
+from lakeguard.ledger.versions import latest_pointers
+from lakeguard.promotion.context import Heart
+from lakeguard.scheduler.graph.current_jobs import CurrentJob
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.triggers import queries
+from lakeguard.scheduler.triggers.plan import Planned, key_of, launch_planned
+from lakeguard.scheduler.triggers.triggerable_jobs import Roster
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.scheduling.jobs import Launch
+
+ACTOR = "trigger:update"
+_KIND = "dataset"
+
+
+def launch_updated(heart: Heart, roster: Roster) -> list[Launch]:
+    jobs = roster.waiting("updates")
+    if not jobs:
+        return []
+    return launch_planned(heart, "updates", partial(_plan, heart.org_id, jobs))
+
+
+def _plan(org_id: str, jobs: list[CurrentJob], connection: Connection) -> Planned:
+    rows = connection.execute(queries.dataset_ids(org_id))
+    ids = {row.dataset_name: row.dataset_id for row in rows}
+    shown = latest_pointers(connection, org_id)
+    seen = queries.cursors(connection, org_id, [job.job_id for job in jobs], _KIND)
+    planned = Planned()
+    for job in jobs:
+        trigger = job.controls.updates
+        if trigger is None:
+            continue
+        places = {name: (job.job_id, f"{_KIND}:{ids.get(name, '')}") for name in trigger.datasets}
+        now = {name: shown[ids[name]].version for name in places if ids.get(name) in shown}
+        new = {name: now[name] for name in now if now[name] > int(seen.get(places[name], 0))}
+        if not new or (len(new) < len(places) and not trigger.any):
+            continue
+        moves = {places[name]: str(version) for name, version in new.items()}
+        planned.add(_wish(job, now), moves)
+    return planned
+
+
+def _wish(job: CurrentJob, versions: Mapping[DatasetName, int]) -> Wish:
+    there = {str(name): version for name, version in sorted(versions.items())}
+    return Wish(
+        job_id=job.job_id,
+        key=key_of("updated", ",".join(f"{name}@v{number}" for name, number in there.items())),
+        cause=Cause(kind=CauseKind.UPDATE, details={"versions": there}),
+        actor=ACTOR,
+    )

@@ -1,0 +1,264 @@
+"""Events that other systems send. An event and the tasks it starts are recorded together, once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch.queue import tasks_under
+from lakeguard.promotion.context import Heart
+from lakeguard.scheduler.graph.current_jobs import CurrentJob
+from lakeguard.scheduler.launch.launch import launch
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.triggers import queries
+from lakeguard.scheduler.triggers.tick import Watch
+from lakeguard.scheduler.triggers.triggerable_jobs import Roster, read_roster
+from lakeguard.state import outbox
+from lakeguard.state.locks import hold
+from lakeguard.state.schema import received_events
+from lakeguard_sdk.core.canonical_json import data_hash, hash_bytes
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.errors import EventDiffers, NoEvent, SecretEvent
+from lakeguard_sdk.expressions.json_values import NotJson, read_json
+from lakeguard_sdk.scheduling.event_patterns import matches
+from lakeguard_sdk.scheduling.jobs import Launch
+from lakeguard_sdk.security.secret_values import holds_secret, is_written_out
+from lakeguard_sdk.storage.fault_points import reached
+
+# Events of other systems, as CloudEvents 1.0 or EventBridge write them in JSON. Pure.
+
+MOST_BYTES = 256 * 1024
+MOST_VALUES = 50
+LONGEST_VALUE = 1_000
+_LONGEST_NAME = 300
+
+
+class Shape(StrEnum):
+    CLOUDEVENTS = "cloudevents"
+    EVENTBRIDGE = "eventbridge"
+
+
+_REQUIRED = {
+    Shape.CLOUDEVENTS: ("id", "source", "type"),
+    Shape.EVENTBRIDGE: ("id", "source", "detail-type"),
+}
+_CONTENT = {Shape.CLOUDEVENTS: "data", Shape.EVENTBRIDGE: "detail"}
+
+
+@dataclass(frozen=True)
+class Event:
+    """What somebody else says has happened; ``source`` and ``event_id`` name it for good."""
+
+    shape: Shape
+    source: str
+    event_id: str
+    type: str
+    text: str
+    content: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """Equal for equal content, however it is laid out."""
+        plain = json.dumps(self.content, sort_keys=True, default=_exact)
+        return hash_bytes(plain.encode())
+
+    def parameters(self) -> dict[str, str]:
+        """What a job is told: the names of the event, and the values of its content by path.
+
+        Values beyond so many, or longer than so much, are left out, and their number is told.
+        """
+        told = {"event.id": self.event_id, "event.source": self.source, "event.type": self.type}
+        inner = self.content.get(_CONTENT[self.shape])
+        left_out = 0
+        for path, value in _leaves(inner, "event"):
+            if path in told or len(told) >= MOST_VALUES or len(value) > LONGEST_VALUE:
+                left_out += 1
+            else:
+                told[path] = value
+        return told | ({"event.left_out": str(left_out)} if left_out else {})
+
+
+def _read_event(body: bytes, shape: str | None = None) -> Event:
+    """The event that a body is; NoEvent, with what is wrong, where it is none."""
+    if len(body) > MOST_BYTES:
+        raise NoEvent(reason=f"it has more than {MOST_BYTES:,} bytes")
+    try:
+        text = body.decode()
+        content = read_json(text)
+    except UnicodeDecodeError:
+        raise NoEvent(reason="it is not written in UTF-8") from None
+    except NotJson as problem:
+        raise NoEvent(reason=f"it is not JSON: {problem}") from None
+    if not isinstance(content, dict):
+        raise NoEvent(reason="it is not one object of JSON")
+    found = _shape_of(content, shape)
+    source, event_id, kind = _names(content, found)
+    return Event(found, source, event_id, kind, text, content)
+
+
+def _shape_of(content: Mapping[str, Any], said: str | None) -> Shape:
+    if said is not None and said not in set(Shape):
+        raise NoEvent(reason=f"{said!r:.40} is no shape ({', '.join(Shape)})")
+    if "specversion" in content:
+        if content["specversion"] != "1.0":
+            raise NoEvent(reason="it is of another version of CloudEvents than 1.0")
+        found = Shape.CLOUDEVENTS
+    elif "detail-type" in content:
+        found = Shape.EVENTBRIDGE
+    else:
+        raise NoEvent(reason="it has neither the specversion of CloudEvents nor a detail-type")
+    if said is not None and said != found:
+        raise NoEvent(reason=f"it has the shape of {found}, not of {said}")
+    if found is Shape.EVENTBRIDGE and not isinstance(content.get("detail"), dict):
+        raise NoEvent(reason="its detail is no object")
+    return found
+
+
+def _names(content: Mapping[str, Any], shape: Shape) -> tuple[str, str, str]:
+    for key in _REQUIRED[shape]:
+        value = content.get(key)
+        if not isinstance(value, str) or not value.strip():
+            raise NoEvent(reason=f"it has no {key}")
+        if len(value) > _LONGEST_NAME or not value.isprintable():
+            raise NoEvent(reason=f"its {key} is longer than {_LONGEST_NAME} or cannot be shown")
+    event_id, source, kind = (str(content[key]) for key in _REQUIRED[shape])
+    return source, event_id, kind
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}")
+    elif isinstance(value, str):
+        yield path, value
+    elif value is not None:
+        yield path, _as_json(value)
+
+
+def _as_json(value: Any) -> str:
+    """As it was written: a number keeps all its digits."""
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_as_json, value))}]"
+    if isinstance(value, Mapping):
+        members = (
+            f"{json.dumps(key, ensure_ascii=False)}: {_as_json(inner)}"
+            for key, inner in value.items()
+        )
+        return f"{{{', '.join(members)}}}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _exact(value: Decimal) -> list[str]:
+    return ["decimal", str(value)]
+
+
+ACTOR = "trigger:event"
+
+
+def receive(
+    heart: Heart, body: bytes, shape: str | None = None, watch: Watch | None = None
+) -> list[Launch]:
+    """What the event launched. The same event again launches nothing, also for jobs that are new
+    since; under the same name with other content it is refused."""
+    event, watch = _read_event(body, shape), watch or Watch()
+    if holds_secret(event.text) or _names_secret(event.content):
+        raise SecretEvent()
+
+    def work(connection: Connection) -> list[Launch]:
+        watch.roster = roster = read_roster(connection, heart.org_id, watch.roster)
+        jobs = _waiting(roster, event)
+        hold(connection, f"triggers:{heart.org_id}:events")
+        if not _store(connection, heart, event):
+            return _known(connection, heart.org_id, roster, event)
+        launches = launch(connection, heart, [_wish(job, event) for job in jobs])
+        reached("trigger.launched")
+        return launches
+
+    launches = heart.database.transact(work)
+    reached("trigger.committed")
+    return launches
+
+
+def _names_secret(value: Any, path: str = "") -> bool:
+    """Whether a text stands where a key, or one around it, speaks of a secret."""
+    match value:
+        case dict():
+            return any(_names_secret(inner, f"{path}.{key}") for key, inner in value.items())
+        case list():
+            return any(_names_secret(inner, path) for inner in value)
+        case str():
+            return value != "" and is_written_out(path, value)
+    return False
+
+
+def _waiting(roster: Roster, event: Event) -> list[CurrentJob]:
+    """Jobs whose pattern the event matches."""
+    return [
+        job
+        for job in roster.waiting("event")
+        if job.controls.event is not None and matches(job.controls.event, event.content)
+    ]
+
+
+def _store(connection: Connection, heart: Heart, event: Event) -> bool:
+    """Whether the event is new."""
+    found = queries.received(heart.org_id, event.source, event.event_id)
+    known = connection.execute(found).first()
+    if known is not None:
+        if known.body_hash != event.digest:
+            raise EventDiffers(event=event.event_id, source=event.source)
+        return False
+    last: int = connection.execute(queries.last_ordinal(heart.org_id)).scalar_one()
+    at = heart.clock()
+    row = {
+        "org_id": heart.org_id,
+        "source": event.source,
+        "event_id": event.event_id,
+        "shape": event.shape.value,
+        "type": event.type,
+        "body": event.text,
+        "body_hash": event.digest,
+        "received_at": at,
+        "ordinal": last + 1,
+    }
+    outbox.record(connection, received_events, [row], at)
+    return True
+
+
+def _known(connection: Connection, org_id: str, roster: Roster, event: Event) -> list[Launch]:
+    """What the event launched when it came first, whatever became of its jobs since."""
+    rows = connection.execute(tasks_under(org_id, _key(event)))
+    return [
+        Launch(
+            job=roster.jobs[row.job_id].name,
+            task_id=row.task_id,
+            state=TaskState(row.state),
+            new=False,
+            code=row.code or "",
+            reason=row.message or "",
+        )
+        for row in sorted(rows, key=lambda row: str(row.job_id))
+    ]
+
+
+def _wish(job: CurrentJob, event: Event) -> Wish:
+    details = {"source": event.source, "id": event.event_id, "type": event.type}
+    return Wish(
+        job_id=job.job_id,
+        key=_key(event),
+        cause=Cause(kind=CauseKind.EVENT, details=details),
+        actor=ACTOR,
+        parameters=event.parameters(),
+    )
+
+
+def _key(event: Event) -> str:
+    return f"event:{data_hash([event.source, event.event_id])}"

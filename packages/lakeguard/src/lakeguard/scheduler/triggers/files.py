@@ -1,0 +1,222 @@
+"""Jobs that wait for files below the lake's root. A path is taken once for each size and time.
+
+A file may still be being written: it is taken when it has looked the same for a while.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from glob import has_magic
+from itertools import islice
+from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from lakeguard.promotion.context import Heart
+from lakeguard.scheduler.graph.current_jobs import CurrentJob
+from lakeguard.scheduler.launch.gate_facts import under_way
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.triggers import queries
+from lakeguard.scheduler.triggers.file_watch import Look, Looking
+from lakeguard.scheduler.triggers.plan import Planned, launch_planned
+from lakeguard.scheduler.triggers.triggerable_jobs import Roster
+from lakeguard.state.bulk_writes import in_pieces
+from lakeguard_sdk.core.canonical_json import data_hash
+from lakeguard_sdk.errors import Overlapping
+from lakeguard_sdk.scheduling.jobs import Launch, Overlap
+from lakeguard_sdk.storage.storage import local_path, storage_for
+
+ACTOR = "trigger:files"
+MOST_AT_ONCE = 1_000
+"""Files that one job is launched for in a turn; the rest wait for the next. Of a job that is to be
+alone it is one, once the job is free: a file that was refused would not come again."""
+_KIND = "file"
+_ASKED_AT_ONCE = 2_000
+"""Files that the State is asked about before it is seen whether there are enough for the turn."""
+
+
+class Arrived(NamedTuple):
+    launches: list[Launch]
+    settling: int
+    """Files that are new and may still be being written."""
+
+
+def launch_arrived(heart: Heart, roster: Roster, looking: Looking) -> Arrived:
+    """ValueError where the lake has no folders."""
+    jobs = roster.waiting("files")
+    if not jobs:
+        return Arrived([], 0)
+    storage_for(heart.lake)
+    root = str(Path(local_path(heart.lake)).resolve())
+    names = {each: matching_files(root, each) for each in {job.controls.files for job in jobs}}
+    looks = looking.look(root, {job.job_id: names[job.controls.files] for job in jobs})
+    _pass_launched(heart, looking, looks)
+    whole = looking.whole(heart.dispatch.quiet_seconds)
+    plan = partial(_plan, heart.org_id, jobs, looks, whole, looking)
+    return Arrived(launch_planned(heart, "files", plan), len(looking.first_seen.keys() - whole))
+
+
+def _pass_launched(heart: Heart, looking: Looking, looks: dict[str, list[Look]]) -> None:
+    """What is seen for the first time may be new to this process alone."""
+    found = looking.note(look for each in looks.values() for look in each)
+    if not found:
+        return
+    with heart.database.read() as connection:
+        for job_id, each in looks.items():
+            first = [look for look in each if look in found]
+            new = set(_new(connection, heart.org_id, job_id, first, looking))
+            looks[job_id] = [look for look in each if look in new or look not in found]
+    looking.note(look for each in looks.values() for look in each)
+
+
+def _plan(
+    org_id: str,
+    jobs: Sequence[CurrentJob],
+    looks: Mapping[str, Sequence[Look]],
+    whole: set[Look],
+    looking: Looking,
+    connection: Connection,
+) -> Planned:
+    planned, busy = Planned(), under_way(connection, org_id, jobs)
+    for job in jobs:
+        if job.job_id in busy:
+            continue
+        most = 1 if job.controls.overlap is Overlap.SKIP else MOST_AT_ONCE
+        ready = [look for look in looks[job.job_id] if look in whole]
+        new = _new(connection, org_id, job.job_id, ready, looking)
+        for look in islice(new, most):
+            planned.add(_wish(job, look), {(job.job_id, _watched(look)): look.digest})
+    return planned
+
+
+def _new(
+    connection: Connection, org_id: str, job_id: str, looks: Sequence[Look], looking: Looking
+) -> Iterator[Look]:
+    """Those that the job was not launched for, by what the State says; the others are noted."""
+    for piece in in_pieces(looks, _ASKED_AT_ONCE):
+        asked = {_watched(look): look for look in piece}
+        seen = queries.cursors_in(connection, org_id, job_id, asked)
+        for what, look in asked.items():
+            if seen.get(what) == look.digest:
+                looking.know_launched(job_id, look)
+            else:
+                yield look
+
+
+def _watched(look: Look) -> str:
+    return f"{_KIND}:{data_hash(look.path)}"
+
+
+def _wish(job: CurrentJob, look: Look) -> Wish:
+    details = {"path": look.path, "size": look.size, "modified_ns": str(look.modified_ns)}
+    return Wish(
+        job_id=job.job_id,
+        key=f"file:{look.digest}",
+        cause=Cause(kind=CauseKind.FILES, details=details),
+        actor=ACTOR,
+        parameters={"file": look.path},
+        waits_out=(Overlapping,),
+    )
+
+
+# Names of files that a glob matches below a folder: each folder is listed once, no file opened.
+
+_MARKERS = ("_", ".")
+_ANY_DEPTH = "**"
+Entry = tuple[str, bool]
+"""A name in a folder, and whether it is a folder itself."""
+
+
+def matching_files(root: str, pattern: str) -> list[str]:
+    """Paths below the root, in order. What cannot be listed now is not there now."""
+    search = _Search(root, tuple(pattern.split("/")))
+    return sorted(search.below("", frozenset({0})))
+
+
+@dataclass(frozen=True)
+class _Search:
+    root: str
+    steps: tuple[str, ...]
+
+    def below(self, folder: str, reached: frozenset[int]) -> Iterator[str]:
+        """Files below a folder that the steps from those ``reached`` on lead to."""
+        open_steps = self._with_none_between(reached)
+        for name, is_folder in self._entries(folder, open_steps):
+            path = f"{folder}{name}"
+            if is_folder:
+                onward = frozenset(self._onward(name, open_steps))
+                if onward:
+                    yield from self.below(f"{path}/", onward)
+            elif not name.startswith(_MARKERS) and self._is_found(name, open_steps):
+                yield path
+
+    def _with_none_between(self, reached: frozenset[int]) -> list[int]:
+        """``**`` stands for no folder, too."""
+        found = set(reached)
+        for step in sorted(reached):
+            while step < len(self.steps) and self.steps[step] == _ANY_DEPTH:
+                step += 1
+                found.add(step)
+        return sorted(step for step in found if step < len(self.steps))
+
+    def _entries(self, folder: str, open_steps: list[int]) -> Iterator[Entry]:
+        names = [self.steps[step] for step in open_steps]
+        if any(has_magic(name) for name in names):
+            return _listed(f"{self.root}/{folder}")
+        return _looked_up(f"{self.root}/{folder}", names)
+
+    def _onward(self, name: str, open_steps: list[int]) -> Iterator[int]:
+        for step in open_steps:
+            text = self.steps[step]
+            if name.startswith(_MARKERS) and name[0] != text[0]:
+                continue
+            if text == _ANY_DEPTH:
+                yield step
+            elif step + 1 < len(self.steps) and _is_like(name, text):
+                yield step + 1
+
+    def _is_found(self, name: str, open_steps: list[int]) -> bool:
+        last = len(self.steps) - 1
+        text = self.steps[last]
+        return last in open_steps and (text == _ANY_DEPTH or _is_like(name, text))
+
+
+def _is_like(name: str, text: str) -> bool:
+    return fnmatchcase(name, text) if has_magic(text) else name == text
+
+
+def _listed(folder: str) -> Iterator[Entry]:
+    try:
+        with os.scandir(folder) as entries:
+            found = [
+                (entry.name, entry.is_dir(follow_symlinks=False))
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)
+            ]
+    except OSError:
+        return
+    yield from (entry for entry in found if _is_text(entry[0]))
+
+
+def _looked_up(folder: str, names: list[str]) -> Iterator[Entry]:
+    for name in dict.fromkeys(names):
+        try:
+            mode = os.lstat(f"{folder}{name}").st_mode
+        except OSError:
+            continue
+        if S_ISDIR(mode) or S_ISREG(mode):
+            yield name, S_ISDIR(mode)
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

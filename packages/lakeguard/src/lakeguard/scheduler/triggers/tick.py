@@ -1,0 +1,134 @@
+"""One turn of every loop. A loop that fails is told of, and stops no other.
+
+definitions ──► schedules ──► updates ──► files ──► after ──► ends of the dead ──► retries ...
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lakeguard.promotion.context import Heart
+from lakeguard.scheduler.triggers.after import launch_following
+from lakeguard.scheduler.triggers.cron import follow_definitions, launch_due
+from lakeguard.scheduler.triggers.dataset_updates import launch_updated
+from lakeguard.scheduler.triggers.file_watch import Looking
+from lakeguard.scheduler.triggers.files import launch_arrived
+from lakeguard.scheduler.triggers.triggerable_jobs import Roster, read_roster
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.error_lines import error_line
+from lakeguard_sdk.errors import LakeGuardError, StateUnavailable
+from lakeguard_sdk.scheduling.jobs import Launch, Ticked
+
+_log = logging.getLogger(__name__)
+Loop = tuple[str, Callable[[], Ticked]]
+"""A loop's name, for what is told of it, and its turn."""
+
+
+@dataclass
+class Watch:
+    """What a dispatcher remembers from turn to turn. All of it can be found out again."""
+
+    roster: Roster | None = None
+    followed: Roster | None = None
+    """The jobs whose definitions the schedules follow."""
+    looking: Looking = field(default_factory=Looking)
+    failing: dict[str, str] = field(default_factory=dict)
+    """By loop: how it failed last time, so that it is logged once."""
+
+
+def tick(heart: Heart, watch: Watch, others: Sequence[Loop] = ()) -> Ticked:
+    """One turn: what is due is launched, then the ``others`` have theirs.
+
+    StateUnavailable, and nothing else, where the State cannot be asked at all.
+    """
+    read = _definitions(heart, watch)
+    loops = () if watch.roster is None else _loops(heart, watch, watch.roster)
+    turns = [_guarded(watch, name, turn) for name, turn in (*loops, *others)]
+    return _together([read, *turns, Ticked(problems=tuple(_left_alone(watch.roster)))])
+
+
+def _definitions(heart: Heart, watch: Watch) -> Ticked:
+    """Where they cannot be read, the last that could be stay."""
+
+    def read() -> Ticked:
+        with heart.database.read() as connection:
+            watch.roster = read_roster(connection, heart.org_id, watch.roster)
+        return Ticked()
+
+    return _guarded(watch, "definitions", read, but=StateUnavailable)
+
+
+def _loops(heart: Heart, watch: Watch, roster: Roster) -> Iterator[Loop]:
+    yield "schedules", lambda: _scheduled(heart, watch, roster)
+    yield "updates", lambda: _triggered(launch_updated(heart, roster))
+    yield "files", lambda: _arrived(heart, watch, roster)
+    yield "after", lambda: _triggered(launch_following(heart, roster))
+
+
+def _scheduled(heart: Heart, watch: Watch, roster: Roster) -> Ticked:
+    if watch.followed is not roster:
+        follow_definitions(heart, roster)
+        watch.followed = roster
+    turn = launch_due(heart, roster)
+    if turn.strange:
+        watch.followed = None
+    count = _triggered(turn.launches)
+    return Ticked(scheduled=count.triggered, refused=count.refused, problems=tuple(turn.told))
+
+
+def _arrived(heart: Heart, watch: Watch, roster: Roster) -> Ticked:
+    turn = launch_arrived(heart, roster, watch.looking)
+    return _triggered(turn.launches).model_copy(update={"settling": turn.settling})
+
+
+def _triggered(launches: Sequence[Launch]) -> Ticked:
+    new = [launch for launch in launches if launch.new]
+    refused = sum(launch.state is TaskState.BLOCKED for launch in new)
+    return Ticked(triggered=len(new) - refused, refused=refused)
+
+
+def _guarded(
+    watch: Watch, name: str, turn: Callable[[], Ticked], but: type[Exception] | tuple[()] = ()
+) -> Ticked:
+    try:
+        done = turn()
+    except but:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other loops have their turn
+        said = error_line(error)
+        if not isinstance(error, LakeGuardError) and watch.failing.get(name) != said:
+            _log.error("the loop %s failed", name, exc_info=error)
+        watch.failing[name] = said
+        return Ticked(problems=(f"{name}: {said}",))
+    watch.failing.pop(name, None)
+    return done
+
+
+def _together(turns: Sequence[Ticked]) -> Ticked:
+    fields: dict[str, Any] = {
+        name: sum(getattr(turn, name) for turn in turns)
+        for name in Ticked.model_fields
+        if name != "problems"
+    }
+    return Ticked(problems=tuple(said for turn in turns for said in turn.problems), **fields)
+
+
+def _left_alone(roster: Roster | None) -> Iterator[str]:
+    """Jobs that are to start by themselves, and do not."""
+    if roster is not None and roster.undeployed:
+        names = _some(roster.undeployed)
+        said = "not in the active graph as they are now, so nothing starts them"
+        yield f"{said}: {names}. Next: lakeguard deploy"
+    if roster is not None and roster.strange:
+        names = _some(roster.strange)
+        yield f"of a type that nothing here runs: {names}. Next: lakeguard validate"
+    if roster is not None and roster.wrong:
+        names = _some(roster.wrong)
+        yield f"with wrong settings, so nothing of them runs: {names}. Next: lakeguard validate"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")

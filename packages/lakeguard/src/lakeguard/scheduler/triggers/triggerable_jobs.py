@@ -1,0 +1,99 @@
+"""Jobs that something else than a person may start, read again whenever one of them changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from lakeguard.registry.files.job_settings import TRIGGERS as TRIGGER_KEYS
+from lakeguard.scheduler.graph.current_jobs import CurrentJob, current_jobs
+from lakeguard.scheduler.graph.store import active_graph
+from lakeguard.state.schema import dag_activations, job_switches, registry_applies
+from lakeguard_sdk.scheduling.jobs import JobControls
+
+Mark = tuple[Any, ...]
+TRIGGERS = ("cron", "updates", "files", "event", "after")
+
+
+@dataclass(frozen=True)
+class Roster:
+    """All jobs of an organisation as they stood under ``mark``."""
+
+    mark: Mark
+    jobs: dict[str, CurrentJob]
+    ready: frozenset[str]
+    """By id: those that are active, switched on, and in the active graph as they are now."""
+    undeployed: tuple[str, ...]
+    """By name: what would be started by itself if the active graph knew it as it is now."""
+    strange: tuple[str, ...] = ()
+    """By name: what is to be started here, and is of a type that nothing here runs."""
+    wrong: tuple[str, ...] = ()
+    """By name: what has settings that were not understood, so that nothing of it runs."""
+
+    @property
+    def applied(self) -> int:
+        """How many times definitions had been applied; of two, the greater is the later."""
+        return self.mark[0] or 0
+
+    @cached_property
+    def _by_trigger(self) -> dict[str, list[CurrentJob]]:
+        ready = [self.jobs[job_id] for job_id in sorted(self.ready)]
+        return {what: [job for job in ready if getattr(job.controls, what)] for what in TRIGGERS}
+
+    def waiting(self, what: str) -> list[CurrentJob]:
+        """Jobs that may start and have a trigger of this kind."""
+        return self._by_trigger[what]
+
+
+def read_roster(connection: Connection, org_id: str, before: Roster | None = None) -> Roster:
+    """The jobs as they are now; where nothing changed since ``before``, that is they."""
+    mark = _mark(connection, org_id)
+    if before is not None and before.mark == mark:
+        return before
+    jobs = current_jobs(connection, org_id)
+    graph = active_graph(connection, org_id)
+    asked = {key: job for key, job in jobs.items() if job.active and job.enabled}
+    willing = {key: job for key, job in asked.items() if job.controls.kind is not None}
+    ready = {key for key, job in willing.items() if graph and graph.knows(job.definition)}
+    return Roster(
+        mark=mark,
+        jobs=jobs,
+        ready=frozenset(ready),
+        undeployed=tuple(
+            job.name
+            for key, job in willing.items()
+            if key not in ready and is_triggered(job.controls)
+        ),
+        strange=tuple(
+            job.name for key, job in asked.items() if key not in willing and _is_ours(job)
+        ),
+        wrong=tuple(job.name for job in willing.values() if job.parsed.reading.mistakes),
+    )
+
+
+def is_triggered(controls: JobControls) -> bool:
+    return any(getattr(controls, what) for what in TRIGGERS)
+
+
+def _is_ours(job: CurrentJob) -> bool:
+    """Its triggers are written in words of ours, so that nobody else minds them."""
+    return any(key in job.definition.config for key in TRIGGER_KEYS)
+
+
+def _mark(connection: Connection, org_id: str) -> Mark:
+    """It differs as soon as a definition, a switch or the active graph does."""
+    applies, switches, activations = registry_applies.c, job_switches.c, dag_activations.c
+    return tuple(
+        connection.execute(
+            select(
+                select(func.max(applies.ordinal)).where(applies.org_id == org_id).scalar_subquery(),
+                select(func.count()).where(switches.org_id == org_id).scalar_subquery(),
+                select(func.max(activations.number))
+                .where(activations.org_id == org_id)
+                .scalar_subquery(),
+            )
+        ).one()
+    )

@@ -1,0 +1,102 @@
+"""Which datasets a call to run means, and which it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from lakeguard.dispatch.schedule import above, without_cycles
+from lakeguard.registry.validation.rule_references import referred_to
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.errors import BuiltByProgram
+from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame
+from lakeguard_sdk.model.run import RunResult, Window
+from lakeguard_sdk.scheduling.invalidations import Standing
+
+BY_PROGRAM = "a program publishes it: tx.publish"
+INACTIVE = "it is not active"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The datasets to run, each with its parents, and why others are not among them."""
+
+    parents: dict[DatasetName, tuple[DatasetName, ...]]
+    left_out: dict[DatasetName, str]
+    after: dict[DatasetName, tuple[DatasetName, ...]] = field(default_factory=dict)
+    """The chosen ones that the rules of another refer to, and that so go first."""
+
+
+def choose_all(datasets: Iterable[DatasetDefinition]) -> Chosen:
+    """All that a run can build."""
+    return _chosen(datasets, named=frozenset())
+
+
+def choose_named(
+    names: Sequence[DatasetName], datasets: Iterable[DatasetDefinition], *, with_parents: bool
+) -> Chosen:
+    """The named ones, also where they are not active: the gate says so. With all they are built
+    from, if that is wanted; ``BuiltByProgram`` where no run can build a named one."""
+    known = {dataset.dataset: dataset for dataset in datasets}
+    for name in names:
+        if isinstance(known[name].build, FromFrame):
+            raise BuiltByProgram(dataset=name)
+    wanted = set(names)
+    if with_parents:
+        graph = {name: dataset.parents for name, dataset in known.items()}
+        wanted |= {parent for name in names for parent in above(name, graph)} & set(known)
+    return _chosen((known[name] for name in sorted(wanted)), named=frozenset(names))
+
+
+def _chosen(datasets: Iterable[DatasetDefinition], named: frozenset[DatasetName]) -> Chosen:
+    chosen, wanted = Chosen({}, {}), dict[DatasetName, set[DatasetName]]()
+    for dataset in datasets:
+        if isinstance(dataset.build, FromFrame):
+            chosen.left_out[dataset.dataset] = BY_PROGRAM
+        elif not dataset.active and dataset.dataset not in named:
+            chosen.left_out[dataset.dataset] = INACTIVE
+        else:
+            chosen.parents[dataset.dataset] = dataset.parents
+            wanted[dataset.dataset] = referred_to(dataset)
+    return replace(chosen, after=without_cycles(chosen.parents, wanted))
+
+
+# Building again all that was built from what a back-fill replaced.
+
+Run = Callable[[DatasetName, Window | None], RunResult]
+Ran = tuple[RunResult, Window | None]
+"""How a run ended, and the window that it built; None where it built all."""
+
+
+def run_downstream(client: Client, name: DatasetName, run: Run) -> list[Ran]:
+    """Every dependent that is behind with an invalidation of ``name``, parents first.
+
+    One that does not end well is left behind, and so are those that are built from it.
+    """
+    ran: list[Ran] = []
+    tried: set[tuple[str, DatasetName]] = set()
+    while ready := sorted(_ready(client, name, tried)):
+        _, invalidation_id, dataset = ready[0]
+        tried.add((invalidation_id, dataset))
+        window = _window(client, invalidation_id, dataset)
+        ran.append((run(dataset, window), window))
+    client.operations.reconcile()
+    return ran
+
+
+def _ready(
+    client: Client, name: DatasetName, tried: set[tuple[str, DatasetName]]
+) -> Iterator[tuple[int, str, DatasetName]]:
+    """Each with its place among those whom an invalidation reaches: parents come first."""
+    for row in client.reader.invalidations(name):
+        followers = row.followers if row.dataset == name else ()
+        for place, item in enumerate(followers):
+            key = (row.invalidation_id, item.dataset)
+            if item.standing is Standing.READY and item.dataset != name and key not in tried:
+                yield place, *key
+
+
+def _window(client: Client, invalidation_id: str, dataset: DatasetName) -> Window | None:
+    followers = client.reader.invalidation(invalidation_id).followers
+    return next(item.window for item in followers if item.dataset == dataset)

@@ -1,0 +1,81 @@
+"""Rules for rows that were only looked at: each of them is kept by every row seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from lakeguard.gate.rules.compile import define_rule
+from lakeguard.gate.rules.parse import parse_rule
+from lakeguard.insight.suggestions import (
+    Answers,
+    Seen,
+    Suggestion,
+    Trial,
+    asked_measures,
+    drafts,
+    kept,
+    ranked,
+    suggestion,
+    tried,
+)
+from lakeguard_sdk.client import look
+from lakeguard_sdk.core.enums import Severity
+from lakeguard_sdk.expressions.measures import Measure
+from lakeguard_sdk.model.definitions import RuleDefinition
+from lakeguard_sdk.model.source_preview import SourceSketch
+from lakeguard_sdk.types.schema import Column, TableSchema
+
+KnownRules = Callable[[SourceSketch], Iterable[RuleDefinition]]
+"""The rules that are proposed in any case."""
+
+
+def look_and_suggest(
+    pattern: str, root: str, known: KnownRules, at: datetime, *, whole: bool = False
+) -> tuple[SourceSketch, list[Suggestion]]:
+    """What was seen, and the rules that it suggests besides ``known`` ones, the likeliest first."""
+
+    def ask(sketch: SourceSketch) -> tuple[Measure, ...]:
+        return asked_measures(_trials(sketch, known, at))
+
+    sketch = look(pattern, root, whole=whole, ask=ask)
+    schema = _schema(sketch)
+    answers = Answers(
+        version=0,
+        schema=schema,
+        rows=sketch.rows,
+        values=sketch.measured,
+        unmeasured=sketch.unmeasured,
+        at=at,
+    )
+    found = kept(_trials(sketch, known, at), answers)
+    return _bare(sketch), ranked(suggestion(trial.draft) for trial, _ in found)
+
+
+def defined(item: Suggestion, severity: Severity | None = None) -> RuleDefinition:
+    """The suggestion as a rule of a definition."""
+    return define_rule(parse_rule(item.rule), rule_id=None, severity=severity or item.severity)
+
+
+def _trials(sketch: SourceSketch, known: KnownRules, at: datetime) -> list[Trial]:
+    seen = Seen(
+        table_schema=_schema(sketch),
+        rows=sketch.rows,
+        columns=tuple(c.profile for c in sketch.columns if c.profile is not None),
+        at=at,
+        keys=(sketch.keys,) if sketch.keys else (),
+        rules=tuple(known(sketch)),
+    )
+    return tried(drafts(seen), seen.table_schema)
+
+
+def _bare(sketch: SourceSketch) -> SourceSketch:
+    """Without values of rows: what they came to stands in the suggestions."""
+    columns = tuple(column.model_copy(update={"profile": None}) for column in sketch.columns)
+    return sketch.model_copy(update={"columns": columns, "measured": {}, "unmeasured": {}})
+
+
+def _schema(sketch: SourceSketch) -> TableSchema:
+    return TableSchema(
+        columns=tuple(Column(name=column.name, type=column.type) for column in sketch.columns)
+    )

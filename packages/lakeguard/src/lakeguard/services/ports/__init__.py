@@ -1,0 +1,1 @@
+"""The SDK's ports, implemented on the embedded control plane."""

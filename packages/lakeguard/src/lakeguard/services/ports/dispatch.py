@@ -1,0 +1,126 @@
+"""The dispatch port of the embedded control plane: the queue as workers see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy import Connection
+
+from lakeguard.dispatch.claim import claim_due
+from lakeguard.dispatch.leases import hand_over, keep
+from lakeguard.dispatch.report import report_all
+from lakeguard.promotion.context import Heart
+from lakeguard.state.bulk_writes import in_pieces
+from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.model.run import (
+    Failure,
+    RunTicket,
+    WorkerIdentity,
+    failure_of,
+)
+from lakeguard_sdk.scheduling.tasks import (
+    Assignment,
+    RefusedTask,
+    TaskAnswer,
+    TaskReport,
+)
+from lakeguard_sdk.storage.fault_points import reached
+
+_AT_ONCE = 1_000
+"""Tasks or reports in one set of statements."""
+
+
+@dataclass(frozen=True)
+class EmbeddedDispatch:
+    heart: Heart
+
+    def check(self) -> None:
+        self.heart.database.check()
+
+    def claim(
+        self,
+        worker: WorkerIdentity,
+        *,
+        limit: int = 1,
+        labels: frozenset[str] = frozenset(),
+        only: str | None = None,
+        refused: Callable[[RefusedTask], None] = lambda _: None,
+    ) -> tuple[Assignment, ...]:
+        heart = self.heart
+        if limit < 1:
+            return ()
+        found, off = heart.database.transact(
+            lambda connection: claim_due(
+                connection,
+                heart.org_id,
+                worker,
+                limit=min(limit, _AT_ONCE),
+                labels=labels,
+                at=heart.clock(),
+                rules=heart.dispatch,
+                only=only,
+            )
+        )
+        reached("task.claimed")
+        for each in off:
+            refused(each)
+        return tuple(found)
+
+    def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
+        heart = self.heart
+        kept: dict[str, float] = {}
+        for part in in_pieces(tickets, _AT_ONCE):
+            kept |= heart.database.transact(
+                partial(
+                    keep,
+                    org_id=heart.org_id,
+                    tickets=part,
+                    clock=heart.clock,
+                    lease=heart.dispatch.lease,
+                )
+            )
+        return kept
+
+    def hand_over(self, ticket: RunTicket) -> None:
+        heart = self.heart
+        heart.database.transact(
+            lambda connection: hand_over(connection, heart.org_id, ticket, heart.clock)
+        )
+
+    def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer:
+        (answer,) = self._reported([(ticket, report)])
+        if isinstance(answer, LakeGuardError):
+            raise answer
+        return answer
+
+    def report_all(
+        self, reports: Sequence[tuple[RunTicket, TaskReport]]
+    ) -> tuple[TaskAnswer | Failure, ...]:
+        return tuple(
+            failure_of(each) if isinstance(each, LakeGuardError) else each
+            for each in self._reported(reports)
+        )
+
+    def _reported(
+        self, reports: Sequence[tuple[RunTicket, TaskReport]]
+    ) -> list[TaskAnswer | LakeGuardError]:
+        """In sets, each with a transaction of its own: what is reported twice is taken once."""
+        answers: list[TaskAnswer | LakeGuardError] = []
+        for piece in in_pieces(reports, _AT_ONCE):
+            answers += self._set_reported(piece)
+        reached("report.recorded")
+        return answers
+
+    def _set_reported(
+        self, reports: Sequence[tuple[RunTicket, TaskReport]]
+    ) -> list[TaskAnswer | LakeGuardError]:
+        heart = self.heart
+
+        def work(connection: Connection) -> list[TaskAnswer | LakeGuardError]:
+            answers = report_all(connection, heart.org_id, reports, heart.dispatch, heart.clock())
+            reached("report.written")
+            return answers
+
+        return heart.database.transact(work)

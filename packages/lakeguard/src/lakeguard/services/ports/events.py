@@ -1,0 +1,41 @@
+"""The events port of the embedded control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lakeguard.ledger.notifications.events import event_rows
+from lakeguard.notifications.channels.test_message import named_channel, try_channel
+from lakeguard.notifications.events.message import message_of, trial
+from lakeguard.notifications.events.store import EventMessenger, tell_due, with_waiting
+from lakeguard.promotion.context import Heart
+from lakeguard_sdk.errors import EventNotSent
+from lakeguard_sdk.model.notifications import ChannelTurn, EventKind, EventRow
+
+
+@dataclass(frozen=True)
+class EmbeddedEvents:
+    heart: Heart
+    messenger: EventMessenger
+
+    def rows(
+        self, *, since: datetime | None = None, kind: EventKind | None = None, limit: int = 50
+    ) -> Sequence[EventRow]:
+        heart = self.heart
+        with heart.database.read() as connection:
+            rows = event_rows(connection, heart.org_id, since=since, kind=kind, limit=limit)
+            channels = self.messenger.channels
+            return with_waiting(connection, heart.org_id, channels, rows, heart.clock())
+
+    def tell(self) -> int:
+        return tell_due(self.messenger)
+
+    def send(self, *, again: bool = False) -> Sequence[ChannelTurn]:
+        return self.messenger.send(again=again)
+
+    def test(self, channel: str) -> str:
+        heart, chosen = self.heart, named_channel(self.messenger.channels, channel)
+        event = trial(channel, heart.org_id, heart.actor, heart.clock())
+        return try_channel(chosen, message_of(event), EventNotSent)

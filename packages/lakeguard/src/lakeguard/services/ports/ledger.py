@@ -1,0 +1,71 @@
+"""The ledger port of the embedded control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from lakeguard.promotion.context import Heart
+from lakeguard.relay.relay import Relay
+from lakeguard_sdk.errors import (
+    LedgerGone,
+    LedgerOlder,
+    LedgerUnreadable,
+    StateForked,
+    StateOlder,
+)
+from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
+from lakeguard_sdk.model.verification import Finding, Synced, VerifyReport
+
+
+@dataclass(frozen=True)
+class EmbeddedLedger:
+    heart: Heart
+    relay: Relay
+
+    def sync(self) -> Synced:
+        return self.relay.drain()
+
+    def verify(
+        self,
+        *,
+        replay: bool = False,
+        head: str | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> VerifyReport:
+        """What is told and not delivered yet is no difference, so that it is delivered first; where
+        it cannot be, the proof itself says why."""
+        from lakeguard.insight.verification import verify
+
+        with suppress(StateOlder, StateForked, LedgerGone, LedgerOlder, LedgerUnreadable):
+            self.relay.drain()
+        heart = self.heart
+        return verify(
+            heart.database,
+            heart.lake,
+            heart.org_id,
+            heart.tables,
+            replay=replay,
+            head=head,
+            progress=progress,
+            kept=heart.kept,
+        )
+
+    def data_places(self) -> Sequence[DataPlace]:
+        from lakeguard.insight.verification.delivered import data_places
+
+        with self.heart.database.read() as connection:
+            return data_places(connection, self.heart.org_id)
+
+    def judge_markers(self, found: Sequence[PlaceMarkers]) -> Sequence[Finding]:
+        from lakeguard.insight.verification.delivered import judge_markers
+
+        with self.heart.database.read() as connection:
+            return list(judge_markers(connection, self.heart.org_id, found))
+
+    def undelivered(self, found: Sequence[PlaceMarkers]) -> Sequence[Delivery]:
+        from lakeguard.insight.verification.delivered import undelivered
+
+        with self.heart.database.read() as connection:
+            return list(undelivered(connection, self.heart, found))

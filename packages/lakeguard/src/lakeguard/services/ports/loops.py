@@ -1,0 +1,78 @@
+"""The dispatcher's loops beside its triggers: tries again, ends what is dead, tells others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlalchemy import func, select
+
+from lakeguard.dispatch.retry import queue_due_retries
+from lakeguard.notifications.events.store import EventMessenger, tell_due
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.moves.reap import end_dead
+from lakeguard.promotion.quarantine.quarantine_tables import show_all_waiting
+from lakeguard.scheduler.graph.deploy import cancel_superseded
+from lakeguard.scheduler.invalidations.reconcile import reconcile
+from lakeguard.scheduler.invalidations.run_cache import KnownRuns
+from lakeguard.scheduler.triggers.tick import Loop
+from lakeguard.state.schema import task_attempts, tasks
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.scheduling.jobs import Ticked
+
+GRAPHS = "dispatcher:graphs"
+ENDS = "dispatcher:ends"
+RETRIES = "dispatcher:retries"
+
+
+def other_loops(heart: Heart, herald: EventMessenger | None, runs: KnownRuns) -> Iterator[Loop]:
+    """All of them, in the order of a turn: what ended is tried again before its dependents are
+    looked at."""
+    yield "graphs", lambda: _superseded(heart)
+    yield "ends", lambda: _ended(heart)
+    yield "retries", lambda: _retried(heart)
+    yield "invalidations", lambda: Ticked(invalidated=reconcile(heart, runs))
+    yield "waiting rows", lambda: _shown(heart)
+    if herald is not None:
+        yield "events", lambda: Ticked(told=tell_due(herald))
+
+
+def _superseded(heart: Heart) -> Ticked:
+    """Work of graphs that were left."""
+    found = cancel_superseded(replace(heart, actor=GRAPHS))
+    return Ticked(reaped=len(found.canceled), problems=tuple(found.problems))
+
+
+def _ended(heart: Heart) -> Ticked:
+    """Attempts that nobody goes on with."""
+    found = end_dead(replace(heart, actor=ENDS))
+    dead = sum(task.state is TaskState.DEAD for task in found.reported)
+    if found.runs:
+        with heart.database.read() as connection:
+            dead += connection.scalars(
+                select(func.count())
+                .select_from(task_attempts)
+                .join(tasks, tasks.c.run_id == task_attempts.c.run_id)
+                .where(
+                    tasks.c.task_id == task_attempts.c.task_id,
+                    tasks.c.org_id == heart.org_id,
+                    task_attempts.c.run_id.in_([run.run_id for run in found.runs]),
+                    tasks.c.state == TaskState.DEAD.value,
+                )
+            ).one()
+    reaped = len(found.reported) + len(found.runs)
+    return Ticked(reaped=reaped, dead=dead, problems=tuple(found.problems))
+
+
+def _retried(heart: Heart) -> Ticked:
+    """Failed tasks whose pause is over."""
+    queued = heart.database.transact(
+        lambda connection: queue_due_retries(connection, heart.org_id, RETRIES, heart.clock())
+    )
+    return Ticked(retried=len(queued))
+
+
+def _shown(heart: Heart) -> Ticked:
+    """Tables of waiting rows, where a crash left one behind."""
+    show_all_waiting(heart)
+    return Ticked()

@@ -1,0 +1,174 @@
+"""The operations port of the embedded control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lakeguard.dispatch import tasks
+from lakeguard.dispatch.assign import submit_build
+from lakeguard.insight.reader.reader import StateReader
+from lakeguard.ledger.invalidations import Invalidation
+from lakeguard.ledger.runs import result_of_run
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.deciding.waivers import revoke, waive
+from lakeguard.promotion.maintenance.profiles import keep_profile, plan_profile
+from lakeguard.promotion.maintenance.remove_files import maintain
+from lakeguard.promotion.moves.adoption import order_adoption
+from lakeguard.promotion.moves.compaction import order_compaction
+from lakeguard.promotion.moves.discard_quarantine import write_off
+from lakeguard.promotion.moves.reap import reap
+from lakeguard.promotion.moves.rollback import roll_back
+from lakeguard.promotion.opening.table_ownership import examine_for
+from lakeguard.promotion.opening.windows import window_parameters
+from lakeguard.promotion.quarantine.quarantine_tables import show_all_waiting
+from lakeguard.promotion.quarantine.replay import order_replay
+from lakeguard.registry.store import require_dataset
+from lakeguard.scheduler.invalidations.invalidate import invalidate
+from lakeguard.scheduler.invalidations.reconcile import reconcile
+from lakeguard.scheduler.invalidations.withdraw import withdraw
+from lakeguard.services.users import acting
+from lakeguard_sdk.core.dataset_name import Address, DatasetName
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretReason
+from lakeguard_sdk.model.decision import WaiverRow
+from lakeguard_sdk.model.profile import Profile, ProfilePlan
+from lakeguard_sdk.model.quarantine import KeptChoice, KeptRows, ReplayOrder
+from lakeguard_sdk.model.read_models import PointerMove
+from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.run import LeftBehind, Window
+from lakeguard_sdk.model.table_operations import AdoptableTable, Maintained
+from lakeguard_sdk.scheduling.invalidations import InvalidationRow, Reason
+from lakeguard_sdk.security.secret_values import holds_secret
+from lakeguard_sdk.storage.fault_points import reached
+
+
+@dataclass(frozen=True)
+class EmbeddedOperations:
+    heart: Heart
+
+    @acting
+    def submit(
+        self,
+        name: DatasetName,
+        triggered_by: str,
+        key: str | None = None,
+        window: Window | None = None,
+    ) -> str:
+        heart = self.heart
+        with heart.database.write() as connection:
+            dataset = require_dataset(connection, heart.org_id, name)
+            task_id = submit_build(
+                connection,
+                heart.org_id,
+                dataset,
+                key=key,
+                parameters=window_parameters(window),
+                triggered_by=triggered_by,
+                at=heart.clock(),
+                rules=heart.dispatch,
+            )
+        reached("task.submitted")
+        return task_id
+
+    @acting
+    def requeue(self, task_id: str) -> bool:
+        """Whether the task will be tried again: its failure may pass, and attempts are left."""
+        heart = self.heart
+        with heart.database.write() as connection:
+            task = tasks.get_task(connection, heart.org_id, task_id)
+            ended = task.run_id and result_of_run(connection, heart.org_id, task.run_id)
+            if not ended or ended.error is None or not ended.error.retryable:
+                return False
+            now = heart.clock()
+            due_at = now + heart.dispatch.lease
+            return tasks.requeue(connection, task, actor=heart.actor, at=now, due_at=due_at)
+
+    @acting
+    def submit_replay(
+        self,
+        name: DatasetName,
+        triggered_by: str,
+        choice: KeptChoice,
+        *,
+        as_newest: bool = False,
+        key: str | None = None,
+    ) -> str:
+        order = ReplayOrder(choice=choice, as_newest=as_newest)
+        task_id = order_replay(self.heart, name, triggered_by, order, key)
+        reached("task.submitted")
+        return task_id
+
+    @acting
+    def discard(self, name: DatasetName, choice: KeptChoice, reason: str) -> Sequence[KeptRows]:
+        return write_off(self.heart, name, choice, reason)
+
+    def submit_compaction(self, name: DatasetName, triggered_by: str) -> str:
+        return order_compaction(self.heart, name, triggered_by)
+
+    def examine(self, location: str, name: DatasetName | None = None) -> AdoptableTable:
+        return examine_for(self.heart, location, name)
+
+    @acting
+    def submit_adoption(self, name: DatasetName, triggered_by: str, key: str | None = None) -> str:
+        return order_adoption(self.heart, name, triggered_by, key)
+
+    def plan_profile(self, address: Address) -> ProfilePlan:
+        return plan_profile(self.heart, address)
+
+    def record_profile(self, profile: Profile) -> Profile:
+        return keep_profile(self.heart, profile)
+
+    @acting
+    def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained:
+        return maintain(self.heart, name, dry_run=dry_run)
+
+    def reap(self) -> Sequence[LeftBehind]:
+        """Also brings tables of waiting rows to what the ledger says, where a crash left one."""
+        ended = reap(self.heart)
+        show_all_waiting(self.heart)
+        return ended
+
+    @acting
+    def waive(
+        self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
+    ) -> WaiverRow:
+        return waive(self.heart, name, check, approver=approver, reason=reason, until=until)
+
+    @acting
+    def revoke_waiver(self, waiver_id: str, reason: str) -> WaiverRow:
+        return revoke(self.heart, waiver_id, reason)
+
+    @acting
+    def invalidate(
+        self, name: DatasetName, reach: Reach, reason: Reason, why: str = ""
+    ) -> InvalidationRow:
+        return self._told(invalidate(self.heart, name, reach, reason, why))
+
+    @acting
+    def withdraw_invalidation(self, invalidation_id: str, why: str) -> InvalidationRow:
+        done = withdraw(self.heart, invalidation_id, why)
+        return self._told(done.invalidation).model_copy(update={"canceled": done.canceled})
+
+    def reconcile(self) -> int:
+        return reconcile(self.heart)
+
+    def _told(self, made: Invalidation) -> InvalidationRow:
+        heart = self.heart
+        reader = StateReader(heart.database, heart.org_id, heart.lake)
+        return reader.invalidation(made.invalidation_id)
+
+    @acting
+    def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove:
+        if not reason.strip():
+            raise ReasonNeeded(dataset=name, version=to)
+        if holds_secret(reason):
+            raise SecretReason()
+        reap(self.heart)
+        result = roll_back(self.heart, name, to, reason)
+        if result.status is not RunStatus.SUCCESS:
+            reasons = result.decision.ruling.reasons if result.decision else ()
+            raise RollbackBlocked(dataset=name, version=to, reason="; ".join(reasons))
+        heart = self.heart
+        return StateReader(heart.database, heart.org_id, heart.lake).pointer_moves(name)[-1]

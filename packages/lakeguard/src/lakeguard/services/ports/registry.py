@@ -1,0 +1,62 @@
+"""The registry port of the embedded control plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lakeguard.promotion.context import Heart
+from lakeguard.promotion.deciding.record_decision import register_datasets
+from lakeguard.promotion.publishing.schema_drift import require_room_for_moves
+from lakeguard.registry.kinds import gathered
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.validation.database_separation import require_apart
+from lakeguard.services.users import acting
+from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.plan import Applied, Plan
+from lakeguard_sdk.security.secret_values import holds_secret
+from lakeguard_sdk.storage.fault_points import reached
+
+
+@dataclass(frozen=True)
+class EmbeddedRegistry:
+    heart: Heart
+
+    def definitions(self) -> Definitions:
+        """All that is registered, each kind in the order of names."""
+        with self.heart.database.read() as connection:
+            state = read_state(connection, self.heart.org_id)
+            held = state.open_all(state.entries.values())
+        return gathered(held[key].definition for key in sorted(held))
+
+    def plan(self, definitions: Definitions, *, keep_drift: bool = True) -> Plan:
+        require_apart(definitions.targets, self.heart.database.url)
+        with self.heart.database.read() as connection:
+            current = read_state(connection, self.heart.org_id)
+            return make_plan(definitions, current, self.heart.lake, keep_drift=keep_drift)
+
+    @acting
+    def apply(self, plan: Plan, reason: str = "", *, keep_drift: bool = True) -> Applied:
+        """Refused, too, where a move under way brings columns that it leaves no room for."""
+        if holds_secret(reason):
+            raise SecretReason()
+        heart, at = self.heart, self.heart.clock()
+        require_apart(gathered(step.definition for step in plan.steps).targets, heart.database.url)
+        with heart.database.write() as connection:
+            applied = apply_plan(
+                connection,
+                plan,
+                heart.org_id,
+                heart.actor,
+                at,
+                heart.lake,
+                reason or None,
+                keep_drift=keep_drift,
+            )
+            if applied.steps:
+                require_room_for_moves(connection, heart)
+                register_datasets(connection, heart.org_id, applied)
+            reached("apply.written")
+        reached("apply.committed")
+        return applied

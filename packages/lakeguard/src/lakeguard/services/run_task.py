@@ -1,0 +1,73 @@
+"""Running one dataset to its end: the same for the command and for the demo."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from lakeguard_sdk.backoff import Backoff
+from lakeguard_sdk.client import Client, Worker
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.model.quarantine import KeptChoice, KeptRows, KeptState
+from lakeguard_sdk.model.run import RunResult, Window
+
+BACKOFF = Backoff(first=0.5, longest=8.0)
+
+
+def run_to_end(
+    client: Client,
+    worker: Worker,
+    name: DatasetName,
+    triggered_by: str,
+    *,
+    window: Window | None = None,
+    task_id: str | None = None,
+    sleep: Callable[[float], object] = time.sleep,
+    note: Callable[[str], None] = lambda _: None,
+) -> RunResult:
+    """Submits a task, or takes the one that was, and runs it; a retryable failure is tried again
+    while attempts are left. Of a run that others ended, the task is told: they may go on."""
+    task_id = task_id or client.operations.submit(name, triggered_by, window=window)
+    for pause in BACKOFF.delays():
+        result = worker.run_task(task_id)
+        if not _worth_another(result) or not client.operations.requeue(task_id):
+            break
+        code = result.error.code if result.error else ""
+        note(f"{name}: {code}, trying again in {pause:g} s")
+        sleep(pause)
+    if result.error is not None and result.error.code == Fenced.code:
+        state = client.jobs.task(task_id).state
+        show = f"lakeguard tasks show {task_id}"
+        note(f"{name}: its task {task_id} is {state} now; to follow it: {show}")
+    return result
+
+
+def _worth_another(result: RunResult) -> bool:
+    failed = result.status is RunStatus.FAILED
+    return failed and result.error is not None and result.error.retryable
+
+
+def kept_by(client: Client, result: RunResult) -> list[KeptRows]:
+    """What the run kept out of the table, rule by rule; nothing of a run that published nothing."""
+    if result.version is None:
+        return []
+    kept = client.reader.quarantine(result.dataset)
+    return [row for row in kept if row.run_id == result.run_id]
+
+
+def rows_waiting(client: Client, name: DatasetName, choice: KeptChoice) -> int:
+    """How many rows wait that are chosen."""
+    waiting = (row for row in client.reader.quarantine(name) if row.state is KeptState.WAITING)
+    return sum(row.rows for row in waiting if choice.takes(row.run_id, row.rule_id))
+
+
+def published_version(client: Client, name: DatasetName) -> int | None:
+    """The version that readers see now."""
+    return published_versions(client).get(name)
+
+
+def published_versions(client: Client) -> dict[DatasetName, int | None]:
+    """Of every dataset, the version that readers see now."""
+    return {item.dataset.dataset_name: item.published for item in client.reader.status()}

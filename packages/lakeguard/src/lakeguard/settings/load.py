@@ -1,0 +1,250 @@
+"""Settings of a project: ``lakeguard.toml``, one environment at a time.
+
+    default_env = "dev"
+
+    [env.dev]
+    lake = "."
+    database = "sqlite:.lakeguard/state.db"
+
+    [env.dev.spark]
+    spark.driver.memory = "2g"
+
+    [env.dev.maintenance]
+    retention_days = 30
+
+    [env.prod]
+    lake = "/srv/lake"
+    database = "postgresql://lakeguard@db.example:5432/governance"
+    password = "env:LAKEGUARD_DB_PASSWORD"
+
+Nothing here weakens a check. The one environment variable that is read, ``LAKEGUARD_ENV``,
+chooses which of the file's environments is meant. A secret is never in the file: it is named
+(``env:NAME``, ``file:PATH``) and looked up at the moment it is used.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
+
+from lakeguard.settings.channels import read_channels, read_event_channels
+from lakeguard.settings.settings import (
+    DEFAULT_SCHEMA,
+    AlertChannel,
+    DatabaseSettings,
+    DispatchSettings,
+    EventChannel,
+    InboxSettings,
+    MaintenanceSettings,
+    Settings,
+)
+from lakeguard.settings.settings_text import SettingsText
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.errors import NoProject
+from lakeguard_sdk.security.secret_values import is_sensitive_key, looks_secret
+
+SETTINGS_FILE = "lakeguard.toml"
+ENV_VARIABLE = "LAKEGUARD_ENV"
+DEFAULT_ENV = "dev"
+TOP_KEYS = ("default_env", "env", "alerts", "events", "inbox")
+ENV_KEYS = (
+    "lake", "database", "schema", "password", "organisation", "spark", "maintenance", "alerts",
+    "events", "dispatch", "inbox",
+)  # fmt: skip
+DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
+SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
+SERVER_OPTIONS = ("channel_binding", "host", "sslmode", "target_session_attrs", *SERVER_FILES)
+LONGEST_SCHEMA = 63
+MOST = 100_000
+"""Days, megabytes or files: more means "always"."""
+MOST_ATTEMPTS = 100
+MOST_SECONDS = 86_400
+
+
+def find_project(start: Path) -> Path:
+    """The nearest folder, from ``start`` upwards, that has a ``lakeguard.toml``."""
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if (folder / SETTINGS_FILE).is_file():
+            return folder
+    raise NoProject(folder=str(start))
+
+
+def load_settings(folder: Path, env: str | None = None) -> Settings:
+    """The settings of ``env``, else of ``LAKEGUARD_ENV``, else of the file's default."""
+    folder = folder.resolve()
+    file = folder / SETTINGS_FILE
+    if not file.is_file():
+        raise NoProject(folder=str(folder))
+    return _Reader(file).settings(env or os.environ.get(ENV_VARIABLE) or None)
+
+
+class _Reader(SettingsText):
+    """Reads the environments of one file."""
+
+    def settings(self, wanted: str | None) -> Settings:
+        self.check_keys(self.data, TOP_KEYS, "")
+        environments = self.table(self.data, "env", "env")
+        env = wanted or self.word(self.data, "default_env", "default_env", DEFAULT_ENV)
+        if env not in environments and (environments or env != DEFAULT_ENV):
+            known = ", ".join(sorted(environments)) or DEFAULT_ENV
+            hint = did_you_mean(env, environments or [DEFAULT_ENV])
+            raise self.error(f"there is no environment {env!r}{hint} (there is {known})")
+        for name in environments:
+            self.word({"env": name}, "env", f"env.{name}", name)
+            self._environment(name, self.table(environments, name, f"env.{name}"))
+        return self._environment(env, self.table(environments, env, f"env.{env}"))
+
+    def _environment(self, env: str, table: Mapping[str, Any]) -> Settings:
+        where = f"env.{env}"
+        self.check_keys(table, ENV_KEYS, where)
+        return Settings(
+            folder=self.file.parent,
+            env=env,
+            lake=self._lake(table, f"{where}.lake"),
+            database=self._database(table, where),
+            organisation=self.word(table, "organisation", f"{where}.organisation", "default"),
+            spark=dict(self._spark(self.table(table, "spark", f"{where}.spark"), where)),
+            maintenance=self._maintenance(table, f"{where}.maintenance"),
+            dispatch=self._dispatch(table, f"{where}.dispatch"),
+            channels=self._channels(table, where),
+            event_channels=self._event_channels(table, where),
+            inbox=self._inbox(table, where),
+        )
+
+    def _lake(self, table: Mapping[str, Any], key: str) -> str:
+        text = self.text(table, "lake", key, ".")
+        scheme = urlsplit(text).scheme
+        if scheme == "file":
+            return text
+        if "://" in text:
+            raise self.error(f"{key}: {scheme}:// locations are not available yet; name a folder")
+        place = str((self.file.parent / text).resolve())
+        if "%" in place:
+            raise self.error(f"{key}: a folder whose path has a % cannot hold Delta tables")
+        return place
+
+    def _database(self, table: Mapping[str, Any], where: str) -> DatabaseSettings:
+        key = f"{where}.database"
+        text = self.text(table, "database", key, DEFAULT_DATABASE)
+        schema = self._schema(table, f"{where}.schema")
+        password = self.secret(table, "password", f"{where}.password")
+        kind, _, place = text.partition(":")
+        if kind in ("postgresql", "postgres"):
+            server = self._server(text, key)
+            return DatabaseSettings(server=server, schema_name=schema, password=password)
+        if kind != "sqlite" or not place or place.startswith((":", "//")):
+            choice = "sqlite:PATH or postgresql://USER@HOST:PORT/NAME"
+            raise self.error(f"{key}: not a database; write {choice}")
+        if password is not None:
+            raise self.error(f"{where}.password: a SQLite file has no password")
+        return DatabaseSettings(file=(self.file.parent / place).resolve(), schema_name=schema)
+
+    def _server(self, text: str, key: str) -> str:
+        """The address without anything secret. What it says is never shown: it may be secret."""
+        try:
+            parts = urlsplit(text)
+            _ = parts.port
+        except ValueError:
+            raise self.error(f"{key}: write postgresql://USER@HOST:PORT/NAME") from None
+        options = dict(parse_qsl(parts.query, keep_blank_values=True))
+        if parts.password is not None or "password" in options:
+            reference = 'password = "env:NAME" or "file:PATH"'
+            raise self.error(f"{key}: keep the password out of the address; write {reference}")
+        for name in options:
+            if name not in SERVER_OPTIONS:
+                hint = did_you_mean(name, SERVER_OPTIONS) or f" ({', '.join(SERVER_OPTIONS)})"
+                raise self.error(f"{key}: unknown option in the address{hint}")
+        self._check_parts(parts, options, key)
+        for name in SERVER_FILES:
+            if name in options and options[name] != "system":
+                options[name] = str((self.file.parent / options[name]).resolve())
+        query = f"?{urlencode(options)}" if options else ""
+        return f"postgresql://{parts.netloc}{parts.path}{query}"
+
+    def _check_parts(self, parts: SplitResult, options: Mapping[str, str], key: str) -> None:
+        name = parts.path.removeprefix("/")
+        if not name or parts.fragment or set("/@:") & set(name):
+            raise self.error(f"{key}: name one database, postgresql://USER@HOST:PORT/NAME")
+        if bool(parts.hostname) == ("host" in options):
+            raise self.error(f"{key}: name one host, or the folder of its socket, ?host=/PATH")
+        if "host" in options and not options["host"].startswith("/"):
+            raise self.error(f"{key}: ?host= is for the folder of a socket; write @HOST:PORT")
+
+    def _schema(self, table: Mapping[str, Any], key: str) -> str:
+        """Any name that PostgreSQL keeps whole and lets a user have."""
+        name = table.get("schema", DEFAULT_SCHEMA)
+        if not isinstance(name, str) or "\0" in name:
+            raise self.error(f"{key}: write a text")
+        if not 1 <= len(name.encode()) <= LONGEST_SCHEMA:
+            raise self.error(f"{key}: a name has 1 to {LONGEST_SCHEMA} bytes")
+        if name.startswith("pg_") or name in ("$user", "information_schema"):
+            raise self.error(f"{key}: PostgreSQL keeps {name!r} for itself")
+        return name
+
+    def _spark(self, table: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
+        for name, value in _flat(table):
+            key = f"{where}.spark: {name}"
+            if not name.startswith("spark."):
+                raise self.error(f"{key}: a Spark option starts with spark.")
+            if not isinstance(value, str | int | float):
+                raise self.error(f"{key}: an option's value is text, a number or true or false")
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            if looks_secret(text) or is_sensitive_key(name):
+                raise self.error(f"{key}: looks like a secret; keep it out of this file")
+            yield name, text
+
+    def _maintenance(self, table: Mapping[str, Any], where: str) -> MaintenanceSettings:
+        told = self.table(table, "maintenance", where)
+        self.check_keys(told, MaintenanceSettings.model_fields, where)
+        for key, value in told.items():
+            least = 1 if key == "small_file_mb" else 0
+            if type(value) is not int or not least <= value <= MOST:
+                raise self.error(f"{where}.{key}: write a whole number from {least} to {MOST:,}")
+        return MaintenanceSettings(**told)
+
+    def _dispatch(self, table: Mapping[str, Any], where: str) -> DispatchSettings:
+        told = self.table(table, "dispatch", where)
+        self.check_keys(told, DispatchSettings.model_fields, where)
+        for key, value in told.items():
+            most = MOST_ATTEMPTS if key == "attempts" else MOST_SECONDS
+            least = 0 if key == "quiet_seconds" else 1
+            if type(value) is not int or not least <= value <= most:
+                raise self.error(f"{where}.{key}: write a whole number from {least} to {most:,}")
+        found = DispatchSettings(**told)
+        if found.heartbeat_seconds * 2 > found.lease_seconds:
+            raise self.error(f"{where}.heartbeat_seconds: at least two have to fit into a lease")
+        if found.backoff_first_seconds > found.backoff_longest_seconds:
+            raise self.error(f"{where}.backoff_first_seconds: it is longer than the longest")
+        return found
+
+    def _channels(self, table: Mapping[str, Any], where: str) -> tuple[AlertChannel, ...]:
+        """Those of the environment; where it says nothing of alerts, those of the file."""
+        of_all = read_channels(self, self.data, "alerts")  # a mistake in it is told in any case
+        return read_channels(self, table, f"{where}.alerts") if "alerts" in table else of_all
+
+    def _event_channels(self, table: Mapping[str, Any], where: str) -> tuple[EventChannel, ...]:
+        of_all = read_event_channels(self, self.data, "events")
+        own = f"{where}.events"
+        return read_event_channels(self, table, own) if "events" in table else of_all
+
+    def _inbox(self, table: Mapping[str, Any], where: str) -> InboxSettings:
+        of_all = self._inbox_of(self.data, "inbox")
+        return self._inbox_of(table, f"{where}.inbox") if "inbox" in table else of_all
+
+    def _inbox_of(self, table: Mapping[str, Any], where: str) -> InboxSettings:
+        told = self.table(table, "inbox", where)
+        self.check_keys(told, InboxSettings.model_fields, where)
+        return InboxSettings(secret=self.secret(told, "secret", f"{where}.secret"))
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """``spark.driver.memory`` written bare is a nest of tables: its dotted name again."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(cast(dict[str, Any], value), f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

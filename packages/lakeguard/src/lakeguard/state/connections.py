@@ -1,0 +1,140 @@
+"""How a connection to each kind of database is made and begun."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event
+from sqlalchemy.pool import Pool, QueuePool
+
+from lakeguard.state.locks import SCHEMA
+
+READING: dict[str, dict[str, Any]] = {
+    "sqlite": {"lakeguard_read": True},
+    "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
+}
+"""Execution options of a connection that reads one snapshot."""
+
+
+def is_reading(connection: Connection) -> bool:
+    """Whether the connection reads a snapshot and can write nothing."""
+    options = connection.get_execution_options()
+    return READING[connection.dialect.name].items() <= options.items()
+
+
+_PATIENCE_SECONDS = 30
+
+_CLIENT = {
+    "application_name": "lakeguard",
+    "client_encoding": "utf8",
+    "connect_timeout": 10,
+    "keepalives": 1,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+
+_SESSION = {
+    "TimeZone": "UTC",
+    "lock_timeout": f"{_PATIENCE_SECONDS}s",
+    "tcp_keepalives_idle": "30",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
+}
+"""The server too notices within a minute that a machine is gone, and frees what it held."""
+
+
+def postgresql_engine(
+    url: URL,
+    schema: str,
+    password: Callable[[], str] | None,
+    pool: type[Pool] = QueuePool,
+) -> Engine:
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        connect_args=_CLIENT,
+        isolation_level="READ COMMITTED",
+        poolclass=pool,
+        pool_pre_ping=True,
+        execution_options={SCHEMA: schema},
+        hide_parameters=True,
+    )
+    event.listen(engine, "handle_error", _leave_out_rows)
+    if password is not None:
+        event.listen(engine, "do_connect", partial(_add_password, password))
+    event.listen(engine, "connect", partial(_prepare_postgresql, schema))
+    return engine
+
+
+def _add_password(
+    password: Callable[[], str], _dialect: Any, _record: Any, _args: Any, parameters: dict[str, Any]
+) -> None:
+    parameters["password"] = password()
+
+
+def _leave_out_rows(context: ExceptionContext) -> None:
+    """Errors are logged. Beside its message a server tells the row that it is about, and tokens
+    are in rows."""
+    error = context.original_exception
+    message = getattr(getattr(error, "diag", None), "message_primary", None)
+    if message is None:
+        return
+    told, error.args = str(error), (message,)
+    shown = context.sqlalchemy_exception
+    if shown is not None:
+        shown.args = tuple(str(each).replace(told, message) for each in shown.args)
+
+
+def _prepare_postgresql(schema: str, connection: Any, _record: Any) -> None:
+    """Names mean our schema alone, on every connection and whether it exists yet or not."""
+    quoted = '"' + schema.replace('"', '""') + '"'
+    wanted = {**_SESSION, "search_path": quoted}
+    calls = ", ".join("set_config(%s, %s, false)" for _ in wanted)
+    connection.execute(f"SELECT {calls}", [word for pair in wanted.items() for word in pair])
+    connection.commit()
+
+
+def sqlite_engine(url: URL) -> Engine:
+    engine = create_engine(url, hide_parameters=True)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    path = sqlite_path(url)
+    if path is not None:
+        event.listen(engine, "do_connect", lambda *_: _make_folder(path))
+    return engine
+
+
+def sqlite_path(url: URL) -> Path | None:
+    """The file of a database; None for one in memory or on a server."""
+    if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
+        return None
+    return Path(str(url.database))
+
+
+def _make_folder(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    """The rollback journal, not WAL: some SQLite builds can corrupt a WAL when it is reset.
+
+    Triggers are recursive, because REPLACE would otherwise delete without asking them.
+    """
+    connection.isolation_level = None
+    for pragma in (
+        f"busy_timeout = {_PATIENCE_SECONDS * 1000}",
+        "journal_mode = DELETE",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "recursive_triggers = ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    reading = connection.get_execution_options().get("lakeguard_read", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")

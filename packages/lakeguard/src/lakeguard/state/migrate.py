@@ -1,0 +1,97 @@
+"""Alembic, driven from code: the migrations travel with the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.schema import CreateIndex, CreateSchema, CreateTable
+
+from lakeguard.state.append_only_triggers import guard_statements
+from lakeguard.state.locks import SCHEMA, hold
+from lakeguard.state.schema import metadata
+from lakeguard.state.schema_revision import SCHEMA_HEAD
+from lakeguard.state.views.views import view_statements
+from lakeguard_sdk.errors import StateMismatch
+
+
+def scripts() -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    return ScriptDirectory.from_config(config)
+
+
+def upgrade(engine: Engine, place: str) -> None:
+    """All missing migrations in one transaction: another process sees all of them or none.
+
+    Whoever comes second waits, and then finds nothing missing.
+    """
+    directory = scripts()
+    with engine.begin() as connection:
+        hold(connection, "migrate")
+        _create_schema(connection)
+        context = MigrationContext.configure(connection)
+        found = context.get_current_revision()
+        known = {script.revision for script in directory.walk_revisions()}
+        if found is not None and found not in known:
+            raise StateMismatch(place=place, found=found, needed=SCHEMA_HEAD)
+        missing = [
+            script
+            for script in directory.iterate_revisions(SCHEMA_HEAD, found or "base")
+            if script.revision != found
+        ]
+        context._ensure_version_table()
+        _drop_views(connection)
+        with Operations.context(context):
+            for script in reversed(missing):
+                script.module.upgrade()
+        create_views(connection)
+        context.stamp(directory, SCHEMA_HEAD)
+
+
+def create_tables(connection: Connection) -> None:
+    """Every table with its indexes and the triggers that make it append-only."""
+    _execute(connection, _table_statements(connection))
+    _execute(connection, guard_statements(metadata.sorted_tables, connection.dialect.name))
+
+
+def create_views(connection: Connection) -> None:
+    """Views hold no rows: they are made anew from the code whenever the schema changes."""
+    views = view_statements(connection.dialect.name)
+    _execute(connection, (f"CREATE VIEW {name} AS {select}" for name, select in views.items()))
+
+
+def _table_statements(connection: Connection) -> Iterator[str]:
+    for table in metadata.sorted_tables:
+        yield str(CreateTable(table).compile(dialect=connection.dialect))
+        for index in sorted(table.indexes, key=lambda each: str(each.name)):
+            yield str(CreateIndex(index).compile(dialect=connection.dialect))
+
+
+def _execute(connection: Connection, statements: Iterable[str]) -> None:
+    """On PostgreSQL in one round trip; SQLite takes one statement at a time."""
+    batches = [";\n".join(statements)] if connection.dialect.name == "postgresql" else statements
+    for batch in batches:
+        connection.exec_driver_sql(batch, execution_options={"no_parameters": True})
+
+
+def _drop_views(connection: Connection) -> None:
+    present = set(inspect(connection).get_view_names())
+    for name in reversed(view_statements(connection.dialect.name)):
+        if name in present:
+            connection.exec_driver_sql(f"DROP VIEW {name}")
+
+
+def _create_schema(connection: Connection) -> None:
+    """Only where it is missing: who may use a schema need not have the right to create one."""
+    if connection.dialect.name != "postgresql":
+        return
+    schema = connection.get_execution_options()[SCHEMA]
+    known = text("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = :schema")
+    if connection.scalar(known, {"schema": schema}) is None:
+        connection.execute(CreateSchema(schema))

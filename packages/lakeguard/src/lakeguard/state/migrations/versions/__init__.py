@@ -1,0 +1,1 @@
+"""lakeguard.state.migrations.versions"""

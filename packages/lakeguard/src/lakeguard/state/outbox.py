@@ -1,0 +1,112 @@
+"""The one door for rows that leave the State: a fact and its outbox row are written together.
+
+What is told of a row is its values as JSON, nulls left out, so that a column added later changes
+nothing about rows that are told already.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from itertools import groupby
+from json.encoder import encode_basestring
+from typing import Any
+
+from sqlalchemy import Connection, Table, insert
+
+from lakeguard.state.bulk_writes import insert_all, insert_into, shared_values
+from lakeguard.state.tables.metadata import MUTABLE_COLUMNS
+from lakeguard.state.tables.relay import outbox
+from lakeguard_sdk.core.canonical_json import format_instant
+
+Row = Mapping[str, Any]
+
+
+def record(connection: Connection, table: Table, rows: Sequence[Row], at: datetime) -> None:
+    """Add rows to a fact table, and tell of them if and only if this transaction commits."""
+    if not rows:
+        return
+    numbered = table.autoincrement_column
+    if numbered is not None and numbered.name not in rows[0]:
+        statement = insert(table).returning(numbered)
+        rows = [{**row, numbered.name: connection.scalar(statement, row)} for row in rows]
+    else:
+        insert_all(connection, table, rows)
+    tell(connection, table, rows, at)
+
+
+def record_once(connection: Connection, table: Table, row: Row, at: datetime) -> bool:
+    """Add a row that is the same whoever adds it; one that is there already is left alone.
+
+    Whether it was added.
+    """
+    new = insert_into(connection, table).values(**row).on_conflict_do_nothing()
+    if connection.execute(new.returning(*table.primary_key)).first() is None:
+        return False
+    tell(connection, table, [row], at)
+    return True
+
+
+def tell(connection: Connection, table: Table, rows: Sequence[Row], at: datetime) -> None:
+    """Queue rows for those who hear of them."""
+    topic = str(table.name)
+    insert_all(
+        connection,
+        outbox,
+        [
+            {"org_id": row["org_id"], "topic": topic, "payload": said, "created_at": at}
+            for row, said in zip(rows, payloads(rows, told_columns(table)), strict=True)
+        ],
+    )
+
+
+def told_columns(table: Table) -> tuple[str, ...]:
+    """The columns that never change, by name: what the lake ledger keeps of a table."""
+    mutable = MUTABLE_COLUMNS.get(table.name, ())
+    return tuple(sorted(c.name for c in table.columns if c.name not in mutable))
+
+
+def payloads(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
+    """Of each row; what all rows share is put into words once."""
+    if not rows:
+        return []
+    shared, plan = shared_values(rows, columns), list[tuple[str, str]]()
+    for alike, names in groupby(columns, shared.__contains__):
+        if alike:
+            said = [_member(name, shared[name]) for name in names if shared[name] is not None]
+            plan += [("", ",".join(said))] if said else []
+        else:
+            plan += [(name, "") for name in names]
+    return [_object(row, plan) for row in rows]
+
+
+def _object(row: Row, plan: Sequence[tuple[str, str]]) -> str:
+    """The members of a plan are said already, or to be said of the row."""
+    said = [
+        known or _member(name, row[name]) for name, known in plan if known or row[name] is not None
+    ]
+    return f"{{{','.join(said)}}}"
+
+
+def _member(name: str, value: Any) -> str:
+    return f'"{name}":{_text(value)}'
+
+
+def _text(value: Any) -> str:
+    """As JSON; most values are texts and times, and this is done for every one of every row."""
+    if type(value) is str:
+        return encode_basestring(value)
+    if type(value) is int:
+        return str(value)
+    return _time(value) if isinstance(value, datetime) else _encode(value)
+
+
+@lru_cache(maxsize=1_000)
+def _time(value: datetime) -> str:
+    """Rows that are written together mostly have one time."""
+    return f'"{format_instant(value)}"'
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

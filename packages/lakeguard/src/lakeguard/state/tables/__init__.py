@@ -1,0 +1,1 @@
+"""Table definitions of the State, by family."""

@@ -1,0 +1,68 @@
+"""The one catalogue of tables; which of them may change, and in which columns."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import DateTime, Dialect, MetaData, String, Text
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from lakeguard_sdk.core.canonical_json import format_instant
+
+metadata = MetaData()
+
+MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
+    "tasks": (
+        "state",
+        "attempt",
+        "run_id",
+        "lease_token",
+        "lease_expires_at",
+        "worker",
+        "due_at",
+        "changes",
+        "ended_at",
+    ),
+    "job_schedules": ("definition_hash", "next_at", "last_at", "applied"),
+    "trigger_cursors": ("position",),
+    "outbox": ("batch",),
+    "relay_cursors": ("batch",),
+}
+"""Every other table is append-only, and every other column of these is fixed at insert."""
+
+QUEUES = ("outbox",)
+"""Tables whose rows leave once they are delivered: what they told stands in other tables."""
+
+
+# Column types that mean the same on SQLite and PostgreSQL.
+
+Id = String(64)
+Name = String(300)
+Hash = String(80)
+Word = String(40)
+Long = Text
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A moment in UTC with microseconds; as text on SQLite its order is the order of time."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name == "sqlite":
+            return dialect.type_descriptor(String(27))
+        return dialect.type_descriptor(DateTime(timezone=True))
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time needs a zone")
+        return format_instant(value) if dialect.name == "sqlite" else value.astimezone(UTC)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        if isinstance(value, str):
+            return datetime.fromisoformat(value)
+        return None if value is None else value.astimezone(UTC)

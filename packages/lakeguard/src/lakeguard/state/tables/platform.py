@@ -1,0 +1,126 @@
+"""Organisations, DAG versions, column lineage, profiles and records."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    UniqueConstraint,
+)
+
+from lakeguard.state.tables.metadata import (
+    Hash,
+    Id,
+    Long,
+    Name,
+    UtcTime,
+    Word,
+    metadata,
+)
+
+organizations = Table(
+    "organizations",
+    metadata,
+    Column("org_id", Id, primary_key=True),
+    Column("org_name", Name, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+)
+
+users = Table(
+    "users",
+    metadata,
+    Column("user_id", Id, primary_key=True),
+    Column("org_id", Id, nullable=False),
+    Column("user_name", Name, nullable=False),
+    Column("role", Word, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    UniqueConstraint("org_id", "user_name", name="uq_users_name"),
+)
+
+dag_versions = Table(
+    "dag_versions",
+    metadata,
+    Column("dag_version_id", Id, primary_key=True),
+    Column("org_id", Id, nullable=False),
+    Column("content_hash", Hash, nullable=False),
+    Column("body", Long, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    UniqueConstraint("org_id", "content_hash", name="uq_dag_versions_content"),
+)
+
+column_lineage = Table(
+    "column_lineage",
+    metadata,
+    Column("dataset_id", Id, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("column_name", Name, nullable=False),
+    Column("input_dataset_id", Id, nullable=False),
+    Column("input_column", Name, nullable=False),
+    Column("org_id", Id, nullable=False),
+    PrimaryKeyConstraint(
+        "dataset_id",
+        "version",
+        "column_name",
+        "input_dataset_id",
+        "input_column",
+        name="pk_column_lineage",
+    ),
+)
+
+data_profiling_results = Table(
+    "data_profiling_results",
+    metadata,
+    Column("run_id", Id, nullable=False),
+    Column("source_object_id", Id, nullable=False),
+    Column("column_name", Name, nullable=False),
+    Column("metric_name", Word, nullable=False),
+    Column("metric_value", Long),
+    Column("metric_params", Long, nullable=False),
+    Column("sample_size", BigInteger, nullable=False),
+    Column("profiled_at", UtcTime, nullable=False),
+    Column("org_id", Id, nullable=False),
+    Column("profile_id", Id, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    PrimaryKeyConstraint(
+        "profile_id",
+        "source_object_id",
+        "column_name",
+        "metric_name",
+        name="pk_data_profiling_results",
+    ),
+    Index("ix_data_profiling_results_version", "source_object_id", "version"),
+)
+
+metadata_kinds = Table(
+    "metadata_kinds",
+    metadata,
+    Column("kind", Name, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("json_schema", Long, nullable=False),
+    Column("retention_days", Integer),
+    Column("active", Boolean, nullable=False),
+    Column("org_id", Id, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    PrimaryKeyConstraint("org_id", "kind", "revision", name="pk_metadata_kinds"),
+)
+
+metadata_records = Table(
+    "metadata_records",
+    metadata,
+    Column("record_id", Id, primary_key=True),
+    Column("kind", Name, nullable=False),
+    Column("target", Long, nullable=False),
+    Column("payload", Long, nullable=False),
+    Column("produced_at", UtcTime, nullable=False),
+    Column("producer_id", Name, nullable=False),
+    Column("version", Name),
+    Column("quality", Long),
+    Column("extras", Long),
+    Column("org_id", Id, nullable=False),
+    Column("context", Long, nullable=False),
+)

@@ -1,0 +1,18 @@
+"""Workers: taking tasks from the queue and running each to its end."""
+
+from lakeguard.worker.attempt import Attempt, Ended, Ending
+from lakeguard.worker.loop import Manner, Told, WorkLoop, seclude
+from lakeguard.worker.redelivery import Deliveries
+from lakeguard.worker.task_runner import Bench
+
+__all__ = [
+    "Attempt",
+    "Bench",
+    "Deliveries",
+    "Ended",
+    "Ending",
+    "Manner",
+    "Told",
+    "WorkLoop",
+    "seclude",
+]

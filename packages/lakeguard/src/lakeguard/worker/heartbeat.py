@@ -1,0 +1,59 @@
+"""Keeping the leases of all attempts of a worker, in one call, and telling those that lost one."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from lakeguard.worker.attempt import Attempt
+from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.scheduling.tasks import Dispatch
+
+_log = logging.getLogger(__name__)
+_BEATS_PER_LEASE = 4
+_LOOK_SECONDS = 1.0
+
+
+@contextmanager
+def keeping_leases(
+    dispatch: Dispatch, held: Callable[[], Sequence[Attempt]], heartbeat_seconds: float
+) -> Iterator[None]:
+    """Beats in the background while the block runs, whatever goes wrong; what nobody foresaw is
+    logged once, until it passes."""
+    done = threading.Event()
+
+    def beat() -> None:
+        pause, known = _LOOK_SECONDS, ""
+        while not done.wait(pause):
+            try:
+                pause, known = keep_once(dispatch, held(), heartbeat_seconds), ""
+            except Exception as error:  # noqa: BLE001 - without a beat every lease of the worker ends
+                if repr(error) != known:
+                    _log.error("leases could not be kept, trying on", exc_info=error)
+                pause, known = _LOOK_SECONDS, repr(error)
+
+    beating = threading.Thread(target=beat, daemon=True)
+    beating.start()
+    try:
+        yield
+    finally:
+        done.set()
+        beating.join(_LOOK_SECONDS)  # a call that hangs on a State that is away is left behind
+
+
+def keep_once(dispatch: Dispatch, attempts: Sequence[Attempt], heartbeat_seconds: float) -> float:
+    """Seconds until the next time. An attempt of which the dispatcher does not know any more is
+    lost; where nobody answers, nothing is known and it is tried again soon."""
+    if not attempts:
+        return _LOOK_SECONDS
+    shortest = min(attempt.assignment.lease_seconds for attempt in attempts)
+    try:
+        kept = dispatch.keep([attempt.ticket for attempt in attempts])
+    except (LakeGuardError, OSError):
+        return min(_LOOK_SECONDS, shortest / _BEATS_PER_LEASE)
+    for attempt in attempts:
+        if attempt.ticket.run_id not in kept:
+            attempt.lose()
+    return min(heartbeat_seconds, shortest / _BEATS_PER_LEASE)

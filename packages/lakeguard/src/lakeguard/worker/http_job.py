@@ -1,0 +1,96 @@
+"""A job that somebody outside runs: he is told to start, and reports back with the task's token."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import ValidationError
+
+from lakeguard.worker.attempt import Attempt
+from lakeguard_sdk.core.canonical_json import canonical_json
+from lakeguard_sdk.errors import CallFailed, CallRefused, LakeGuardError, SecretMissing
+from lakeguard_sdk.expressions.json_values import read_json
+from lakeguard_sdk.scheduling.jobs import SIGNING_SECRET
+from lakeguard_sdk.scheduling.task_token import token_of
+from lakeguard_sdk.scheduling.tasks import TaskReport
+from lakeguard_sdk.security.secret_references import resolve
+from lakeguard_sdk.security.signed_webhook import Answer, NoAnswer, SignedPost
+
+REPORT_PATH = "/tasks/report"
+KEEP_PATH = "/tasks/keep"
+MOST_SECONDS = 30.0
+"""For the answer; what the work itself takes is another matter."""
+MOST_ANSWERED = 256 * 1024
+"""Bytes of an answer: as many as a report at the door may have."""
+
+
+def call_out(attempt: Attempt) -> TaskReport | None:
+    """None where the job was taken: whoever took it reports. Else what came of it at once."""
+    try:
+        answer = _sent(attempt)
+    except (SecretMissing, CallRefused, CallFailed) as error:
+        return TaskReport.failed(error)
+    if answer.is_yes:
+        return _report_in(attempt, answer)
+    kind = CallFailed if answer.may_pass else CallRefused
+    return TaskReport.failed(kind(job=attempt.name, reason=f"the address answered {answer.status}"))
+
+
+def _sent(attempt: Attempt) -> Answer:
+    assignment = attempt.assignment
+    reference = assignment.secrets.get(SIGNING_SECRET)
+    if reference is None:
+        reason = f"its details name no {SIGNING_SECRET}, env:NAME or file:PATH, to sign the call"
+        raise CallRefused(job=attempt.name, reason=reason)
+    post = SignedPost(
+        assignment.url, resolve(reference), f"dlv_{attempt.ticket.run_id}", call_body(attempt)
+    )
+    try:
+        return post.send(min(MOST_SECONDS, assignment.timeout_seconds), most=MOST_ANSWERED)
+    except NoAnswer as error:
+        raise CallFailed(job=attempt.name, reason=str(error)) from None
+
+
+def call_body(attempt: Attempt) -> bytes:
+    """One JSON object, the same for the same attempt; references to secrets stay here."""
+    assignment, ticket = attempt.assignment, attempt.ticket
+    parameters, secrets = assignment.parameters.items(), assignment.secrets
+    told = {
+        "job": attempt.name,
+        "task": ticket.task_id,
+        "run": ticket.run_id,
+        "attempt": ticket.attempt,
+        "parameters": {name: text for name, text in parameters if name not in secrets},
+        "outputs": list(assignment.outputs),
+        "timeout_seconds": assignment.timeout_seconds,
+        "token": token_of(ticket),
+        "report_path": REPORT_PATH,
+        "keep_path": KEEP_PATH,
+    }
+    return canonical_json(told).encode()
+
+
+def _report_in(attempt: Attempt, answer: Answer) -> TaskReport | None:
+    """The answer's own ``report``, where it brings one; any other answer is a yes, unless nobody
+    can tell whether one is in it."""
+    if answer.body is None:
+        reason = f"its answer is longer than {MOST_ANSWERED:,} bytes"
+        return TaskReport.failed(CallRefused(job=attempt.name, reason=reason))
+    try:
+        text = answer.body.decode("utf-8-sig")
+        read_json(text)
+        said = json.loads(text)
+    except ValueError:
+        return _improper(attempt) if b'"report"' in answer.body else None
+    if not isinstance(said, dict) or "report" not in said:
+        return None
+    try:
+        return TaskReport.model_validate_json(json.dumps(said["report"]), strict=True)
+    except (ValidationError, LakeGuardError):
+        return _improper(attempt)
+
+
+def _improper(attempt: Attempt) -> TaskReport:
+    return TaskReport.failed(
+        CallRefused(job=attempt.name, reason="its answer holds no proper report")
+    )

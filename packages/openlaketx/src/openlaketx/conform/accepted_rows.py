@@ -1,0 +1,130 @@
+"""The batch as the verdict on its schema lets it in: names, missing columns, rows kept aside.
+
+Rows with a value that no declared type can hold are kept as they came, with the reason, below the
+lake: ``quarantine/<layer>/<name>/execution_id=<run>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import reduce
+from operator import and_
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.model.quarantine import FIRST_SEEN, REASON
+from lakeguard_sdk.model.run import RunPlan, SchemaReaction, SchemaVerdict
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
+from lakeguard_sdk.storage.run_folders import quarantine_place
+from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.types.schema import Column, TableSchema, is_nested, widens
+from lakeguard_sdk.types.type_parser import parse_type
+from lakeguard_sdk.types.type_tree import ColumnType
+from openlaketx.conform.casts import is_sound, nested_fits, part_by_part
+from openlaketx.engine.spark.errors import SPARK_ERRORS
+from openlaketx.engine.spark.types import data_type_of, has_cast, quoted_name, spark_type, try_cast
+from openlaketx.extract import Batch
+from openlaketx.extract.files.file_order import ROW_FILE
+
+_MISSING = (SchemaChange.DROP_NULLABLE, SchemaChange.DROP_REQUIRED, SchemaChange.RENAME)
+
+
+def as_accepted(batch: Batch, verdict: SchemaVerdict, plan: RunPlan, lake: str) -> Batch:
+    """The batch under declared names; rows that cannot be cast are counted as rejected."""
+    taken = [item for item in verdict.differences if item.reaction is Reaction.ACCEPT]
+    batch = _renamed(batch, taken)
+    batch = _filled(batch, taken)
+    aside = [item for item in verdict.differences if item.reaction is Reaction.QUARANTINE_ROW]
+    return _sifted(batch, aside, plan, lake) if aside else batch
+
+
+def _renamed(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
+    """Names that differ in case alone become the declared ones."""
+    names = {item.other: item.column for item in taken if item.change is SchemaChange.CASE_RENAME}
+    if not names:
+        return batch
+    both = [(column, names.get(column.name, column.name)) for column in batch.live.columns]
+    selected = [batch.frame[quoted_name(column.name)].alias(name) for column, name in both]
+    carried = {ROW_FILE, FIRST_SEEN} & set(batch.frame.columns) - set(batch.live.names)
+    frame = batch.frame.select(*selected, *sorted(carried))
+    columns = tuple(column.model_copy(update={"name": name}) for column, name in both)
+    return replace(batch, frame=frame, live=TableSchema(columns=columns))
+
+
+def _filled(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
+    """Columns that the batch has no more are NULL in it."""
+    gone = [item for item in taken if item.change in _MISSING]
+    if not gone:
+        return batch
+    empty = {item.column: str(item.declared) for item in gone}
+    nulls = [F.lit(None).cast(data_type_of(t)).alias(name) for name, t in empty.items()]
+    columns = tuple(Column(name=name, type=data_type) for name, data_type in empty.items())
+    live = TableSchema(columns=batch.live.columns + columns)
+    return replace(batch, frame=batch.frame.select("*", *nulls), live=live)
+
+
+def _sifted(batch: Batch, aside: list[SchemaReaction], plan: RunPlan, lake: str) -> Batch:
+    """The rows that fit; the others are written down first, so that none is lost between."""
+    batch = _made_once(batch)
+    columns = [column for column in plan.batch_schema.columns if _is_in(column.name, aside)]
+    fits = [(column, _fits(batch, column)) for column in columns]
+    good = reduce(and_, (fit for _, fit in fits))
+    reasons = [F.when(~fit, F.lit(f"{c.name} is no {c.type}")) for c, fit in fits]
+    bad = batch.frame.filter(~good).withColumn(REASON, F.concat_ws("; ", *reasons))
+    try:
+        rejected = bad.count()
+        if rejected:
+            bad.drop(ROW_FILE).write.mode("error").json(_place(plan, lake))
+    except SPARK_ERRORS as error:
+        raise batch.explain(error) from None
+    return replace(batch, frame=batch.frame.filter(good), rejected=batch.rejected + rejected)
+
+
+def _made_once(batch: Batch) -> Batch:
+    """The same rows however often they are asked for: a build that answers otherwise each time
+    could have a row in both parts, or in neither. Where they are lost, the run fails."""
+    try:
+        return replace(batch, frame=batch.frame.localCheckpoint())
+    except SPARK_ERRORS as error:
+        raise batch.explain(error) from None
+
+
+def _fits(batch: Batch, column: Column) -> SparkColumn:
+    value = batch.frame[quoted_name(column.name)]
+    return _is_castable(value, str(batch.live.type_of(column.name)), column.type)
+
+
+def _is_in(column: str, aside: Iterable[SchemaReaction]) -> bool:
+    """Whether a part of the column, or all of it, is what may not be cast."""
+    inside = (f"{column}.", f"{column}[")
+    return any(item.column == column or item.column.startswith(inside) for item in aside)
+
+
+def _place(plan: RunPlan, lake: str) -> str:
+    return local_path(quarantine_place(lake, plan.dataset, plan.ticket.run_id))
+
+
+# Which values a cast would keep, said without failing the run.
+
+
+def _is_castable(value: SparkColumn, found: str, declared: str) -> SparkColumn:
+    """TRUE where ``lossless_cast`` keeps the value, FALSE where it would fail; never NULL."""
+    if found == declared or widens(found, declared):
+        return F.lit(True)
+    if is_nested(found) or is_nested(declared):
+        old, new = parse_type(found), parse_type(declared)
+        return F.lit(True) if part_by_part(old, new) else nested_fits(value, old, new, _part_fits)
+    if found == "string":
+        return value.isNull() | (value == "") | F.coalesce(is_sound(value, declared), F.lit(False))
+    if not has_cast(found, declared):
+        return value.isNull()
+    back = try_cast(value, spark_type(declared)).cast(spark_type(found))
+    return back.eqNullSafe(value)
+
+
+def _part_fits(value: SparkColumn, found: ColumnType, declared: ColumnType) -> SparkColumn:
+    if isinstance(found, str) and isinstance(declared, str):
+        return _is_castable(value, found, declared)
+    return value.isNull()

@@ -1,0 +1,74 @@
+"""Columns that a file leaves to the table's log: those that the table is partitioned by.
+
+Runs of ours write every column into every file. Other writers do not, and folder names are no
+source: writers do not agree on how to spell a value there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.storage.storage import join
+from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.engine.delta_table import Values
+from openlaketx.engine.locations import spark_file_address
+from openlaketx.engine.shown_values import refusal
+from openlaketx.engine.spark.types import quoted_name, spark_schema, spark_type
+
+_PLACE, _LACKS, _VALUE = "lg_place", "lg_lacks", "lg_value_"
+
+
+def with_log_columns(
+    frame: DataFrame,
+    session: SparkSession,
+    schema: TableSchema,
+    location: str,
+    paths: Collection[str],
+    values: Values,
+) -> DataFrame:
+    """The frame over exactly these files, with the log's values where a file has none."""
+    if not values:
+        return frame
+    names = sorted({name for told in values.values() for name in told})
+    place = F.regexp_replace(F.col("_metadata.file_path"), "^file:(//)?", "")
+    known = F.broadcast(_told(session, location, paths, values, names))
+    kept = [name for name in frame.columns if name not in schema.names]
+    joined = frame.withColumn(_PLACE, place).join(known, _PLACE, "left")
+    unknown = refusal("no partition is known of ", F.col(_PLACE))
+    chosen = [
+        F.when(F.col(_LACKS).isNull(), unknown)
+        .when(F.col(_LACKS), F.col(_VALUE + name).cast(spark_type(str(schema.type_of(name)))))
+        .otherwise(F.col(quoted_name(name)))
+        .alias(name)
+        if name in names
+        else F.col(quoted_name(name))
+        for name in schema.names
+    ]
+    return joined.select(*chosen, *(F.col(quoted_name(name)) for name in kept))
+
+
+def _told(
+    session: SparkSession,
+    location: str,
+    paths: Collection[str],
+    values: Values,
+    names: Collection[str],
+) -> DataFrame:
+    """A row for each file, by the address that Spark gives it."""
+    columns = (
+        Column(name=_PLACE, type="string"),
+        Column(name=_LACKS, type="boolean"),
+        *(Column(name=_VALUE + name, type="string") for name in names),
+    )
+    rows = [
+        (
+            spark_file_address(join(location, path)),
+            path in values,
+            *(values.get(path, {}).get(name) for name in names),
+        )
+        for path in sorted(paths)
+    ]
+    return session.createDataFrame(rows, spark_schema(TableSchema(columns=columns)))

@@ -1,0 +1,1 @@
+"""Spark session, runtimes, types and errors."""

@@ -1,0 +1,204 @@
+"""Spark in this process: frames are analysed when they are made, and Java is within reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, cast
+
+from py4j.clientserver import JavaClient
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from openlaketx.engine.spark.runtime import Counted, NotAQuery, is_metastore
+
+_LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
+_NOT_A_QUERY = ("Command", "ParsedStatement", "CompoundPlanStatement")
+
+
+class ClassicSpark:
+    """From 3.5 on; what 4.0 moved to another place is looked for in both."""
+
+    def child(self, spark: SparkSession) -> SparkSession:
+        return spark.newSession()
+
+    def close(self, child: SparkSession) -> None:
+        """Goes with its last frame."""
+
+    def has_catalogue_of_others(self, spark: SparkSession) -> bool:
+        return is_metastore(spark)
+
+    def in_session(self, frame: DataFrame, session: SparkSession) -> DataFrame:
+        plan = _java(frame).queryExecution().analyzed()
+        dataset = _dataset(session).ofRows(session._jsparkSession, plan)
+        return cast(DataFrame, _frame_class()(dataset, session))
+
+    def settled(self, frame: DataFrame) -> DataFrame:
+        return frame
+
+    def query(self, session: SparkSession, text: str) -> DataFrame:
+        plan = session._jsparkSession.sessionState().sqlParser().parsePlan(text)
+        if any(_is_a(session, plan, _LOGICAL + kind) for kind in _NOT_A_QUERY):
+            raise NotAQuery()
+        return session.sql(text)
+
+    def job_group(self, session: SparkSession, name: str) -> AbstractContextManager[None]:
+        return _job_group(session, name)
+
+    def stop_group(self, session: SparkSession, name: str) -> None:
+        _stop_group(session, name)
+
+    def rebalanced(self, frame: DataFrame, name: str) -> DataFrame:
+        """Python's ``hint`` takes a column from 4.0 on; Java's takes what a column is made of."""
+        if _frame_class() is not DataFrame:
+            return frame.hint("rebalance", F.col(name))
+        java: Any = frame
+        column: Any = F.col(name)
+        hinted = java._jdf.hint("rebalance", java._jseq([column._jc.expr()]))
+        return cast(DataFrame, _frame_class()(hinted, frame.sparkSession))
+
+    def counting(self, frame: DataFrame, name: str) -> AbstractContextManager[Counted]:
+        return _counting(frame, name)
+
+
+def _java(frame: Any) -> Any:
+    return frame._jdf
+
+
+def _frame_class() -> Any:
+    try:
+        from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
+    except ImportError:  # before 4.0 there was no other kind
+        return DataFrame
+    return ClassicFrame
+
+
+def _dataset(session: SparkSession) -> Any:
+    sql: Any = session._jvm.org.apache.spark.sql  # type: ignore[union-attr]
+    return sql.Dataset if _frame_class() is DataFrame else sql.classic.Dataset
+
+
+def _is_a(session: SparkSession, plan: Any, name: str) -> bool:
+    loader = plan.getClass().getClassLoader()
+    java = session._sc._jvm.java.lang.Class  # type: ignore[union-attr]
+    try:
+        return bool(java.forName(name, False, loader).isInstance(plan))
+    except Py4JJavaError:  # this Spark has no such statements
+        return False
+
+
+# One group for all that Spark does for a run, so that one call stops all of it.
+
+_KEYS = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+
+
+@contextmanager
+def _job_group(spark: SparkSession, name: str) -> Iterator[None]:
+    """Every job that this thread starts in the block is of the group; afterwards the thread has
+    the group of its own again, and nothing of a block that was left by an error goes on."""
+    context: Any = spark.sparkContext
+    before = {key: context.getLocalProperty(key) for key in _KEYS}
+    context.setJobGroup(name, name, interruptOnCancel=True)
+    try:
+        yield
+    except BaseException:
+        with suppress(Py4JError, OSError):  # what went wrong before is what is told
+            _leave_broken_call(context)
+            context.cancelJobGroup(name)
+            _restore(context, before)
+        raise
+    _restore(context, before)
+
+
+def _stop_group(spark: SparkSession, name: str) -> None:
+    """From any thread: jobs of the group end, and none begins any more.
+
+    Spark 3.5 ends those that run, and lets the next one begin.
+    """
+    context: Any = spark.sparkContext._jsc.sc()
+    if spark.version.startswith("3."):
+        context.cancelJobGroup(name)
+    else:
+        context.cancelJobGroupAndFutureJobs(name)
+
+
+def _restore(context: Any, before: dict[str, str | None]) -> None:
+    for key, value in before.items():
+        context.setLocalProperty(key, value)
+
+
+def _leave_broken_call(context: Any) -> None:
+    """An interrupt leaves a call to the JVM without its answer, and the next call would wait for
+    it and take it for its own: that connection is closed, and the next call opens another."""
+    client = context._gateway._gateway_client
+    if not isinstance(client, JavaClient):
+        return
+    connection = client.get_thread_connection()
+    if connection is not None and connection not in client.deque:
+        connection.close()
+
+
+# Spark's own count of the rows it wrote, read from the metrics of the write.
+
+_ROWS = "number of output rows"
+_WAIT_MS = 10_000
+_DESCRIPTION = "spark.job.description"
+
+
+class WrittenRows:
+    """The write that runs under one description; ask after it has succeeded."""
+
+    def __init__(self, spark: SparkSession, description: str) -> None:
+        self._spark = spark
+        self._description = description
+
+    def rows(self) -> int | None:
+        """Rows that the write command counted; None where Spark keeps no such figure."""
+        try:
+            return self._read()
+        except (Py4JError, AttributeError):
+            return None
+
+    def _read(self) -> int | None:
+        context: Any = self._spark._jsparkSession.sparkContext()
+        context.listenerBus().waitUntilEmpty(_WAIT_MS)
+        store: Any = self._spark._jsparkSession.sharedState().statusStore()
+        found = store.executionsList(max(0, store.executionsCount() - 20), 20)
+        for index in range(found.size() - 1, -1, -1):
+            execution = found.apply(index)
+            if execution.description() == self._description:
+                return _rows_of(store, execution.executionId())
+        return None
+
+
+@contextmanager
+def _counting(frame: DataFrame, name: str) -> Iterator[Counted]:
+    """Names the write, so that its metrics can be told from any other's."""
+    spark, description = frame.sparkSession, f"stage {name}"
+    context: Any = spark.sparkContext
+    before = context.getLocalProperty(_DESCRIPTION)
+    context.setLocalProperty(_DESCRIPTION, description)
+    try:
+        yield Counted(frame, WrittenRows(spark, description).rows)
+    except Exception:
+        context.setLocalProperty(_DESCRIPTION, before)
+        raise
+    context.setLocalProperty(_DESCRIPTION, before)
+
+
+def _rows_of(store: Any, execution_id: int) -> int | None:
+    values = store.executionMetrics(execution_id)
+    nodes = store.planGraph(execution_id).allNodes()
+    for index in range(nodes.size()):
+        node = nodes.apply(index)
+        if not node.name().startswith("Execute InsertIntoHadoopFsRelationCommand"):
+            continue
+        metrics = node.metrics()
+        for place in range(metrics.size()):
+            metric = metrics.apply(place)
+            if metric.name() == _ROWS:
+                text = values.apply(metric.accumulatorId())
+                return int(re.sub(r"[^0-9]", "", text))
+    return None

@@ -1,0 +1,88 @@
+"""Spark behind a server: frames are names and texts until they run, and Java is out of reach.
+
+What must not change until then is kept as a view that all sessions of the server share: it holds
+the plan as it was understood when the view was made.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.connect.client import ChannelBuilder
+from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+from openlaketx.engine.spark.errors import SPARK_ERRORS
+from openlaketx.engine.spark.runtime import Counted, is_metastore
+
+_PRIVATE_SERVER = "SPARK_LOCAL_REMOTE"
+_SHARED_VIEWS = "spark.sql.globalTempDatabase"
+_ROWS = "rows"
+_views: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
+
+
+class ConnectSpark:
+    """From 4.0 on. The files of the lake must have the same paths here and on the server."""
+
+    def child(self, spark: SparkSession) -> SparkSession:
+        """By the same way to the server and for the same user, but under an id of its own."""
+        theirs: Any = spark.client
+        way = copy.deepcopy(theirs._builder)
+        way._params.pop(ChannelBuilder.PARAM_SESSION_ID, None)
+        return cast(SparkSession, ConnectSession(connection=way, userId=theirs._user_id))
+
+    def close(self, child: SparkSession) -> None:
+        """``stop`` would also end a server that was started for the user's session."""
+        client: Any = child.client
+        with suppress(*SPARK_ERRORS):
+            for view in _views.pop(child, []):
+                child.catalog.dropGlobalTempView(view)
+            client.release_session()
+        client.close()
+
+    def has_catalogue_of_others(self, spark: SparkSession) -> bool:
+        """A server that was started for this process alone ends with it."""
+        return _PRIVATE_SERVER not in os.environ or is_metastore(spark)
+
+    def in_session(self, frame: DataFrame, session: SparkSession) -> DataFrame:
+        view = f"lakeguard_{secrets.token_hex(8)}"
+        frame.createGlobalTempView(view)
+        _views.setdefault(session, []).append(view)
+        return session.table(f"{session.conf.get(_SHARED_VIEWS)}.{view}")
+
+    def settled(self, frame: DataFrame) -> DataFrame:
+        return self.in_session(frame, frame.sparkSession)
+
+    def query(self, session: SparkSession, text: str) -> DataFrame:
+        """In brackets, where Spark reads nothing but a query."""
+        return session.sql(f"SELECT * FROM ({text.rstrip().rstrip(';')}\n)")  # noqa: S608
+
+    @contextmanager
+    def job_group(self, session: SparkSession, name: str) -> Iterator[None]:
+        """The session is of the run alone."""
+        try:
+            yield
+        except BaseException:
+            with suppress(*SPARK_ERRORS):  # what went wrong before is what is told
+                session.interruptAll()
+            raise
+
+    def stop_group(self, session: SparkSession, name: str) -> None:
+        session.interruptAll()
+
+    def rebalanced(self, frame: DataFrame, name: str) -> DataFrame:
+        return frame.hint("rebalance", F.col(name))
+
+    @contextmanager
+    def counting(self, frame: DataFrame, name: str) -> Iterator[Counted]:
+        """Exact only as the last step: rows that are shuffled after it may be counted twice."""
+        observation = Observation()
+        observed = frame.observe(observation, F.count(F.lit(1)).alias(_ROWS))
+        yield Counted(observed, lambda: observation.get.get(_ROWS))

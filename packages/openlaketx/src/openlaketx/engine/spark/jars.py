@@ -1,0 +1,248 @@
+"""The jars that Spark lacks: Delta, and the driver of PostgreSQL.
+
+They are fetched once by Maven coordinate, checked against ``jars.lock``, then used offline.
+
+``python -m openlaketx.engine.spark.jars`` fetches what is missing and prints the paths.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from lakeguard_sdk.errors import JarsMissing, JavaMissing
+
+COORDINATE = "io.delta:delta-spark_4.2_2.13:4.4.0"
+DRIVER_COORDINATE = "org.postgresql:postgresql:42.7.14"
+# What Spark brings itself, and what only Unity Catalog, the Delta kernel and compilers use. Tables
+# and queries work without them: tests/soak/test_jars_suffice.py, tests/spark/test_sources_jdbc.py.
+NOT_NEEDED = (
+    "io.delta:delta-kernel-*",
+    "io.unitycatalog:*",
+    "com.*:*",
+    "commons-*:*",
+    "io.airlift:*",
+    "javax.*:*",
+    "org.checkerframework:*",
+)
+FETCH_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class LockedJar:
+    """One line of ``jars.lock``."""
+
+    sha256: str
+    size: int
+    name: str
+
+
+def locked_jars() -> list[LockedJar]:
+    lines = Path(__file__).with_name("jars.lock").read_text(encoding="utf-8").splitlines()
+    fields = (line.split() for line in lines if not line.startswith("#"))
+    return [LockedJar(sha256, int(size), name) for sha256, size, name in fields]
+
+
+def jar_folder() -> Path:
+    """``$LAKEGUARD_CACHE``, else the user's cache folder; one sub-folder per version."""
+    own = os.environ.get("LAKEGUARD_CACHE")
+    shared = os.environ.get("XDG_CACHE_HOME")
+    if own:
+        cache = Path(own)
+    elif shared:
+        cache = Path(shared) / "lakeguard"
+    else:
+        cache = Path.home() / ".cache" / "lakeguard"
+    _, artifact, version = COORDINATE.split(":")
+    return cache.absolute() / "jars" / f"{artifact}-{version}"
+
+
+def delta_jars() -> list[Path]:
+    """The cached jars, driver included, each of the right size; never touches the network."""
+    return _checked(jar_folder(), by_content=False)
+
+
+def jars_for(spark_version: str, *, delta: bool) -> list[Path]:
+    """Those that this Spark can load; ``JarsMissing`` where Delta is wanted and not among them."""
+    jars, made_for = delta_jars(), COORDINATE.split("_")[1]
+    if spark_version.startswith(f"{made_for}."):
+        return jars
+    if delta:
+        raise JarsMissing(reason=f"they are for Spark {made_for}, and this is {spark_version}")
+    return [jar for jar in jars if not jar.name.startswith("io.delta_")]
+
+
+def verify() -> list[Path]:
+    """Like ``delta_jars``, but reads every byte and compares it with ``jars.lock``."""
+    return _checked(jar_folder(), by_content=True)
+
+
+def fetch() -> list[Path]:
+    """Leaves a whole, verified cache or the one that was there; a sound cache is not fetched."""
+    target = jar_folder()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _only_fetcher(target.parent):
+        try:
+            return verify()
+        except JarsMissing:
+            _replace(target)
+    return verify()
+
+
+@contextmanager
+def _only_fetcher(folder: Path) -> Iterator[None]:
+    """Whoever comes second waits, then finds the work done. The lock dies with its process."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _replace(target: Path) -> None:
+    """Whole folders are renamed, and only after every jar was checked."""
+    for left_by_a_killed_fetch in target.parent.glob(".fetch-*"):
+        shutil.rmtree(left_by_a_killed_fetch, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=target.parent) as name:
+        scratch = Path(name)
+        resolved = _resolve(scratch)
+        _checked(resolved, by_content=True)
+        if target.exists():
+            target.rename(scratch / "damaged")
+        resolved.rename(target)
+
+
+def _checked(folder: Path, *, by_content: bool) -> list[Path]:
+    for jar in locked_jars():
+        path = folder / jar.name
+        if not path.is_file():
+            raise JarsMissing(reason=f"{path} is missing")
+        if path.stat().st_size != jar.size:
+            raise JarsMissing(
+                reason=f"{path} is damaged: {path.stat().st_size} bytes instead of {jar.size}"
+            )
+        if by_content and _sha256(path) != jar.sha256:
+            raise JarsMissing(reason=f"{path} is damaged: its checksum is not that of jars.lock")
+    return [folder / jar.name for jar in locked_jars()]
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _resolve(scratch: Path) -> Path:
+    """Lets Spark's own resolver fetch the coordinate; returns the folder of the jars."""
+    nothing = scratch / "nothing.py"
+    nothing.touch()
+    home = _spark_home()
+    command = [
+        str(home / "bin" / "spark-submit"),
+        *("--master", "local[1]"),
+        *("--conf", f"spark.jars.ivy={scratch / 'ivy'}"),
+        *("--packages", f"{COORDINATE},{DRIVER_COORDINATE}"),
+        *("--exclude-packages", ",".join(NOT_NEEDED)),
+        str(nothing),
+    ]
+    environment = os.environ | {"SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable}
+    try:
+        done = subprocess.run(  # noqa: S603  (our own command, no shell)
+            command,
+            env=environment,
+            cwd=scratch,
+            capture_output=True,
+            text=True,
+            timeout=FETCH_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise JarsMissing(reason=f"{COORDINATE} did not arrive in {FETCH_SECONDS} s") from None
+    if done.returncode != 0:
+        raise JarsMissing(reason=f"{COORDINATE} could not be fetched: {_complaint(done.stderr)}")
+    return scratch / "ivy" / "jars"
+
+
+def _complaint(output: str) -> str:
+    """The one line of Spark's output that says what went wrong."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    telling = [line for line in lines if "Exception" in line or line.startswith("Host ")]
+    return (telling or lines or ["spark-submit said nothing"])[0]
+
+
+def _spark_home() -> Path:
+    """The installed pyspark is Spark's home; else the user's own Spark."""
+    package = importlib.util.find_spec("pyspark")
+    places = [Path(place) for place in package.submodule_search_locations or []] if package else []
+    places += [Path(os.environ["SPARK_HOME"])] if "SPARK_HOME" in os.environ else []
+    for place in places:
+        if (place / "bin" / "spark-submit").is_file():
+            return place
+    raise JarsMissing(reason="no Spark is installed here to fetch them: pip install pyspark==4.2.0")
+
+
+def main() -> int:
+    try:
+        paths = fetch()
+    except JarsMissing as error:
+        sys.stderr.write(f"{error.code}  {error}\n")
+        return 1
+    sys.stdout.writelines(f"{path}\n" for path in paths)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+
+
+# Finding Java: ``JAVA_HOME`` first, then the path.
+
+OLDEST = 17
+
+
+def find_java() -> Path:
+    """The ``java`` that Spark will use, of version 17 or newer; else ``JavaMissing``."""
+    home = os.environ.get("JAVA_HOME")
+    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if found is None:
+        raise JavaMissing(hint="")
+    java = Path(found)
+    if not java.is_file():
+        raise JavaMissing(hint=f": JAVA_HOME is {home}, and has no bin/java")
+    version = java_version(java)
+    if version < OLDEST:
+        raise JavaMissing(hint=f": {java} is version {version}")
+    return java
+
+
+def java_version(java: Path) -> int:
+    """The feature release: from the ``release`` file beside it, else by asking it."""
+    try:
+        text = (java.resolve().parent.parent / "release").read_text(encoding="utf-8")
+    except OSError:
+        text = _ask(java)
+    match = re.search(r'version[ =]"?(?:1\.)?([0-9]+)', text, re.IGNORECASE)
+    if match is None:
+        raise JavaMissing(hint=f": {java} does not tell its version")
+    return int(match[1])
+
+
+def _ask(java: Path) -> str:
+    try:
+        told = subprocess.run(  # noqa: S603 - the user's own java, no shell
+            [str(java), "-version"], capture_output=True, text=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise JavaMissing(hint=f": {java} does not start ({error})") from None
+    return told.stderr

@@ -1,0 +1,294 @@
+"""The Spark session: started once and quietly, kept warm, lent out as child sessions.
+
+A run never changes a setting of the session it was given: it works in a child that shares the
+engine, with ``RUN_SETTINGS`` on which the meaning of every written file depends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pyspark
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from lakeguard_sdk.errors import JarsMissing, SparkNotStarted
+from openlaketx.engine.machine import cores, memory_bytes
+from openlaketx.engine.spark.jars import find_java, jar_folder, jars_for
+from openlaketx.engine.spark.runtime import require_new_enough, runtime_of
+
+# Spark's classes as Java keeps them parsed: halves the time until a session is up.
+
+_PATIENCE_SECONDS = 600.0
+_INCOMPLETE = b"\0\0\0\0"
+
+
+class ClassArchive:
+    """The archive for one Java and one class path, in the folder of all of them."""
+
+    def __init__(self, folder: Path, *fingerprint: str) -> None:
+        key = hashlib.sha256("\n".join(fingerprint).encode()).hexdigest()[:16]
+        self._folder = folder
+        self._ready = folder / f"{key}.jsa"
+        self._part = folder / f"{key}.part"
+        self._claim = folder / f"{key}.claim"
+
+    def java_option(self) -> str:
+        """Use the archive, or leave one at exit, or, where another session does that, neither."""
+        try:
+            self._adopt()
+            if self._ready.exists():
+                return f"-XX:SharedArchiveFile={self._ready}"
+            return f"-XX:ArchiveClassesAtExit={self._part}" if self._claimed() else ""
+        except OSError:
+            return ""
+
+    def reject(self) -> None:
+        """Java did not take it: the next session makes another."""
+        self._ready.unlink(missing_ok=True)
+
+    def _adopt(self) -> None:
+        """Java writes the first bytes last: with them, the archive is whole."""
+        if self._part.exists():
+            with self._part.open("rb") as file:
+                begun = file.read(len(_INCOMPLETE))
+            if begun and begun != _INCOMPLETE:
+                self._part.replace(self._ready)
+                self._claim.unlink(missing_ok=True)
+
+    def _claimed(self) -> bool:
+        """Whether this session makes the archive: one at a time, and again after a failure."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if self._claim.exists() and time.time() - self._claim.stat().st_mtime > _PATIENCE_SECONDS:
+            self._claim.unlink(missing_ok=True)
+            self._part.unlink(missing_ok=True)
+        try:
+            os.close(os.open(self._claim, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return False
+        return True
+
+
+def _archive_folder() -> Path:
+    """Beside the jars, in the same cache."""
+    return jar_folder().parents[1] / "classes"
+
+
+RUN_SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.variant.writeShredding.enabled": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.csv.parser.columnPruning.enabled": "false",
+    "spark.sql.legacy.javaCharsets": "true",
+    "spark.sql.json.enableExactStringParsing": "true",
+    "spark.sql.runSQLOnFiles": "false",
+    "spark.sql.execution.pythonUDF.arrow.enabled": "false",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
+}
+"""Micros, because INT96 has no statistics and wraps old years; no SQL on files, because a build
+reads its inputs and nothing else; no pruning in CSV, because a pruned line is not checked;
+exact JSON, because 1.10 is not 1.1 in a text; Java's charsets, because Spark's own lack some; the
+last two, because a SQL text means the same on Spark 3.5 then."""
+
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.ui.retainedExecutions": "50",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    "spark.databricks.delta.snapshotPartitions": "2",
+}
+_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+_SERVER = "spark.remote"
+_WORKER_PYTHON = "PYSPARK_PYTHON"
+_TELLING = re.compile(r"Exception|OutOfMemoryError|^Error")
+_jvm_output: list[IO[bytes]] = []
+_starting = threading.Lock()
+
+
+def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSession:
+    """The process's session, started with ``options`` unless there is one already.
+
+    Runs need no Delta jar; with ``delta`` the session can also read and write through delta-spark.
+    Threads that ask at once get the same one.
+    """
+    with _starting:
+        require_new_enough()
+        if _SERVER in options:
+            return _behind_server(options)
+        if engine_ended() is not None:
+            _forget_engine()
+        if SparkContext._active_spark_context is not None:
+            return SparkSession.builder.getOrCreate()
+        archive = _class_archive(find_java())
+        return _start(_configuration(options, archive.java_option(), delta=delta), archive)
+
+
+def engine_ended() -> str | None:
+    """The last words of the process's JVM where it is gone; None while it lives."""
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is None or process.poll() is None:
+        return None
+    told = _last_words(_jvm_output[-1]) if _jvm_output else ""
+    return told or f"its process ended with {process.returncode}"
+
+
+def _forget_engine() -> None:
+    """pyspark keeps what it held of a JVM that is gone, and would go on asking it."""
+    SparkContext._active_spark_context = None
+    SparkContext._gateway = SparkContext._jvm = None
+    SparkSession._instantiatedSession = None
+
+
+def run_session(spark: SparkSession) -> SparkSession:
+    """A child of ``spark`` with the settings of a run and no view but its own."""
+    child = runtime_of(spark).child(spark)
+    settle(child)
+    return child
+
+
+@contextmanager
+def lent_session(spark: SparkSession) -> Iterator[SparkSession]:
+    """A ``run_session`` for the block; nothing of it stays behind."""
+    child = run_session(spark)
+    try:
+        yield child
+    finally:
+        runtime_of(child).close(child)
+
+
+def settle(session: SparkSession) -> None:
+    """Give a run's own session the settings of a run, whatever it has been set to."""
+    for key, value in RUN_SETTINGS.items():
+        session.conf.set(key, value)
+
+
+def _behind_server(options: dict[str, str]) -> SparkSession:
+    builder = SparkSession.builder.remote(options[_SERVER])
+    for key, value in options.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def _class_archive(java: Path) -> ClassArchive:
+    home = str(Path(pyspark.__file__).parent)
+    class_path = _class_path(required=False)
+    return ClassArchive(
+        _archive_folder(), str(java.resolve()), home, pyspark.__version__, class_path
+    )
+
+
+def _configuration(options: dict[str, str], archive: str, *, delta: bool) -> SparkConf:
+    log4j = Path(__file__).with_name("log4j2.properties").as_uri()
+    settings = {
+        "spark.master": "local[*]",
+        "spark.app.name": "openlaketx",
+        "spark.driver.extraClassPath": _class_path(required=delta),
+        **_QUIET,
+        **RUN_SETTINGS,
+        **(_DELTA if delta else {}),
+        **options,
+    }
+    given = settings.get("spark.driver.extraJavaOptions", "")
+    ours = [f'"{option}"' for option in (f"-Dlog4j2.configurationFile={log4j}", archive) if option]
+    settings["spark.driver.extraJavaOptions"] = " ".join([*ours, given]).strip()
+    if settings["spark.master"].startswith("local"):
+        settings.setdefault("spark.sql.shuffle.partitions", str(cores()))
+        settings.setdefault("spark.driver.memory", f"{_heap_mb()}m")
+        settings.setdefault("spark.driver.host", "127.0.0.1")
+        settings.setdefault("spark.driver.bindAddress", "127.0.0.1")
+    conf = SparkConf(loadDefaults=False)
+    for key, value in settings.items():
+        if value:
+            conf.set(key, value)
+    return conf
+
+
+def _heap_mb() -> int:
+    """A quarter of the machine: Spark's own 1 GB ends the process on tables of 20 million rows."""
+    return min(max(memory_bytes() // 4, 1 << 30), 16 << 30) >> 20
+
+
+def _class_path(*, required: bool) -> str:
+    try:
+        jars = jars_for(pyspark.__version__, delta=required)
+        return os.pathsep.join(str(jar) for jar in jars)
+    except JarsMissing:
+        if required:
+            raise
+        return ""
+
+
+def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # it writes stack traces to stderr
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_not_of_py4j)
+    if str(conf.get("spark.master")).startswith("local"):
+        os.environ.setdefault(_WORKER_PYTHON, sys.executable)  # else whichever comes first in PATH
+    output = tempfile.TemporaryFile(prefix="spark-")  # noqa: SIM115 - as long as the JVM lives
+    _jvm_output.append(output)
+    try:
+        gateway = launch_gateway(  # type: ignore[no-untyped-call]
+            conf, popen_kwargs={"stdout": output, "stderr": output}
+        )
+        with _own_interrupt():
+            session = SparkSession(SparkContext(conf=conf, gateway=gateway))
+    except PySparkException as error:
+        raise SparkNotStarted(reason=_last_words(output) or str(error)) from None
+    if any("[cds" in line for line in _lines(output)):
+        archive.reject()
+    return session
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    """py4j tells the root logger of every call that was cut short."""
+    return "py4j" not in Path(record.pathname).parts
+
+
+@contextmanager
+def _own_interrupt() -> Iterator[None]:
+    """Keep the process's own answer to Ctrl-C: Spark's talks to the JVM from inside a handler."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _last_words(output: IO[bytes]) -> str:
+    """The line in which a JVM that did not come up, or is gone, says why."""
+    lines = _lines(output)
+    telling = [line for line in lines if _TELLING.search(line)]
+    return next(iter(telling or lines[-1:]), "")
+
+
+def _lines(output: IO[bytes]) -> list[str]:
+    """Read at its own place, for the JVM goes on writing at its own."""
+    told = os.pread(output.fileno(), os.fstat(output.fileno()).st_size, 0)
+    return [line.strip() for line in told.decode(errors="replace").splitlines()]

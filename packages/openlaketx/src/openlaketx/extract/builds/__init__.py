@@ -1,0 +1,1 @@
+"""Builds: from a source, SQL, Python, a frame or quarantined rows."""

@@ -1,0 +1,330 @@
+"""The way in: what a plan's build says to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+from lakeguard_sdk.core.enums import LoadType, NullWatermark, SourceFormat
+from lakeguard_sdk.errors import BuildFailed, SourceUnreadable
+from lakeguard_sdk.model.evidence import SourcePosition
+from lakeguard_sdk.model.load import KEYED_LOADS
+from lakeguard_sdk.model.quarantine import (
+    FIRST_SEEN,
+    KEPT_COLUMNS,
+    KeptFile,
+    QuarantineBuild,
+)
+from lakeguard_sdk.model.run import (
+    PythonBuild,
+    RunPlan,
+    SourceBuild,
+    SqlBuild,
+)
+from lakeguard_sdk.model.windows import bound_text, lower_bound
+from lakeguard_sdk.storage.storage import Storage, join, local_path
+from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.parquet_types import UnsupportedColumn, table_schema
+from openlaketx.engine.spark.errors import reason, worker_error
+from openlaketx.engine.spark.runtime import runtime_of
+from openlaketx.engine.spark.types import quoted_name, spark_schema
+from openlaketx.extract.batch import Batch, Order
+from openlaketx.extract.builds.python_build import read_python
+from openlaketx.extract.files.file_columns import Declared, with_clean_names
+from openlaketx.extract.files.file_order import ROW_FILE, row_file
+from openlaketx.extract.files.landed_files import land_files, landing, run_folder
+from openlaketx.extract.files.manifest import Selection, files_read_before, select_files
+from openlaketx.extract.pinned_inputs import pinned_frames
+from openlaketx.extract.query import columns_of, query
+from openlaketx.extract.sources.csv_source import read_csv
+from openlaketx.extract.sources.delta_source import read_delta
+from openlaketx.extract.sources.http_source import land_download
+from openlaketx.extract.sources.jdbc_columns import identifier, literal
+from openlaketx.extract.sources.jdbc_source import read_jdbc
+from openlaketx.extract.sources.jsonl_source import read_jsonl
+from openlaketx.extract.sources.parquet_source import read_parquet
+
+
+def extract(
+    plan: RunPlan,
+    session: SparkSession,
+    lake: str,
+    storage: Storage,
+    *,
+    project: str = "",
+    frame: DataFrame | None = None,
+) -> Batch | None:
+    """The batch of a run, not yet computed; None where there is nothing new to read.
+
+    Modules lie in the ``project``, else in the lake; ``frame`` is what a program publishes.
+    """
+    if isinstance(plan.build, SourceBuild):
+        return _read_source(plan, plan.build, session, lake, storage)
+    if isinstance(plan.build, SqlBuild):
+        return read_sql(session, plan.build, plan.dataset, plan.load.type)
+    if isinstance(plan.build, PythonBuild):
+        place = project or local_path(lake)
+        return read_python(session, plan.build, plan.dataset, place, plan.load.type)
+    if isinstance(plan.build, QuarantineBuild):
+        ordered = len(plan.build.files) > 1 and _asks_for_order(plan)
+        return _read_kept(session, plan.build, plan.dataset, lake, storage, ordered=ordered)
+    return _read_frame(session, frame, plan.dataset)
+
+
+# A frame that a program hands in, of whatever session and settings.
+
+
+def _read_frame(session: SparkSession, given: DataFrame | None, dataset: str) -> Batch:
+    """The rows that the program sees, in the run's own session."""
+    if given is None:
+        raise BuildFailed(dataset=dataset, reason="a program publishes it: tx.publish")
+    frame = runtime_of(given).in_session(given, session)
+    return Batch(
+        frame=frame,
+        live=columns_of(frame, dataset),
+        inputs=(),
+        position=None,
+        explain=lambda error: BuildFailed(dataset=dataset, reason=_words(error)),
+        confirm=lambda: None,
+    )
+
+
+def _words(error: Exception) -> str:
+    told = worker_error(error, lambda file: "pyspark" not in file)
+    if told is None:
+        return reason(error)
+    return f"{told.message} ({told.file}, line {told.line})" if told.file else told.message
+
+
+# A SELECT over pinned inputs, in a session where nothing else has a name.
+
+
+def read_sql(
+    session: SparkSession, build: SqlBuild, dataset: str, load: LoadType = LoadType.APPEND
+) -> Batch | None:
+    """The frame of the build; None where an incremental input gained no row."""
+    frames = pinned_frames(session, build.views, dataset, load)
+    if frames is None:
+        return None
+    for name, pinned in frames.items():
+        pinned.createOrReplaceTempView(name)
+    frame = query(session, build.text, dataset)
+    for name in frames:
+        session.catalog.dropTempView(name)
+    return Batch(
+        frame=frame,
+        live=columns_of(frame, dataset),
+        inputs=tuple(dict.fromkeys(pin.input for pin in build.views.values())),
+        position=None,
+        explain=lambda error: BuildFailed(dataset=dataset, reason=reason(error)),
+        confirm=lambda: None,
+    )
+
+
+# Rows that waited, read again as they were set aside.
+
+_APART = "send the rows of one run at a time: lakeguard quarantine replay {dataset} --run {run}"
+
+
+def _read_kept(
+    session: SparkSession,
+    build: QuarantineBuild,
+    dataset: str,
+    lake: str,
+    storage: Storage,
+    *,
+    ordered: bool = False,
+) -> Batch:
+    """Their columns as they were then; the frame has one more, which says when each row was first
+    set aside. A file that is not the one that was recorded fails the run.
+
+    Where it is ``ordered``, rows of a later run count more than those of an earlier one.
+    """
+    schemas: dict[TableSchema, list[KeptFile]] = {}
+    for file in build.files:
+        found = _checked(file, dataset, lake, storage)
+        schemas.setdefault(found, []).append(file)
+    live = _joint(schemas, dataset)
+    parts = [_read(session, schema, files, lake) for schema, files in schemas.items()]
+    frame = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
+    order = _order(build.files, lake) if ordered else ()
+    names = [*map(quoted_name, live.names), *([ROW_FILE] if order else []), FIRST_SEEN]
+    return Batch(
+        frame=frame.select(*names),
+        live=live,
+        inputs=(),
+        position=None,
+        explain=lambda error: BuildFailed(dataset=dataset, reason=reason(error)),
+        confirm=lambda: None,
+        order=order,
+    )
+
+
+def _order(files: Iterable[KeptFile], lake: str) -> Order:
+    """The files from the first run to the last. Those of one run count alike: of their rows nobody
+    knows any more which came later."""
+    runs: dict[str, list[str]] = {}
+    for file in files:
+        runs.setdefault(file.run_id, []).append(local_path(join(lake, file.path)))
+    return tuple(map(tuple, runs.values()))
+
+
+def _checked(file: KeptFile, dataset: str, lake: str, storage: Storage) -> TableSchema:
+    """The columns of a file, whose content is what was recorded of it."""
+    place = join(lake, file.path)
+    try:
+        held = storage.sha256(place) == file.sha256
+        footer = pq.read_metadata(local_path(place)) if held else None
+        found = None if footer is None else table_schema(footer)
+    except (OSError, pa.ArrowException, UnsupportedColumn) as error:
+        told = next(iter(str(error).splitlines()), type(error).__name__)
+        raise BuildFailed(dataset=dataset, reason=f"{file.path}: {told}") from None
+    if footer is None or found is None or footer.num_rows != file.rows:
+        raise BuildFailed(dataset=dataset, reason=f"{file.path} is not the file that was set aside")
+    return found
+
+
+def _joint(schemas: dict[TableSchema, list[KeptFile]], dataset: str) -> TableSchema:
+    """Every column of the batches that rows are from; none may have had two types."""
+    known: dict[str, Column] = {}
+    for schema, (file, *_) in schemas.items():
+        for column in schema.columns:
+            if column.name in KEPT_COLUMNS:
+                continue
+            other = known.setdefault(column.name, column)
+            if other != column:
+                way = _APART.format(dataset=dataset, run=file.run_id)
+                raise BuildFailed(
+                    dataset=dataset,
+                    reason=f"column {column.name} is {other.type} in some of the rows and"
+                    f" {column.type} in others: {way}",
+                )
+    return TableSchema(columns=tuple(known.values()))
+
+
+def _read(
+    session: SparkSession, schema: TableSchema, files: Iterable[KeptFile], lake: str
+) -> DataFrame:
+    places = [spark_read_path(join(lake, file.path)) for file in files]
+    frame = session.read.schema(spark_schema(schema)).parquet(*places)
+    frame = frame.withColumn(ROW_FILE, row_file())
+    return frame.drop(*(name for name in KEPT_COLUMNS if name != FIRST_SEEN))
+
+
+# What a source has for a run, whatever kind of source it is.
+
+
+def _read_source(
+    plan: RunPlan, build: SourceBuild, session: SparkSession, lake: str, storage: Storage
+) -> Batch | None:
+    """The batch, not yet computed; None where the source has nothing new.
+
+    A back-fill reads the source from its beginning, and its window says what counts; one of an
+    APPEND reads only what was read before, or the next run would have the rest twice.
+    """
+    if plan.window is not None and plan.load.type is not LoadType.APPEND:
+        build = build.model_copy(update={"position": None})
+    if build.format is SourceFormat.JDBC:
+        _refuse_blind_append(plan, build)
+        return read_jdbc(session, build, plan.dataset, _new_rows(plan))
+    if build.format is SourceFormat.DELTA:
+        return read_delta(session, build, plan, lake)
+    selection = _selected(plan, build, lake, storage)
+    if selection is None:
+        return None
+    selection = replace(selection, ordered=len(selection.files) > 1 and _asks_for_order(plan))
+    folder = run_folder(plan, build.source, lake)
+    if build.format is SourceFormat.CSV:
+        batch = read_csv(session, build, selection, storage, folder, Declared.of(plan))
+    elif build.format is SourceFormat.JSONL:
+        batch = read_jsonl(session, build, selection, storage, folder, Declared.of(plan))
+    else:
+        batch = read_parquet(session, build, selection, storage, Declared.of(plan))
+    return with_clean_names(batch, build, plan.batch_schema, plan.dataset)
+
+
+def _asks_for_order(plan: RunPlan) -> bool:
+    """Whether one row of each key counts, and a later file may tell which.
+
+    A snapshot is one state of everything, whose files are of one time.
+    """
+    load = plan.load
+    if load.type is LoadType.APPEND:
+        return bool(load.keys)
+    return load.type in KEYED_LOADS and load.type is not LoadType.SNAPSHOT
+
+
+def _refuse_blind_append(plan: RunPlan, build: SourceBuild) -> None:
+    """A database does not say what is new: the second run would have every row twice."""
+    load = plan.load
+    if load.type is LoadType.APPEND and not load.keys and not load.watermark:
+        raise SourceUnreadable(
+            source=build.source,
+            reason="it does not say which of its rows are new, so they cannot be appended: give"
+            " the load keys or a watermark, or load FULL",
+            dataset=plan.dataset,
+        )
+
+
+def _refuse_download_again(plan: RunPlan, build: SourceBuild) -> None:
+    if plan.window is not None and plan.load.type is LoadType.APPEND:
+        raise SourceUnreadable(
+            source=build.source,
+            reason="what was downloaded is not there to be read again: load the dataset FULL",
+            dataset=plan.dataset,
+        )
+
+
+def _selected(plan: RunPlan, build: SourceBuild, lake: str, storage: Storage) -> Selection | None:
+    """The files to read, landed first where the source asks for it or there is no other way."""
+    if build.url:
+        _refuse_download_again(plan, build)
+        with landing(plan, build.source, lake, storage) as place:
+            downloaded = land_download(plan, build, lake, place)
+            if downloaded is None:
+                place.discard()
+            return downloaded
+    again = plan.window is not None and plan.load.type is LoadType.APPEND
+    selection = select_files(
+        source=build.source,
+        dataset=plan.dataset,
+        pattern=build.path,
+        root=lake,
+        load=LoadType.FULL if again else plan.load.type,
+        position=build.position,
+        storage=storage,
+    )
+    if again:
+        selection = files_read_before(selection, build.position or SourcePosition(), storage)
+    if not selection.files:
+        return None
+    if not build.landing:
+        return selection
+    with landing(plan, build.source, lake, storage) as place:
+        return land_files(selection, build.path, place, storage)
+
+
+# Which rows of a database are new, in its own SQL, so that the others never travel.
+
+
+def _new_rows(plan: RunPlan) -> str | None:
+    """Rows from the watermark on; None where all are wanted. The run judges each row again.
+
+    Rows without a watermark are asked for unless they are left out: they may have to fail the run.
+    """
+    if plan.window is not None or not plan.load.watermark or plan.watermark is None:
+        return None
+    column = identifier(plan.load.watermark)
+    if plan.declared.type_of(plan.load.watermark) == "string":
+        column = f'{column}::text COLLATE "C"'  # by code points, as the run compares
+    compared = ">=" if plan.load.inclusive else ">"
+    new = f"{column} {compared} {literal(bound_text(lower_bound(plan)))}"
+    if plan.load.null_watermark is NullWatermark.SKIP:
+        return new
+    return f"({new} OR {identifier(plan.load.watermark)} IS NULL)"

@@ -1,0 +1,1 @@
+"""Source files: discovery, landing, order and columns."""

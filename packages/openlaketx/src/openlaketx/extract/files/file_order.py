@@ -1,0 +1,67 @@
+"""In which order the files of a source count, and from which of them a row is.
+
+A person names files in the order of their time. Numbers in a name count as numbers: ``9.csv``
+comes before ``10.csv``.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.storage.storage import local_path
+from openlaketx.engine.shown_values import refusal
+from openlaketx.extract.batch import Order
+from openlaketx.extract.files.manifest import Selection
+
+ROW_FILE = "lg_row_file"
+"""Names the column with the file that a row came from; only where a batch has an order."""
+PLACE = "lg_file_place"
+"""Names the column with the place of that file in the order: a later one is higher."""
+_PARTS = re.compile(r"[0-9]+|.", re.DOTALL)
+_DIGITS = frozenset("0123456789")
+_DIGIT = ord("0")
+_SCHEME = "^file:(//)?"
+"""Spark spells it in two ways."""
+
+
+def by_name(path: str) -> tuple[tuple[tuple[int, int], ...], str]:
+    """What paths are compared by: character by character, a number where a digit would stand."""
+    parts = _PARTS.findall(path)
+    return tuple((_DIGIT, int(p)) if p[0] in _DIGITS else (ord(p), 0) for p in parts), path
+
+
+def file_order(selection: Selection) -> Order:
+    """Where the files are read, from the first to the last; empty where nobody asks for it."""
+    if not selection.ordered:
+        return ()
+    files = sorted(selection.files, key=lambda file: by_name(file.path))
+    return tuple((local_path(selection.location(file)),) for file in files)
+
+
+def with_row_file(frame: DataFrame, selection: Selection) -> DataFrame:
+    """A frame as it was read from files, with ``ROW_FILE`` where the selection has an order."""
+    if not selection.ordered:
+        return frame
+    return frame.withColumn(ROW_FILE, row_file())
+
+
+def row_file() -> Column:
+    """The file of a row, of a frame as it was read."""
+    return F.regexp_replace(F.col("_metadata.file_path"), _SCHEME, "")
+
+
+def with_places(frame: DataFrame, order: Order) -> DataFrame:
+    """The rows with ``PLACE`` instead of ``ROW_FILE``."""
+    places = {path: place for place, paths in enumerate(order) for path in paths}
+    addresses = [re.sub(_SCHEME, "", address) for address in frame.inputFiles()]
+    named = {address: places[unquote(address)] for address in addresses}
+    known = frame.sparkSession.createDataFrame(
+        sorted(named.items()), f"{ROW_FILE} string, {PLACE} long"
+    )
+    joined = frame.join(F.broadcast(known), ROW_FILE, "left").drop(ROW_FILE)
+    unknown = refusal("a row is from no file of the batch").cast("long")
+    return joined.withColumn(PLACE, F.coalesce(F.col(PLACE), unknown))

@@ -1,0 +1,99 @@
+"""Malformed lines, kept aside as they are; the rest of their file is read without them.
+
+Below the run's landing folder: ``malformed.jsonl`` has a line for each, with file, line, reason
+and text, and ``accepted`` a copy, without them, of each file that had any.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from lakeguard_sdk.storage.storage import Storage, local_path
+from openlaketx.extract.files.manifest import Selection
+from openlaketx.extract.files.text_files import writing_bytes
+
+MALFORMED = "malformed.jsonl"
+ACCEPTED = "accepted"
+
+
+class Fault(NamedTuple):
+    """A record that does not fit, from its first line to its last."""
+
+    first: int
+    last: int
+    reason: str
+
+
+Faults = Mapping[str, Sequence[Fault]]
+"""By the path of the file, in the order of its lines."""
+
+
+class Writing(NamedTuple):
+    """How the files of a source are read as lines, and in which encoding a copy is written."""
+
+    lines: Callable[[str], AbstractContextManager[Iterator[str]]]
+    codec: str
+    copied_as: str
+
+
+def keep_aside(
+    selection: Selection, faults: Faults, writing: Writing, folder: Path, storage: Storage
+) -> tuple[Selection, int]:
+    """The selection in which files are read without their faults, and how many those are.
+
+    Files without one are read where they are, unless copies are to have another encoding.
+    """
+    every = writing.copied_as != writing.codec
+    chosen = [file for file in selection.files if every or faults.get(file.path)]
+    if not chosen:
+        return selection, 0
+    places = dict(selection.places)
+    aside, accepted = folder / MALFORMED, folder / ACCEPTED
+    try:
+        accepted.mkdir(parents=True)
+        with aside.open("xb") as kept:
+            for number, file in enumerate(chosen, start=1):
+                copy = accepted / f"{number:04}-{Path(file.path).name}"
+                found = faults.get(file.path, ())
+                _sift(local_path(selection.location(file)), file.path, found, writing, copy, kept)
+                places[file.path] = str(copy)
+        if not aside.stat().st_size:
+            aside.unlink()
+        for place in (*folder.glob(MALFORMED), *accepted.iterdir()):
+            storage.make_durable(str(place))
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        shutil.rmtree(accepted, ignore_errors=True)
+        raise selection.unreadable(
+            f"malformed lines could not be kept in {folder}: {error.strerror or error}"
+        ) from None
+    return replace(selection, places=places), sum(map(len, faults.values()))
+
+
+def _sift(
+    origin: str, path: str, faults: Sequence[Fault], writing: Writing, copy: Path, aside: IO[bytes]
+) -> None:
+    waiting = iter(faults)
+    fault, text = next(waiting, None), ""
+    with writing.lines(origin) as found, writing_bytes(str(copy)) as accepted:
+        for number, line in enumerate(found, start=1):
+            if fault is None or number < fault.first:
+                accepted.write(line.encode(writing.copied_as, "surrogateescape"))
+                continue
+            text += line
+            if number == fault.last:
+                aside.write(_told(path, fault, text, writing.codec))
+                fault, text = next(waiting, None), ""
+
+
+def _told(path: str, fault: Fault, text: str, codec: str) -> bytes:
+    """One line of JSON; a byte that is no text is shown by its number."""
+    shown = text.rstrip("\r\n").encode(codec, "surrogateescape").decode(codec, "backslashreplace")
+    record = {"file": path, "line": fault.first, "reason": fault.reason, "text": shown}
+    return json.dumps(record, ensure_ascii=False).encode() + b"\n"

@@ -1,0 +1,183 @@
+"""Which files of a source a run reads, and the manifest that the version will keep of them."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.errors import SourceUnreadable
+from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
+from lakeguard_sdk.model.load import NEW_ROWS_ONLY
+from lakeguard_sdk.storage.run_folders import LANDING
+from lakeguard_sdk.storage.storage import Storage, join, local_path
+
+_MARKERS = ("_", ".")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The files to read now, as they were before reading, and the position after them."""
+
+    source: str
+    dataset: str
+    root: str
+    files: tuple[SourceFile, ...]
+    position: SourcePosition
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Where a file is read, by path, if not where it was found."""
+    landed: bool = False
+    """Whether copies of our own are read, so that nobody can change them meanwhile."""
+    ordered: bool = False
+    """Whether it matters which of the files is the later one."""
+
+    def location(self, file: SourceFile) -> str:
+        return self.places.get(file.path) or self.origin(file)
+
+    def origin(self, file: SourceFile) -> str:
+        return file.path if Path(file.path).is_absolute() else join(self.root, file.path)
+
+    @property
+    def locations(self) -> list[str]:
+        return [self.location(file) for file in self.files]
+
+    def unreadable(self, reason: str) -> SourceUnreadable:
+        return SourceUnreadable(source=self.source, reason=reason, dataset=self.dataset)
+
+    def confirm(self, storage: Storage) -> None:
+        """Raises if a file is not, byte count and time, what it was before reading."""
+        for file in () if self.landed else self.files:
+            self.confirm_file(file, storage)
+
+    def confirm_file(self, file: SourceFile, storage: Storage) -> None:
+        if not storage.exists(self.origin(file)):
+            raise self.unreadable(f"{file.path} disappeared while it was being read")
+        if not _unmoved(_facts(storage, self.origin(file), file.path), file):
+            raise self.unreadable(f"{file.path} changed while it was being read")
+
+    def replaced(self, files: tuple[SourceFile, ...], places: Mapping[str, str]) -> Selection:
+        """The same files with what is known of them now, in the position too."""
+        position = SourcePosition(files=_merged(self.position.files, files))
+        return replace(self, files=files, position=position, places=places, landed=True)
+
+
+def select_files(
+    *,
+    source: str,
+    dataset: str,
+    pattern: str,
+    root: str,
+    load: LoadType,
+    position: SourcePosition | None,
+    storage: Storage,
+) -> Selection:
+    """All files of the glob, or, for a load that reads new rows only, those not read yet.
+
+    A file is known by its path, so that one of the same time as others is not missed. One that
+    changed after it was read is read again, except by APPEND, which would have its rows twice.
+    A PARTITION load that finds a new file reads all: a partition may have rows of several files.
+    Files whose name starts with ``_`` or ``.`` are markers of other tools and never read.
+    """
+    found = tuple(_found(storage, matching(pattern, root), root))
+    everything = Selection(source, dataset, root, found, SourcePosition(files=found))
+    if not found and (load not in NEW_ROWS_ONLY or position is None):
+        raise everything.unreadable(f"no file matches {pattern}")
+    if load not in NEW_ROWS_ONLY:
+        return everything
+    new = _new_files(everything, position or SourcePosition(), load, storage)
+    if load is LoadType.PARTITION and new.files:
+        return replace(everything, position=new.position)
+    return new
+
+
+def files_read_before(
+    everything: Selection, position: SourcePosition, storage: Storage
+) -> Selection:
+    """Those of the files that were read, as they are now; one that is gone cannot be read again."""
+    found = {file.path: file for file in everything.files}
+    gone = next((file.path for file in position.files if file.path not in found), None)
+    if gone is not None:
+        raise everything.unreadable(
+            f"{gone}, which was read before, is gone, so that its rows cannot be built again"
+        )
+    files = tuple(
+        found[file.path].model_copy(
+            update={"sha256": storage.sha256(everything.location(found[file.path]))}
+        )
+        for file in position.files
+    )
+    return replace(everything, files=files, position=SourcePosition(files=files))
+
+
+def matching(pattern: str, root: str) -> list[str]:
+    """Paths of files, sorted; relative to the root if the pattern is.
+
+    Copies that runs have landed are not found by a wildcard: they would be read twice.
+    """
+    base = local_path(root)
+    paths = glob.glob(pattern, root_dir=base, recursive=True)
+    landed = Path(base, LANDING)
+    meant = landed in Path(base, pattern).parents
+    return sorted(
+        path
+        for path in set(paths)
+        if not Path(path).name.startswith(_MARKERS)
+        and (meant or landed not in Path(base, path).parents)
+        and Path(base, path).is_file()
+    )
+
+
+def _new_files(
+    everything: Selection, position: SourcePosition, load: LoadType, storage: Storage
+) -> Selection:
+    """Files that were archived since are fine; one that has other content is, or is not."""
+    known = {file.path: file for file in position.files}
+    fresh = []
+    for file in everything.files:
+        before = known.get(file.path)
+        if before is not None and _same(everything, file, before, storage):
+            continue
+        if before is not None and load is LoadType.APPEND:
+            raise everything.unreadable(
+                f"{file.path} changed after a version had read it, so it cannot be appended again:"
+                " give changed data a new file name, or load the dataset FULL"
+            )
+        content = storage.sha256(everything.location(file))
+        fresh.append(file.model_copy(update={"sha256": content}))
+    return replace(
+        everything,
+        files=tuple(fresh),
+        position=SourcePosition(files=_merged(position.files, fresh)),
+    )
+
+
+def _same(everything: Selection, file: SourceFile, known: SourceFile, storage: Storage) -> bool:
+    """By size and time, or by content where a copy has another time."""
+    if _unmoved(file, known):
+        return True
+    copied = file.size == known.size and bool(known.sha256)
+    return copied and storage.sha256(everything.location(file)) == known.sha256
+
+
+def _unmoved(file: SourceFile, other: SourceFile) -> bool:
+    return (file.size, file.modified_ms) == (other.size, other.modified_ms)
+
+
+def _merged(old: Sequence[SourceFile], new: Iterable[SourceFile]) -> tuple[SourceFile, ...]:
+    files = {file.path: file for file in (*old, *new)}
+    return tuple(files[path] for path in sorted(files))
+
+
+def _found(storage: Storage, paths: Iterable[str], root: str) -> Iterator[SourceFile]:
+    """What is still there when it is looked at; what comes later is for the next run."""
+    for path in paths:
+        with suppress(FileNotFoundError):
+            yield _facts(storage, path if Path(path).is_absolute() else join(root, path), path)
+
+
+def _facts(storage: Storage, location: str, path: str) -> SourceFile:
+    facts = storage.facts(location)
+    return SourceFile(path=path, size=facts.size, modified_ms=facts.modified_ms)

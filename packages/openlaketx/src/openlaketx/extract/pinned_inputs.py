@@ -1,0 +1,187 @@
+"""Inputs at their pinned versions, read by file list: a later commit cannot be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+from pyspark.sql import DataFrame, SparkSession
+
+from lakeguard_sdk.core.enums import CommitKind, LoadType
+from lakeguard_sdk.errors import BuildFailed
+from lakeguard_sdk.model.delta_log import Commit, commits_since, renamed_files, written_whole
+from lakeguard_sdk.model.run import InputPin, TableSnapshot
+from lakeguard_sdk.storage.storage import Storage, join, storage_for
+from openlaketx.engine.delta_columns import with_log_columns
+from openlaketx.engine.delta_table import (
+    Values,
+    left_to_log,
+    live_files,
+    open_table,
+    protocol_problem,
+)
+from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.spark.types import spark_schema
+
+_AS_WRITTEN = {
+    "datetimeRebaseMode": "CORRECTED",
+    "int96RebaseMode": "CORRECTED",
+    "ignoreCorruptFiles": "false",
+    "ignoreMissingFiles": "false",
+}
+_FROM_ANYWHERE = frozenset({LoadType.INCREMENTAL, LoadType.SCD2})
+"""Loads by key: given rows that they have already, they change nothing."""
+
+
+def files_to_read(pin: InputPin, dataset: str, load: LoadType = LoadType.APPEND) -> list[str]:
+    """Locations of the files of the pinned version, or of those it gained after ``since``.
+
+    Where the input lost rows since, it is not known what to add: a load by key reads the pinned
+    version whole, any other is refused.
+    """
+    pinned = _paths(pin.snapshot, pin, dataset)
+    if pin.since is None:
+        return _located(pin, pinned)
+    _paths(pin.since, pin, dataset)
+    storage = storage_for(pin.snapshot.location)
+    try:
+        gained = _gained_files(storage, pin.since, pin.snapshot)
+    except ValueError as error:
+        raise _unreadable(pin, dataset, str(error)) from None
+    merged = _located(pin, gained.paths - pinned)
+    vacuumed = next((file for file in merged if not storage.exists(file)), None)
+    if load in _FROM_ANYWHERE and (gained.lost or vacuumed):
+        return _located(pin, pinned)
+    if gained.lost:
+        raise BuildFailed(
+            dataset=dataset,
+            reason=f"{pin.input.dataset} lost rows since the version that was read last, so it is"
+            f" not known what to append: roll {dataset} back to a version that was built before,"
+            " or load it FULL",
+        )
+    if vacuumed:
+        raise BuildFailed(
+            dataset=dataset,
+            reason=f"what {pin.input.dataset} gained was merged since, and {vacuumed} is gone, so"
+            f" it is not known what to append: set load type FULL, then lakeguard run {dataset}",
+        )
+    return _located(pin, gained.paths)
+
+
+def read_pinned(session: SparkSession, pin: InputPin, files: list[str]) -> DataFrame:
+    """Exactly those files, under the input's declared schema; no file is an empty frame.
+
+    Settings of the session do not change what is read.
+    """
+    schema = spark_schema(pin.table_schema)
+    if not files:
+        return session.createDataFrame([], schema)
+    read = session.read.schema(schema).options(**_AS_WRITTEN)
+    frame = read.parquet(*(spark_read_path(file) for file in files))
+    location = pin.snapshot.location
+    paths = [file.removeprefix(f"{location.rstrip('/')}/") for file in files]
+    values = values_left_to_log(pin, paths)
+    return with_log_columns(frame, session, pin.table_schema, location, paths, values)
+
+
+def values_left_to_log(pin: InputPin, paths: Collection[str]) -> Values:
+    """What the log says of partition columns that files of the pinned version may lack."""
+    if all(map(written_whole, paths)):
+        return {}
+    return left_to_log(open_table(pin.snapshot.location, pin.snapshot.commit), paths)
+
+
+def _paths(snapshot: TableSnapshot, pin: InputPin, dataset: str) -> set[str]:
+    try:
+        table = open_table(snapshot.location, snapshot.commit)
+    except (DeltaError, TableNotFoundError) as error:
+        raise _unreadable(pin, dataset, _line(error)) from None
+    _check(table, snapshot, pin, dataset)
+    return set(live_files(table))
+
+
+def _check(table: DeltaTable, snapshot: TableSnapshot, pin: InputPin, dataset: str) -> None:
+    found = str(table.metadata().id)
+    problem = protocol_problem(table)
+    if found != snapshot.table_id:
+        problem = f"it is table {found} and not {snapshot.table_id}"
+    if problem:
+        raise BuildFailed(
+            dataset=dataset, reason=f"{pin.input.dataset} at {snapshot.location}: {problem}"
+        )
+
+
+def _located(pin: InputPin, paths: set[str]) -> list[str]:
+    return [join(pin.snapshot.location, path) for path in sorted(paths)]
+
+
+def _unreadable(pin: InputPin, dataset: str, why: str) -> BuildFailed:
+    return BuildFailed(
+        dataset=dataset,
+        reason=f"{pin.input.dataset}@v{pin.input.version} is not readable: {why}",
+    )
+
+
+def _line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+# What a table gained between two of its commits, read from its log.
+
+
+@dataclass
+class Gained:
+    """Files added since, under the names they were added with; a compaction counts for nothing."""
+
+    paths: set[str] = field(default_factory=set)
+    lost: bool = False
+    """Rows that were there before are not any more, or it cannot be told."""
+
+
+def _gained_files(storage: Storage, since: TableSnapshot, until: TableSnapshot) -> Gained:
+    """The walk from one commit to the other; ValueError where the log between them is torn."""
+    gained = Gained(lost=until.commit < since.commit)
+    gone: set[str] = set()
+    kinds: set[str] = set()
+    last = since.commit
+    for commit in commits_since(storage, since.location, since.commit):
+        if commit.version > until.commit:
+            break
+        last = commit.version
+        kinds.add(_kind(commit))
+        if _kind(commit) != CommitKind.COMPACT:
+            names = renamed_files(commit)
+            gained.paths = {names.get(path, path) for path in gained.paths}
+            removed = set(commit.removes) - names.keys()
+            added = set(commit.adds) - set(names.values())
+            gone |= removed - gained.paths
+            back = gone & added
+            gone -= back
+            gained.paths = (gained.paths - removed) | (added - back)
+    if last < until.commit:
+        raise ValueError(f"commit {last + 1} is not in its log")
+    gained.lost = gained.lost or bool(gone) or {CommitKind.COMPACT, CommitKind.RESTORE} <= kinds
+    return gained
+
+
+def _kind(commit: Commit) -> str:
+    return commit.author.kind if commit.author else ""
+
+
+# All inputs of a build, each pinned.
+
+
+def pinned_frames(
+    session: SparkSession,
+    pins: Mapping[str, InputPin],
+    dataset: str,
+    load: LoadType = LoadType.APPEND,
+) -> dict[str, DataFrame] | None:
+    """A frame for each input, by its name; None where an incremental input gained no row."""
+    files = {name: files_to_read(pin, dataset, load) for name, pin in pins.items()}
+    gained = [files[name] for name, pin in pins.items() if pin.since is not None]
+    if gained and not any(gained):
+        return None
+    return {name: read_pinned(session, pin, files[name]) for name, pin in pins.items()}

@@ -1,0 +1,291 @@
+"""CSV files as one frame of strings under the header's own names."""
+
+from __future__ import annotations
+
+import csv
+import re
+import secrets
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial, reduce
+from pathlib import Path
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
+
+from lakeguard_sdk.core.enums import Malformed
+from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.model.evidence import SourceFile
+from lakeguard_sdk.model.run import SourceBuild
+from lakeguard_sdk.storage.storage import Storage, local_path
+from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.spark.errors import condition, reason
+from openlaketx.engine.spark.types import quoted_name
+from openlaketx.extract.batch import Batch, name_problem
+from openlaketx.extract.files.file_columns import (
+    Declared,
+    Misfit,
+    SameName,
+    clean_names,
+    joint_columns,
+)
+from openlaketx.extract.files.file_order import ROW_FILE, file_order, with_row_file
+from openlaketx.extract.files.malformed_rows import Fault, Writing, keep_aside
+from openlaketx.extract.files.manifest import Selection
+from openlaketx.extract.files.text_files import TextProblem
+from openlaketx.extract.sources.csv_dialect import (
+    ENCODINGS,
+    CsvDialect,
+    CsvLook,
+    DialectProblem,
+    first_fault,
+    look_at,
+)
+from openlaketx.extract.sources.value_locations import csv_values, place_of
+
+# The headers of CSV files: files that share one are read together.
+
+
+@dataclass
+class HeaderGroup:
+    """Files of one header, under clean names; lines tell their records apart, or quotes do."""
+
+    names: tuple[str, ...]
+    by_lines: bool = True
+    files: list[SourceFile] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Headers:
+    """Every column of every file, and the files by header."""
+
+    names: tuple[str, ...]
+    groups: tuple[HeaderGroup, ...]
+
+
+def _look_at_headers(
+    selection: Selection, dialect: CsvDialect, expected: tuple[str, ...], declared: Declared
+) -> Headers:
+    """What the files say; where the source declares a header, every file has exactly that."""
+    groups: dict[tuple[str, ...], HeaderGroup] = {}
+    for file in selection.files:
+        look = _look(selection, file, dialect)
+        header = _header(selection, file, look, expected)
+        if header not in groups:
+            groups[header] = HeaderGroup(_clean(selection, file, header, declared))
+        groups[header].files.append(file)
+        groups[header].by_lines &= look.by_lines
+    found = {group.files[0].path: group.names for group in groups.values()}
+    try:
+        names = joint_columns(found, declared)
+    except Misfit as problem:
+        raise selection.unreadable(str(problem)) from None
+    if told := name_problem(names):
+        raise selection.unreadable(told)
+    return Headers(names, tuple(groups.values()))
+
+
+def _look(selection: Selection, file: SourceFile, dialect: CsvDialect) -> CsvLook:
+    try:
+        return look_at(local_path(selection.location(file)), dialect)
+    except TextProblem as problem:
+        raise selection.unreadable(f"{file.path}: {problem}") from None
+
+
+def _header(
+    selection: Selection, file: SourceFile, look: CsvLook, expected: tuple[str, ...]
+) -> tuple[str, ...]:
+    if look.header is None:
+        raise selection.unreadable(f"{file.path} is empty: not even a header is there")
+    if expected and look.header != expected:
+        raise selection.unreadable(
+            f"{file.path} has not the header of the definition:"
+            f" {_difference(look.header, expected)}"
+        )
+    return look.header
+
+
+def _clean(
+    selection: Selection, file: SourceFile, header: tuple[str, ...], declared: Declared
+) -> tuple[str, ...]:
+    if told := name_problem(header):
+        raise selection.unreadable(f"{file.path}: {told}")
+    try:
+        return clean_names(header, declared.names)
+    except SameName as problem:
+        raise selection.unreadable(f"{file.path}: {problem}") from None
+
+
+def _difference(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
+    for place, (name, other) in enumerate(zip(found, wanted, strict=False), start=1):
+        if name != other:
+            return f"column {place} is {name!r} instead of {other!r}"
+    return f"{len(found)} columns instead of {len(wanted)}"
+
+
+_LINE_FAULTS = ("MALFORMED", "FAILED_READ_FILE")
+
+
+def read_csv(
+    session: SparkSession,
+    build: SourceBuild,
+    selection: Selection,
+    storage: Storage,
+    folder: Path,
+    declared: Declared,
+) -> Batch:
+    """Strings only, every file under its own header.
+
+    A line that does not fit fails the run, or, where the source says so, is kept in ``folder``.
+    """
+    try:
+        dialect = CsvDialect.from_options(build.options)
+    except DialectProblem as problem:
+        raise selection.unreadable(str(problem)) from None
+    selection, rejected = _without_faults(selection, dialect, build, folder, storage)
+    headers = _look_at_headers(selection, dialect, build.header, declared)
+    return Batch(
+        frame=_frame(session, selection, dialect, headers),
+        live=TableSchema(columns=tuple(Column(name=name, type="string") for name in headers.names)),
+        inputs=(),
+        position=selection.position,
+        explain=partial(_explain, selection, dialect),
+        confirm=partial(selection.confirm, storage),
+        rejected=rejected,
+        order=file_order(selection),
+        place_of=place_of(selection, None if rejected else csv_values(dialect)),
+    )
+
+
+def _without_faults(
+    selection: Selection,
+    dialect: CsvDialect,
+    build: SourceBuild,
+    folder: Path,
+    storage: Storage,
+) -> tuple[Selection, int]:
+    """Where bad lines are to be kept aside: the files without them, and how many there were."""
+    if build.malformed is Malformed.REFUSE:
+        return selection, 0
+    faults = {}
+    for file in selection.files:
+        try:
+            faults[file.path] = csv_faults(local_path(selection.location(file)), dialect)
+        except TextProblem as problem:
+            raise selection.unreadable(f"{file.path}: {problem}") from None
+    writing = Writing(dialect.lines, dialect.codec, copied_as=dialect.codec)
+    return keep_aside(selection, faults, writing, folder, storage)
+
+
+def _frame(
+    session: SparkSession, selection: Selection, dialect: CsvDialect, headers: Headers
+) -> DataFrame:
+    """All rows; a column that a file lacks is NULL there."""
+    parts = [_read(session, selection, dialect, group) for group in headers.groups]
+    own = [ROW_FILE] if selection.ordered else []
+    filled = (
+        part.select(*(_value(name, group) for name in headers.names), *own)
+        for part, group in zip(parts, headers.groups, strict=True)
+    )
+    return reduce(DataFrame.union, filled)
+
+
+def _value(name: str, group: HeaderGroup) -> SparkColumn:
+    if name in group.names:
+        return F.col(quoted_name(name))
+    return F.lit(None).cast(StringType()).alias(name)
+
+
+def _read(
+    session: SparkSession, selection: Selection, dialect: CsvDialect, group: HeaderGroup
+) -> DataFrame:
+    schema = StructType([StructField(name, StringType()) for name in group.names])
+    paths = [spark_read_path(selection.location(file)) for file in group.files]
+    empty = secrets.token_hex(16)
+    options = dialect.spark_options(multiline=not group.by_lines, empty=empty)
+    frame = with_row_file(session.read.schema(schema).options(**options).csv(paths), selection)
+    if group.by_lines:
+        return frame
+    texts = [(name, frame[quoted_name(name)]) for name in group.names]
+    return frame.select(
+        *(F.when(text == empty, "").otherwise(text).alias(name) for name, text in texts),
+        *([ROW_FILE] if selection.ordered else []),
+    )
+
+
+def _explain(selection: Selection, dialect: CsvDialect, error: Exception) -> LakeGuardError:
+    """Spark's complaint; for a malformed line, the file and line that a second look finds."""
+    if condition(error).startswith(_LINE_FAULTS):
+        for file in selection.files:
+            fault = first_fault(local_path(selection.location(file)), dialect)
+            if fault:
+                return selection.unreadable(f"{file.path}: {fault}")
+    return selection.unreadable(reason(error))
+
+
+# Every record of a CSV file that does not fit, by line: for those who go on without them.
+
+_NO_TEXT = re.compile("[\udc80-\udcff]")
+
+
+class _Feed:
+    """Lines for a reader, and which of them the present record took."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self._again: deque[str] = deque()
+        self.taken: list[str] = []
+
+    def __iter__(self) -> _Feed:
+        return self
+
+    def __next__(self) -> str:
+        line = self._again.popleft() if self._again else next(self._lines)
+        self.taken.append(line)
+        return line
+
+    def keep_first(self) -> None:
+        """All but the first line are read once more."""
+        self._again.extendleft(reversed(self.taken[1:]))
+        del self.taken[1:]
+
+
+def csv_faults(path: str, dialect: CsvDialect) -> list[Fault]:
+    """Records of another width than the header, with broken quotes, or with bytes of no text.
+
+    Where quotes break, the line at which the record began is at fault, and the next one is read
+    as a record of its own. Blank lines are no records. The header has no fault: it is refused.
+    """
+    faults: list[Fault] = []
+    with dialect.lines(path) as lines:
+        feed, first, width = _Feed(lines), 1, 0
+        reader = dialect.reader(feed)
+        while True:
+            feed.taken.clear()
+            try:
+                record, problem = next(reader), ""
+            except StopIteration:
+                return faults
+            except csv.Error as error:
+                record, problem = [], str(error)
+                feed.keep_first()
+                reader = dialect.reader(feed)
+            problem = problem or _problem(record, feed.taken, width, dialect)
+            if problem and not width:
+                raise DialectProblem(f"line {first}: {problem}")
+            last = first + len(feed.taken) - 1
+            if problem:
+                faults.append(Fault(first, last, problem))
+            width, first = width or len(record), last + 1
+
+
+def _problem(record: list[str], lines: list[str], width: int, dialect: CsvDialect) -> str:
+    if any(not line.isascii() and _NO_TEXT.search(line) for line in lines):
+        return f"a byte is not {ENCODINGS[dialect.codec]}"
+    if record and width and len(record) != width:
+        return f"{len(record)} fields instead of {width}"
+    return ""

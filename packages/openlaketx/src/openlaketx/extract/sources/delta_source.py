@@ -1,0 +1,185 @@
+"""A Delta table of others at one version, read by its list of files: a later commit is not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.errors import SourceUnreadable
+from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
+from lakeguard_sdk.model.load import NEW_ROWS_ONLY
+from lakeguard_sdk.model.run import RunPlan, SourceBuild
+from lakeguard_sdk.storage.storage import join, located
+from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.engine.delta_table import live_files, open_table, schema_of
+from openlaketx.engine.locations import spark_file_address, spark_read_path
+from openlaketx.engine.shown_values import refusal
+from openlaketx.engine.spark.errors import reason
+from openlaketx.engine.spark.types import quoted_name, spark_schema
+from openlaketx.extract.batch import Batch, name_problem
+
+# A Delta table of others at its newest version: columns, files and the values of partitions.
+
+_READER_FEATURES = frozenset({"timestampNtz"})
+"""Features of a table that leave its files to say what they say."""
+
+
+@dataclass(frozen=True)
+class ForeignSnapshot:
+    """One version: its columns, its files by their path below its root."""
+
+    build: SourceBuild
+    dataset: str
+    location: str
+    live: TableSchema
+    partitions: tuple[str, ...]
+    values: dict[str, dict[str, Any]]
+    """What each file's partition says, by path and column."""
+    files: dict[str, SourceFile]
+
+    def unreadable(self, why: str) -> SourceUnreadable:
+        return _unreadable(self.build, self.dataset, why)
+
+
+def _unreadable(build: SourceBuild, dataset: str, why: str) -> SourceUnreadable:
+    return SourceUnreadable(source=build.source, reason=f"{build.path}: {why}", dataset=dataset)
+
+
+def _open_snapshot(build: SourceBuild, dataset: str, location: str) -> ForeignSnapshot:
+    try:
+        found = open_table(location)
+        live = _with_nullability(schema_of(found), found)
+        names = live_files(found)
+    except (DeltaError, TableNotFoundError, ValueError) as error:
+        told = next(iter(str(error).splitlines()), type(error).__name__)
+        raise _unreadable(build, dataset, told) from None
+    problem = _reading_problem(found) or name_problem(live.names)
+    if build.options:
+        problem = f"a Delta table has no option {min(build.options)!r}"
+    if any("://" in path or path.startswith("/") for path in names):
+        problem = "some of its files lie outside of it"
+    if problem:
+        raise _unreadable(build, dataset, problem)
+    files = {
+        path: SourceFile(path=path, size=file.size, modified_ms=0) for path, file in names.items()
+    }
+    partitions = tuple(found.metadata().partition_columns)
+    values = _partition_values(found, partitions)
+    return ForeignSnapshot(build, dataset, location, live, partitions, values, files)
+
+
+def _with_nullability(live: TableSchema, table: DeltaTable) -> TableSchema:
+    """What the table says of NULL is part of its schema."""
+    told = {field.name: field.nullable for field in table.schema().fields}
+    columns = [column.model_copy(update={"nullable": told[column.name]}) for column in live.columns]
+    return TableSchema(columns=tuple(columns))
+
+
+def _partition_values(table: DeltaTable, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    actions = table.get_add_actions(flatten=True)
+    paths = [unquote(path) for path in actions["path"].to_pylist()]
+    columns = {name: actions[f"partition.{name}"].to_pylist() for name in names}
+    return {
+        path: {name: values[index] for name, values in columns.items()}
+        for index, path in enumerate(paths)
+    }
+
+
+def _reading_problem(table: DeltaTable) -> str | None:
+    """What in the table changes the meaning of its files; None where nothing does."""
+    protocol = table.protocol()
+    features = set(protocol.reader_features or ()) - _READER_FEATURES
+    if features:
+        return f"it uses {', '.join(sorted(features))}"
+    if protocol.min_reader_version not in (1, 2, 3):
+        return f"it needs reader {protocol.min_reader_version}"
+    mapping = table.metadata().configuration.get("delta.columnMapping.mode", "none")
+    return None if mapping == "none" else "it uses columnMapping"
+
+
+_FILE, _KNOWN = "lg_file", "lg_known"
+
+
+def read_delta(session: SparkSession, build: SourceBuild, plan: RunPlan, lake: str) -> Batch | None:
+    """All rows of the newest version, or those of files that the position does not know.
+
+    Files never change, so a removed one means rows that were deleted or rewritten: an APPEND
+    refuses it, another load reads what was rewritten once more. None where no file is new.
+    """
+    table = _open_snapshot(build, str(plan.dataset), located(lake, build.path))
+    known = {file.path for file in build.position.files} if build.position else set()
+    if plan.load.type is LoadType.APPEND and known - table.files.keys():
+        raise table.unreadable(
+            "it lost rows since they were read, so it is not known what to append: load the"
+            " dataset FULL, or by key"
+        )
+    fresh = sorted(table.files)
+    if plan.window is not None and plan.load.type is LoadType.APPEND:
+        fresh = sorted(known)
+    elif plan.load.type in NEW_ROWS_ONLY and build.position is not None:
+        new = [path for path in fresh if path not in known]
+        if not new:
+            return None
+        fresh = fresh if plan.load.type is LoadType.PARTITION else new
+    read = fresh if plan.window is not None else sorted(table.files)
+    return Batch(
+        frame=_frame(session, table, fresh),
+        live=table.live,
+        inputs=(),
+        position=SourcePosition(files=tuple(table.files[path] for path in read)),
+        explain=lambda error: table.unreadable(reason(error)),
+        confirm=lambda: None,
+    )
+
+
+def _frame(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> DataFrame:
+    """Columns in the table's order; those it is partitioned by have the values of its log."""
+    inside = tuple(c for c in table.live.columns if c.name not in table.partitions)
+    schema = spark_schema(TableSchema(columns=inside))
+    if not fresh:
+        return session.createDataFrame([], spark_schema(table.live))
+    paths = [spark_read_path(join(table.location, path)) for path in fresh]
+    frame = session.read.schema(schema).parquet(*paths)
+    if not table.partitions:
+        return frame
+    place = F.regexp_replace(F.col("_metadata.file_path"), "^file:(//)?", "")
+    known = F.broadcast(_values(session, table, fresh))
+    joined = frame.withColumn(_FILE, place).join(known, _FILE, "left")
+    unknown = refusal("no partition is known of ", F.col(_FILE))
+    return joined.select(
+        *(
+            F.when(F.col(_KNOWN).isNull(), unknown).otherwise(F.col(quoted_name(name))).alias(name)
+            if name in table.partitions
+            else quoted_name(name)
+            for name in table.live.names
+        )
+    )
+
+
+def _values(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> DataFrame:
+    """For each file, by the address that Spark gives it, the values of its partition.
+
+    Folder names are no source: writers do not agree on how to spell a value there.
+    """
+    columns = [Column(name=name, type=table.live.type_of(name) or "") for name in table.partitions]
+    for column in columns:
+        if column.type.startswith("timestamp"):
+            told = f"it is partitioned by {column.name}, a time, whose zone is not known"
+            raise table.unreadable(told)
+    own = (Column(name=_FILE, type="string"), Column(name=_KNOWN, type="boolean"))
+    rows = [
+        (
+            spark_file_address(join(table.location, path)),
+            True,
+            *(table.values[path][name] for name in table.partitions),
+        )
+        for path in fresh
+    ]
+    return session.createDataFrame(rows, spark_schema(TableSchema(columns=(*own, *columns))))

@@ -1,0 +1,132 @@
+"""Columns of a PostgreSQL table as column types, each with the SQL that reads it exactly.
+
+    boolean, smallint, integer, bigint     boolean, short, integer, long
+    real, double precision                 float, double
+    numeric(p,s), of 38 digits at most     decimal(p,s)
+    text, varchar, char, uuid, json, enum  string; char without the blanks that fill it
+    bytea                                  binary
+    date                                   date
+    timestamp with, without time zone      timestamp, timestamp_ntz
+
+Dates and times travel as whole days and microseconds, because Java's calendar moves those before
+1582. One that is infinite, or not of the years 1 to 9999, fails the query, which names it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.types.schema import normal_type
+from openlaketx.engine.spark.types import quoted_name, spark_type
+
+_PLAIN = {
+    "boolean": "boolean",
+    "smallint": "short",
+    "integer": "integer",
+    "bigint": "long",
+    "real": "float",
+    "double precision": "double",
+    "bytea": "binary",
+}
+_TEXTS = ("text", "character varying", "character", "uuid", "json", "jsonb")
+_TIMES = {
+    "timestamp without time zone": "timestamp_ntz",
+    "timestamp with time zone": "timestamp",
+}
+_SIZE = re.compile(r"\(([0-9]+)(?:,(-?[0-9]+))?\)")
+SLICEABLE = ("short", "integer", "long", "date", "timestamp", "timestamp_ntz")
+
+
+class UnsupportedColumn(ValueError):
+    """A column that no column type describes; says which, why, and the way out."""
+
+
+@dataclass(frozen=True)
+class DatabaseColumn:
+    """A column of the table, and what it is in a dataset."""
+
+    name: str
+    sql_type: str
+    type: str
+
+    @property
+    def expression(self) -> str:
+        """What the query selects for it."""
+        name = identifier(self.name)
+        if self.type == "string":
+            return f"{name}::text"
+        if self.type == "date":
+            return self._within(f"{name} - DATE '1970-01-01'", "integer")
+        if self.type in ("timestamp", "timestamp_ntz"):
+            seconds = f"extract(epoch FROM date_trunc('second', {name}))::bigint"
+            rest = f"extract(microseconds FROM {name})::bigint % 1000000"
+            return self._within(f"{seconds} * 1000000 + {rest}", "bigint")
+        return name
+
+    def value(self) -> SparkColumn:
+        """The value, out of what the query brought."""
+        found = F.col(quoted_name(self.name))
+        if self.type == "date":
+            return F.date_from_unix_date(found)
+        if self.type in ("timestamp", "timestamp_ntz"):
+            return F.timestamp_micros(found).cast(self.type)
+        return found.cast(spark_type(self.type))
+
+    def _within(self, number: str, number_type: str) -> str:
+        name = identifier(self.name)
+        told = literal(f"column {self.name} holds ")
+        return (
+            f"CASE WHEN {name} >= '0001-01-01' AND {name} < '10000-01-01' THEN {number}"
+            f" ELSE ({told} || {name}::text)::{number_type} END"
+        )
+
+
+def database_column(name: str, sql_type: str, *, enum: bool = False) -> DatabaseColumn:
+    """The column; ``UnsupportedColumn`` for one that cannot be read exactly."""
+    size = _SIZE.search(sql_type)
+    word = _SIZE.sub("", sql_type).strip()
+    if enum or word in _TEXTS:
+        found = "string"
+    elif word in _TIMES:
+        found = _TIMES[word]
+    elif word == "numeric":
+        found = _decimal(name, sql_type, size)
+    elif sql_type == "date":
+        found = "date"
+    elif sql_type in _PLAIN:
+        found = _PLAIN[sql_type]
+    else:
+        raise UnsupportedColumn(
+            f"column {name} is {sql_type}, which no dataset can declare: read a view that casts it"
+            " or leaves it out"
+        )
+    return DatabaseColumn(name, sql_type, found)
+
+
+def identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text for a statement, whatever ``standard_conforming_strings`` says."""
+    doubled = text.replace("\\", "\\\\").replace("'", "''")
+    return f"E'{doubled}'" if "\\" in text else f"'{doubled}'"
+
+
+def _decimal(name: str, sql_type: str, size: re.Match[str] | None) -> str:
+    if size is None:
+        raise UnsupportedColumn(
+            f"column {name} is numeric without precision and scale: read a view in which it is"
+            " numeric(p,s), such as numeric(38,9)"
+        )
+    try:
+        return normal_type(f"decimal({size[1]},{size[2] or 0})")
+    except ValueError:
+        raise UnsupportedColumn(
+            f"column {name} is {sql_type}, and a decimal has at most 38 digits, with none to"
+            " all of them after the point: read a view that casts it"
+        ) from None

@@ -1,0 +1,240 @@
+"""A table or view of PostgreSQL as one frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.errors import JarsMissing, LakeGuardError, SourceUnreadable
+from lakeguard_sdk.model.evidence import SourcePosition
+from lakeguard_sdk.model.run import SourceBuild
+from lakeguard_sdk.security.secret_references import resolve_all, without
+from lakeguard_sdk.types.schema import Column, TableSchema, decimal_size
+from openlaketx.engine.spark.errors import SPARK_ERRORS, causes, reason
+from openlaketx.extract.batch import Batch, name_problem
+from openlaketx.extract.sources.jdbc_columns import (
+    SLICEABLE,
+    DatabaseColumn,
+    UnsupportedColumn,
+    database_column,
+    identifier,
+    literal,
+)
+
+# A PostgreSQL database as Spark asks it; user and password are known to Spark alone.
+
+_DRIVER = "org.postgresql.Driver"
+_SCHEME = "jdbc:postgresql:"
+_ROWS_AT_ONCE = "10000"
+_CONNECT_SECONDS = "10"
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, repr=False)
+class Database:
+    """Where to ask, and how to tell what went wrong without what nobody may see."""
+
+    session: SparkSession
+    build: SourceBuild
+    dataset: str
+    secrets: dict[str, str]
+
+    @classmethod
+    def of(cls, session: SparkSession, build: SourceBuild, dataset: str) -> Database:
+        """Raises where the address is of another kind, or a secret is not to be had."""
+        if not build.url.startswith(_SCHEME):
+            raise SourceUnreadable(
+                source=build.source,
+                reason=f"its url does not start with {_SCHEME}",
+                dataset=dataset,
+            )
+        return cls(session, build, dataset, resolve_all(build.secrets))
+
+    def frame(self, query: str, predicates: list[str] | None = None) -> DataFrame:
+        """The rows of the query, not computed; one slice for each predicate."""
+        url, table = self._filled(self.build.url), f"({query}) AS lg_rows"
+        read = self.session.read.jdbc
+        if predicates:
+            return self._asked(
+                lambda: read(url, table, predicates=predicates, properties=self._properties())
+            )
+        return self._asked(lambda: read(url, table, properties=self._properties()))
+
+    def answer(self, query: str) -> list[Row]:
+        return self._asked(self.frame(query).collect)
+
+    def unreadable(self, why: str) -> SourceUnreadable:
+        told = without(why, self.secrets.values())
+        return SourceUnreadable(source=self.build.source, reason=told, dataset=self.dataset)
+
+    def explain(self, error: Exception) -> LakeGuardError:
+        if causes(error)[-1].strip() == _DRIVER:
+            return JarsMissing(reason=f"this Spark was started without {_DRIVER}")
+        return self.unreadable(reason(error))
+
+    def _asked(self, ask: Callable[[], Answer]) -> Answer:
+        try:
+            return ask()
+        except SPARK_ERRORS as error:
+            raise self.explain(error) from None
+
+    def _filled(self, url: str) -> str:
+        for name, value in self.secrets.items():
+            url = url.replace("{" + name + "}", value)
+        return url
+
+    def _properties(self) -> dict[str, str]:
+        return {
+            "driver": _DRIVER,
+            "fetchsize": self.build.options.get("fetch_size", _ROWS_AT_ONCE),
+            "connectTimeout": _CONNECT_SECONDS,
+            "ApplicationName": "openlaketx",
+            **{key: self.secrets[key] for key in ("user", "password") if key in self.secrets},
+        }
+
+
+# A large table in slices, so that several connections read it at once.
+
+SLICE = "lg_slice"
+"""The slice column once more, as the database has it, so that its index serves."""
+MOST_SLICES = 64
+_SLICES = "4"
+
+
+def slice_column(
+    options: Mapping[str, str], columns: Iterable[DatabaseColumn]
+) -> tuple[DatabaseColumn, int] | None:
+    """The column to slice by and the number of slices; ValueError where they cannot be."""
+    name, number = options.get("slice_by", ""), options.get("slices", _SLICES)
+    if not name and "slices" in options:
+        raise ValueError("slices needs slice_by, the column whose values are sliced")
+    if not number.isdecimal() or not 1 <= int(number) <= MOST_SLICES:
+        raise ValueError(f"slices is a number from 1 to {MOST_SLICES}, not {number!r}")
+    if not name:
+        return None
+    known = {column.name: column for column in columns}
+    if name not in known:
+        raise ValueError(f"slice_by: there is no column {name!r}{did_you_mean(name, known)}")
+    column = known[name]
+    if column.type not in SLICEABLE and not decimal_size(column.type):
+        raise ValueError(f"slice_by: column {name} is {column.sql_type}, which has no even slices")
+    return column, int(number)
+
+
+def bounds_query(column: DatabaseColumn, slices: int, rows: str) -> str:
+    """The inner bounds between equal parts of the range; NULL where there is no value at all."""
+    name = identifier(column.name)
+    if column.type == "date":
+        bound = f"low + (((high - low)::bigint * i) / {slices})::integer"
+    elif column.type.startswith("timestamp"):
+        bound = f"low + (high - low) * (i::double precision / {slices})"
+    else:
+        bound = f"floor(low::numeric + (high::numeric - low::numeric) * i / {slices})"
+    ends = f"SELECT min({name}) AS low, max({name}) AS high {rows}"
+    series = f"generate_series(1, {slices - 1}) i"
+    return f"SELECT i, ({bound})::text AS bound FROM ({ends}) ends, {series}"  # noqa: S608 (quoted)
+
+
+def predicates(column: DatabaseColumn, bounds: Iterable[str]) -> list[str]:
+    """Every row is in exactly one: the first slice and the last are open, NULL is in the first."""
+    inner = [f"{literal(bound)}::{column.sql_type}" for bound in bounds]
+    if not inner:
+        return []
+    return [
+        f"{SLICE} < {inner[0]} OR {SLICE} IS NULL",
+        *(f"{SLICE} >= {low} AND {SLICE} < {high}" for low, high in pairwise(inner)),
+        f"{SLICE} >= {inner[-1]}",
+    ]
+
+
+OPTIONS = ("fetch_size", "slice_by", "slices")
+
+_CATALOGUE = """
+SELECT a.attnum::integer AS place, a.attname::text AS name, (t.typtype = 'e') AS is_enum,
+       format_type(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE a.atttypid END,
+                   CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END) AS sql_type
+FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+WHERE a.attrelid = to_regclass({table}) AND a.attnum > 0 AND NOT a.attisdropped
+"""
+
+
+def read_jdbc(
+    session: SparkSession, build: SourceBuild, dataset: str, where: str | None = None
+) -> Batch:
+    """The rows, in the types that ``jdbc_columns`` names; ``where`` is the database's own SQL.
+
+    One statement, and so one state of the table, unless the source asks for slices.
+    """
+    database = Database.of(session, build, dataset)
+    _check_options(database)
+    columns = _columns(database)
+    rows = f"FROM {_table(database)}" + (f" WHERE {where}" if where else "")
+    raw = _frame(database, columns, rows)
+    return Batch(
+        frame=raw.select(*(column.value().alias(column.name) for column in columns)),
+        live=TableSchema(columns=tuple(Column(name=c.name, type=c.type) for c in columns)),
+        inputs=(),
+        position=SourcePosition(),
+        explain=database.explain,
+        confirm=lambda: None,
+    )
+
+
+def _check_options(database: Database) -> None:
+    options = database.build.options
+    for key in options:
+        if key not in OPTIONS:
+            raise database.unreadable(
+                f"unknown database option {key!r}{did_you_mean(key, OPTIONS)}"
+            )
+    size = options.get("fetch_size", "1")
+    if not size.isdecimal() or int(size) < 1:
+        raise database.unreadable(f"fetch_size is a number of rows, not {size!r}")
+
+
+def _columns(database: Database) -> list[DatabaseColumn]:
+    found = database.answer(_CATALOGUE.format(table=literal(_table(database))))
+    if not found:
+        raise database.unreadable(f"there is no table or view {database.build.object}")
+    try:
+        columns = [
+            database_column(row["name"], row["sql_type"], enum=row["is_enum"])
+            for row in sorted(found, key=lambda row: int(row["place"]))
+        ]
+    except UnsupportedColumn as problem:
+        raise database.unreadable(str(problem)) from None
+    if told := name_problem(tuple(column.name for column in columns)):
+        raise database.unreadable(told)
+    return columns
+
+
+def _frame(database: Database, columns: list[DatabaseColumn], rows: str) -> DataFrame:
+    selected = [f"{column.expression} AS {identifier(column.name)}" for column in columns]
+    try:
+        sliced = slice_column(database.build.options, columns)
+    except ValueError as problem:
+        raise database.unreadable(str(problem)) from None
+    if sliced is None:
+        return database.frame(f"SELECT {', '.join(selected)} {rows}")
+    column, slices = sliced
+    asked = database.answer(bounds_query(column, slices, rows))
+    inner = [row["bound"] for row in sorted(asked, key=lambda row: int(row["i"]))]
+    bounds = dict.fromkeys(bound for bound in inner if bound is not None)
+    selected.append(f"{identifier(column.name)} AS {SLICE}")
+    return database.frame(f"SELECT {', '.join(selected)} {rows}", predicates(column, bounds))
+
+
+def _table(database: Database) -> str:
+    """``schema.table`` or ``table``, each part quoted: names are taken as they stand."""
+    parts = database.build.object.split(".")
+    if len(parts) > 2 or not all(parts):
+        raise database.unreadable(
+            f"{database.build.object!r} names no table: the dataset's object is schema.table"
+        )
+    return ".".join(identifier(part) for part in parts)

@@ -1,0 +1,97 @@
+"""A plain Python look at a file of JSON lines: its keys, and the lines that are no objects.
+
+Spark would read an array as several rows, the last of two values under one key, and NaN.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+from openlaketx.extract.files.malformed_rows import Fault
+from openlaketx.extract.files.text_files import opened_lines
+from openlaketx.extract.sources.csv_dialect import ENCODINGS
+
+BLANKS = " \t\r\n"
+"""What may stand on a line that is no record."""
+_LONGEST_KEY = 40
+
+
+class JsonLook(NamedTuple):
+    """Keys in the order in which they first occur, and every fault."""
+
+    names: tuple[str, ...]
+    faults: list[Fault]
+
+
+def json_lines(path: str, codec: str) -> AbstractContextManager[Iterator[str]]:
+    return opened_lines(path, codec, "\n")
+
+
+def look_at_json(path: str, codec: str) -> JsonLook:
+    """Reads the whole file once. A blank line is no record."""
+    names: dict[str, None] = {}
+    faults: list[Fault] = []
+    with json_lines(path, codec) as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip(BLANKS):
+                continue
+            try:
+                names.update(dict.fromkeys(read_object(line, codec, _DECODER)))
+            except (ValueError, RecursionError) as error:
+                faults.append(Fault(number, number, fault_reason(error)))
+    return JsonLook(tuple(names), faults)
+
+
+def strict_decoder(number: Callable[[str], Any]) -> json.JSONDecoder:
+    """Refuses what readers do not read alike: a key that stands twice, and NaN.
+
+    ``number`` gets a number's text as it is written.
+    """
+    return json.JSONDecoder(
+        object_pairs_hook=_distinct, parse_int=number, parse_float=number, parse_constant=_constant
+    )
+
+
+def read_object(line: str, codec: str, decoder: json.JSONDecoder) -> dict[str, Any]:
+    """The object on a line; ValueError or RecursionError where there is none, or not it alone."""
+    if not line.isascii():
+        _encodable(line, f"a byte is not {ENCODINGS[codec]}")
+    found = decoder.decode(line.rstrip("\r\n"))
+    if not isinstance(found, dict):
+        raise ValueError("it is no object")
+    if "\\u" in line:
+        _encodable(json.dumps(found, ensure_ascii=False), "half a character is escaped")
+    return found
+
+
+def fault_reason(error: Exception) -> str:
+    """Why ``read_object`` refused a line."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.pos + 1}"
+    return "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"key {twice[:_LONGEST_KEY]!r} stands there twice")
+    return found
+
+
+def _constant(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")
+
+
+_DECODER = strict_decoder(str)
+
+
+def _encodable(text: str, problem: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError(problem) from None

@@ -1,0 +1,106 @@
+"""Files of JSON lines as one frame of strings, each value as it is written in the file."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StringType, StructField, StructType
+
+from lakeguard_sdk.core.enums import Malformed
+from lakeguard_sdk.model.evidence import SourceFile
+from lakeguard_sdk.model.run import SourceBuild
+from lakeguard_sdk.storage.storage import Storage, local_path
+from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.spark.errors import reason
+from openlaketx.engine.spark.runtime import require_spark
+from openlaketx.extract.batch import Batch, name_problem
+from openlaketx.extract.files.file_columns import Declared, SameName, clean_names, with_absent_keys
+from openlaketx.extract.files.file_order import file_order, with_row_file
+from openlaketx.extract.files.malformed_rows import Writing, keep_aside
+from openlaketx.extract.files.manifest import Selection
+from openlaketx.extract.files.text_files import TextProblem
+from openlaketx.extract.sources.csv_dialect import CsvDialect, DialectProblem
+from openlaketx.extract.sources.jsonl_lines import JsonLook, json_lines, look_at_json
+from openlaketx.extract.sources.value_locations import json_values, place_of
+
+_OPTIONS = {"mode": "FAILFAST", "lineSep": "\n"}
+_UTF8 = "utf-8"
+_KEEPS_TEXTS = (4, 0)
+
+
+def read_jsonl(
+    session: SparkSession,
+    build: SourceBuild,
+    selection: Selection,
+    storage: Storage,
+    folder: Path,
+    declared: Declared,
+) -> Batch:
+    """The keys of all lines as columns; a key that a line lacks is NULL there.
+
+    Numbers and nested values keep the very text that they have in the file, and a Spark that cannot
+    do that is refused. A line that is no object fails the run, or, where the source says so, is
+    kept in ``folder``.
+    """
+    require_spark(session.version, _KEEPS_TEXTS, "a source of JSON lines")
+    codec = _codec(build, selection)
+    looks = {file.path: _look(selection, file, codec) for file in selection.files}
+    names = _names(selection, looks, declared)
+    if build.malformed is Malformed.REFUSE:
+        _refuse_first(selection, looks)
+    faults = {path: look.faults for path, look in looks.items()}
+    # Spark keeps the text of a value exactly only where it finds it in UTF-8.
+    writing = Writing(partial(json_lines, codec=codec), codec, copied_as=_UTF8)
+    selection, rejected = keep_aside(selection, faults, writing, folder, storage)
+    schema = StructType([StructField(name, StringType()) for name in names])
+    paths = [spark_read_path(location) for location in selection.locations]
+    frame = session.read.schema(schema).options(**_OPTIONS).json(paths)
+    return Batch(
+        frame=with_row_file(frame, selection),
+        live=TableSchema(columns=tuple(Column(name=name, type="string") for name in names)),
+        inputs=(),
+        position=selection.position,
+        explain=lambda error: selection.unreadable(reason(error)),
+        confirm=partial(selection.confirm, storage),
+        rejected=rejected,
+        order=file_order(selection),
+        place_of=place_of(selection, None if rejected else json_values(codec)),
+    )
+
+
+def _names(selection: Selection, looks: dict[str, JsonLook], declared: Declared) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(name for look in looks.values() for name in look.names))
+    if problem := name_problem(found):
+        raise selection.unreadable(problem)
+    try:
+        known = clean_names(found, declared.names)
+    except SameName as twice:
+        raise selection.unreadable(str(twice)) from None
+    return (*found, *with_absent_keys(known, declared)[len(known) :])
+
+
+def _codec(build: SourceBuild, selection: Selection) -> str:
+    for key in build.options:
+        if key != "encoding":
+            raise selection.unreadable(f"JSON lines have no option {key!r}")
+    try:
+        codec = CsvDialect.from_options(build.options).codec
+    except DialectProblem as problem:
+        raise selection.unreadable(str(problem)) from None
+    return _UTF8 if codec == "ascii" else codec
+
+
+def _look(selection: Selection, file: SourceFile, codec: str) -> JsonLook:
+    try:
+        return look_at_json(local_path(selection.location(file)), codec)
+    except TextProblem as problem:
+        raise selection.unreadable(f"{file.path}: {problem}") from None
+
+
+def _refuse_first(selection: Selection, looks: dict[str, JsonLook]) -> None:
+    for path, look in looks.items():
+        for fault in look.faults:
+            raise selection.unreadable(f"{path}: line {fault.first}: {fault.reason}")

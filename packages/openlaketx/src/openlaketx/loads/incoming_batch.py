@@ -1,0 +1,104 @@
+"""The batch of a load by key, staged once and looked at: how many rows, keys and duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.core.enums import HashStrategy, LoadType
+from lakeguard_sdk.errors import LoadFailed
+from lakeguard_sdk.model.load import KEY_HASH, ROW_HASH
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.storage.storage import join
+from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.conform.latest_rows import has_ties, latest
+from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.spark.types import quoted_name, spark_schema
+from openlaketx.extract import Batch
+from openlaketx.extract.batch import Order
+from openlaketx.loads.spark_failures import explaining
+from openlaketx.stage import Candidate
+
+_FEW = 1_000_000
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """One row per key, the last in order."""
+
+    frame: DataFrame
+    rows: int
+    duplicates: int
+
+
+def incoming_schema(plan: RunPlan) -> TableSchema:
+    """What is staged of a batch: all that it brings, and the hash that its load writes."""
+    added = {HashStrategy.ROW_HASH: ROW_HASH, HashStrategy.KEY_HASH: KEY_HASH}
+    columns = plan.batch_schema.columns
+    if name := added.get(plan.load.hash):
+        columns = (*columns, Column(name=name, type="string"))
+    return TableSchema(columns=columns)
+
+
+def files_in_turn(batch: Batch, plan: RunPlan) -> Order:
+    """The files of a batch, the one that counts last: the latest, or the first where later rows of
+    a key add nothing."""
+    return batch.order[::-1] if plan.load.type is LoadType.APPEND else batch.order
+
+
+def look_at_incoming(
+    session: SparkSession,
+    staged: Candidate,
+    plan: RunPlan,
+    keys: tuple[str, ...],
+    with_places: Callable[[], DataFrame] | None = None,
+) -> Incoming:
+    """The staged rows, read again; a NULL in a key fails the run.
+
+    Rows that tie are asked for ``with_places``: the same, with the place of each one's file.
+    """
+    schema = incoming_schema(plan)
+    frame = read_staged(session, staged, schema)
+    with explaining(plan):
+        total, different, without = _count(frame, keys)
+    if without:
+        raise LoadFailed(
+            dataset=plan.dataset,
+            reason=f"{without} of {total} rows have no value in their key ({', '.join(keys)})",
+        )
+    if total > different:
+        with explaining(plan):
+            ties = with_places and has_ties(frame, schema, keys, plan.load.order_by)
+        if with_places and ties:
+            frame = with_places()
+        frame = latest(frame, schema, keys, plan.load.order_by)
+    return Incoming(frame, different, total - different)
+
+
+def read_staged(session: SparkSession, staged: Candidate, schema: TableSchema) -> DataFrame:
+    """The rows of staged files; no file is an empty frame."""
+    if not staged.files:
+        return session.createDataFrame([], spark_schema(schema))
+    paths = [spark_read_path(join(staged.location, file.path)) for file in staged.files]
+    return session.read.schema(spark_schema(schema)).parquet(*paths)
+
+
+def small_side(frame: DataFrame, rows: int) -> DataFrame:
+    """The frame, sent whole to every task where it is small enough: no other side moves then."""
+    return F.broadcast(frame) if rows <= _FEW else frame
+
+
+def _count(frame: DataFrame, keys: tuple[str, ...]) -> tuple[int, int, int]:
+    """Rows, different keys, and rows whose key has a NULL."""
+    columns = [F.col(quoted_name(name)) for name in keys]
+    some_null = F.greatest(*(column.isNull() for column in columns), F.lit(False))
+    by_key = frame.groupBy(*columns).agg(F.count(F.lit(1)).alias("lg_n"))
+    row = by_key.agg(
+        F.coalesce(F.sum("lg_n"), F.lit(0)),
+        F.count(F.lit(1)),
+        F.coalesce(F.sum(F.when(some_null, F.col("lg_n"))), F.lit(0)),
+    ).first()
+    return (0, 0, 0) if row is None else (int(row[0]), int(row[1]), int(row[2]))

@@ -1,0 +1,118 @@
+"""What a load came to: the candidate of a run against its base."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lakeguard_sdk.model.evidence import Changes
+from lakeguard_sdk.model.quarantine import FIRST_SEEN, KEPT_COLUMNS, QuarantineBuild
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.engine.delta_table import LiveFile
+from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.spark.types import quoted_name
+from openlaketx.loads.table_state import Existing
+from openlaketx.stage import Candidate
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Files that come, files that go, files that stay; nothing of it is visible yet."""
+
+    candidate: Candidate
+    """Every file that the commit adds."""
+    arrived: Candidate
+    """Files with exactly the rows that the run brings: new ones, and updated ones as they will be.
+
+    The same as the candidate unless the load rewrites files, whose other rows are not new."""
+    read: Candidate
+    """Files with every row that was read, for the position in the source."""
+    removes: tuple[str, ...]
+    stays: tuple[LiveFile, ...]
+    batch: int
+    """Rows that the load was given, whatever became of each; late ones are among them."""
+    changes: Changes | None = None
+    lacking: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    """Files of the table that may lack partition columns, with what its log says of those."""
+
+    @property
+    def rows(self) -> int:
+        return self.arrived.rows
+
+    @property
+    def table_rows(self) -> int:
+        return self.candidate.rows + sum(file.rows or 0 for file in self.stays)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the table would be as it was."""
+        return self.changes is not None and not self.candidate.files and not self.removes
+
+    def sifted(self, kept: Candidate) -> Loaded:
+        """The same with fewer rows, of a load that adds what arrived as it is."""
+        gone = {file.path for file in self.arrived.files} - {file.path for file in kept.files}
+        new = {file.path for file in kept.files} - {file.path for file in self.arrived.files}
+        known = kept.without({file.path for file in kept.files} - new)
+        fewer = self.arrived.rows - kept.rows
+        changes = self.changes and self.changes.model_copy(
+            update={"inserted": self.changes.inserted - fewer}
+        )
+        candidate = self.candidate.without(gone).joined(known)
+        batch = self.batch - fewer
+        return replace(self, candidate=candidate, arrived=kept, changes=changes, batch=batch)
+
+    def with_files(self, candidate: Candidate) -> Loaded:
+        return replace(self, candidate=candidate)
+
+
+# What a load is told of rows that do not go on with it.
+
+
+@dataclass(frozen=True)
+class Sifted:
+    """Files with the rows that go on, and where those lie that do not."""
+
+    kept: Candidate
+    aside: tuple[str, ...] = ()
+
+
+Sift = Callable[[Candidate, TableSchema, Existing], Sifted]
+"""Takes rows that fail a rule out of what was staged, before they meet the table's."""
+
+
+def nothing_aside(staged: Candidate, schema: TableSchema, existing: Existing) -> Sifted:
+    """Every row goes on."""
+    return Sifted(staged)
+
+
+def keys_aside(session: SparkSession, sifted: Sifted, plan: RunPlan) -> DataFrame | None:
+    """The keys that rows of a batch have which do not go on; None where all rows do."""
+    if not sifted.aside:
+        return None
+    rows = session.read.parquet(*map(spark_read_path, sifted.aside))
+    keys = [rows[quoted_name(name)] for name in plan.load.keys]
+    return rows.select(*keys).dropna().distinct()
+
+
+def carries_time(plan: RunPlan) -> bool:
+    """Whether each row of the batch comes with the time when it was first set aside."""
+    return isinstance(plan.build, QuarantineBuild)
+
+
+def with_time(schema: TableSchema, plan: RunPlan) -> TableSchema:
+    """The columns to stage: those of the schema, and that time."""
+    if not carries_time(plan):
+        return schema
+    time = Column(name=FIRST_SEEN, type=KEPT_COLUMNS[FIRST_SEEN])
+    return TableSchema(columns=(*schema.columns, time))
+
+
+def time_last(frame: DataFrame, plan: RunPlan) -> DataFrame:
+    """The same frame; that time, if it is there, stands behind all columns of the table."""
+    if not carries_time(plan):
+        return frame
+    others = (quoted_name(name) for name in frame.columns if name != FIRST_SEEN)
+    return frame.select(*others, FIRST_SEEN)

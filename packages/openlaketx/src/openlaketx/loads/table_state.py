@@ -1,0 +1,206 @@
+"""The table as the run's base shows it: its files, what they may hold, and their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.errors import BaseMoved, ForeignTable
+from lakeguard_sdk.model.delta_log import written_whole
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.types.schema import INTEGERS, Column, TableSchema
+from openlaketx.conform.casts import lossless_cast
+from openlaketx.engine.delta_columns import with_log_columns
+from openlaketx.engine.delta_table import (
+    LiveFile,
+    live_files,
+    open_table,
+    protocol_problem,
+    schema_of,
+)
+from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.spark.types import quoted_name, spark_schema
+
+FILE = "lg_file"
+"""Names the column with the path, below the table's root, of the file that a row came from."""
+
+_LAST_MOMENT = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+
+Ranges = dict[str, dict[str, tuple[Any, Any]]]
+
+
+@dataclass(frozen=True)
+class Existing:
+    """The live files of the base by path, with the range of each column where the log tells."""
+
+    location: str
+    schema: TableSchema
+    files: dict[str, LiveFile]
+    ranges: Ranges
+    partitions: dict[str, dict[str, str | None]]
+
+    @property
+    def rows(self) -> int:
+        return sum(file.rows or 0 for file in self.files.values())
+
+    def without(self, removed: Iterable[str]) -> tuple[LiveFile, ...]:
+        gone = set(removed)
+        return tuple(self.files[path] for path in sorted(self.files) if path not in gone)
+
+    def beside(self, removed: Iterable[str]) -> Existing:
+        """The table without these files."""
+        gone = set(removed)
+        return replace(
+            self,
+            files={path: file for path, file in self.files.items() if path not in gone},
+            partitions={path: of for path, of in self.partitions.items() if path not in gone},
+        )
+
+    def tells(self, column: str, data_type: str) -> bool:
+        """Whether ranges of the column can be held against values of the type: as text, a day
+        that became a time is before its own midnight."""
+        held = self.schema.type_of(column)
+        return held == data_type or {held, data_type} <= set(INTEGERS)
+
+    def overlapping(self, column: str, low: Any, high: Any) -> set[str]:
+        """Files that may hold a value between two others; a file of which nothing is known may."""
+        found = set()
+        for path in self.files:
+            known = self.ranges[path].get(column)
+            if known is None or (known[0] <= high and known[1] >= low):
+                found.add(path)
+        return found
+
+
+def existing_table(plan: RunPlan) -> Existing:
+    """What the base shows; nothing where there is no table yet."""
+    if plan.base is None:
+        return Existing(plan.location, plan.table_schema, {}, {}, {})
+    try:
+        table = open_table(plan.location, plan.base.commit)
+    except (DeltaError, TableNotFoundError) as error:
+        raise _foreign(plan, str(error)) from None
+    if str(table.metadata().id) != plan.base.table_id:
+        raise _foreign(plan, f"it is table {table.metadata().id} and not {plan.base.table_id}")
+    if problem := protocol_problem(table):
+        raise _foreign(plan, problem)
+    files = live_files(table)
+    for file in files.values():
+        if file.rows is None:
+            raise BaseMoved(
+                dataset=plan.dataset,
+                expected="row counts for every live file",
+                found=f"none for {file.path}",
+            )
+    ranges, partitions = _known(table, _ranged(plan))
+    own = schema_of(table)
+    kept = [own.only({name}).columns for name in plan.table_schema.names]
+    had = TableSchema(columns=tuple(column for found in kept for column in found))
+    return Existing(plan.location, had, files, ranges, partitions)
+
+
+def read_existing(
+    session: SparkSession, plan: RunPlan, existing: Existing, paths: Iterable[str]
+) -> DataFrame:
+    """The rows of these files as the run's columns, each with the file that it is in."""
+    held = _held(plan, existing)
+    schema = spark_schema(held)
+    chosen = sorted(paths)
+    if not chosen:
+        empty = session.createDataFrame([], spark_schema(plan.table_schema))
+        return empty.withColumn(FILE, F.lit(None).cast("string"))
+    locations = [spark_read_path(join(existing.location, path)) for path in chosen]
+    frame = session.read.schema(schema).parquet(*locations)
+    frame = frame.withColumn(FILE, F.col("_metadata.file_path"))
+    values = {path: existing.partitions[path] for path in chosen if not written_whole(path)}
+    values = {path: told for path, told in values.items() if told}
+    frame = with_log_columns(frame, session, held, existing.location, chosen, values)
+    return _as_planned(frame, held, plan)
+
+
+def _held(plan: RunPlan, existing: Existing) -> TableSchema:
+    """The run's columns with the types that the files have."""
+    types = {column.name: column.type for column in existing.schema.columns}
+    columns = plan.table_schema.columns
+    return TableSchema(
+        columns=tuple(Column(name=c.name, type=types.get(c.name, c.type)) for c in columns)
+    )
+
+
+def _as_planned(frame: DataFrame, held: TableSchema, plan: RunPlan) -> DataFrame:
+    """Values of a narrower type, as they are in the wider one."""
+    if held == plan.table_schema:
+        return frame
+    selected = [
+        lossless_cast(frame[quoted_name(c.name)], c.name, old.type, c.type).alias(c.name)
+        for old, c in zip(held.columns, plan.table_schema.columns, strict=True)
+    ]
+    return frame.select(*selected, FILE)
+
+
+def path_below(existing: Existing, uri: str) -> str:
+    """The path that Spark's name of a file stands for."""
+    place = unquote(urlsplit(uri).path)
+    return place.removeprefix(local_path(existing.location).rstrip("/") + "/")
+
+
+def _ranged(plan: RunPlan) -> set[str]:
+    """Columns by which files can be left out: a load without any asks for no range."""
+    return {*plan.load.keys, *([plan.window.column] if plan.window else [])}
+
+
+def _known(table: DeltaTable, ranged: set[str]) -> tuple[Ranges, dict[str, dict[str, str | None]]]:
+    actions = table.get_add_actions(flatten=True)
+    columns = {name: actions[name].to_pylist() for name in actions.schema.names}
+    ranges: Ranges = {}
+    partitions: dict[str, dict[str, str | None]] = {}
+    for index, encoded in enumerate(columns["path"]):
+        path = unquote(encoded)
+        ranges[path], partitions[path] = {}, {}
+        for name, values in columns.items():
+            kind, _, column = name.partition(".")
+            value = values[index]
+            if kind == "partition":
+                partitions[path][column] = _partition_text(value)
+                if value is not None:
+                    ranges[path][column] = (comparable(value), comparable(value))
+            elif kind == "min" and column in ranged and value is not None:
+                high = columns[f"max.{column}"][index]
+                if high is not None:
+                    ranges[path][column] = (comparable(value), comparable(_not_below(high)))
+    return ranges, partitions
+
+
+def comparable(value: Any) -> Any:
+    """Times as text in ISO order, as the statistics of staged files spell them."""
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None).isoformat(timespec="microseconds")
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _not_below(high: Any) -> Any:
+    """Some writers cut times to milliseconds, so that the highest may be below the truth."""
+    if not isinstance(high, datetime) or high.replace(tzinfo=UTC) > _LAST_MOMENT:
+        return high
+    return high + timedelta(milliseconds=1)
+
+
+def _partition_text(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _foreign(plan: RunPlan, difference: str) -> ForeignTable:
+    return ForeignTable(location=plan.location, dataset=plan.dataset, difference=difference)

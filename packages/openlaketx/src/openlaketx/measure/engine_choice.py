@@ -1,0 +1,80 @@
+"""With which engine a run is measured, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.errors import BuildFailed
+from lakeguard_sdk.expressions.measures import AnyMeasure, GroupBreach
+from lakeguard_sdk.model.run import RunPlan
+from openlaketx.measure.subject import Subject
+
+ENGINE = "measure_with"
+SECONDS = "measure_seconds"
+LARGE = "measure_spark_above_gb"
+"""Details of a job, dataset, target or source."""
+_GB = 2**30
+
+
+class Chosen(StrEnum):
+    AUTO = "auto"
+    DUCKDB = "duckdb"
+    SPARK = "spark"
+
+
+@dataclass(frozen=True)
+class How:
+    """Whatever is not measured by then is not measured, and blocks."""
+
+    engine: Chosen = Chosen.AUTO
+    seconds: float = 3600.0
+    large_bytes: int = 32 * _GB
+
+    def with_spark(self, measures: Iterable[AnyMeasure], subject: Subject) -> bool:
+        """DuckDB where the files are here and it can read them all in time; else Spark.
+
+        Columns that only the log of a table tells are known to DuckDB alone.
+        """
+        if self.engine is not Chosen.AUTO or subject.asks_logs:
+            return self.engine is Chosen.SPARK and not subject.asks_logs
+        if "://" in subject.batch.location.removeprefix("file://"):
+            return True
+        return _bytes(measures, subject) > self.large_bytes
+
+
+def how_to_measure(plan: RunPlan) -> How:
+    """As the run's settings say; ``BuildFailed``, with what to write, where one means nothing."""
+    try:
+        return chosen_way(plan.settings)
+    except ValueError as error:
+        raise BuildFailed(dataset=str(plan.dataset), reason=str(error)) from None
+
+
+def chosen_way(settings: Mapping[str, str]) -> How:
+    """ValueError, with what to write, where a setting means nothing."""
+    word = settings.get(ENGINE, Chosen.AUTO).strip().lower()
+    if word not in list(Chosen):
+        raise ValueError(f"the setting {ENGINE} is one of {', '.join(Chosen)}")
+    seconds = _positive(settings, SECONDS, How.seconds)
+    large = _positive(settings, LARGE, How.large_bytes / _GB)
+    return How(Chosen(word), seconds, int(large * _GB))
+
+
+def _positive(settings: Mapping[str, str], name: str, default: float) -> float:
+    try:
+        number = float(settings.get(name, default))
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise ValueError(f"the setting {name} is a number above 0")
+    return number
+
+
+def _bytes(measures: Iterable[AnyMeasure], subject: Subject) -> int:
+    scoped = (item.of if isinstance(item, GroupBreach) else item for item in measures)
+    if any(getattr(item, "scope", Scope.BATCH) is Scope.TABLE for item in scoped):
+        return subject.table_bytes
+    return sum(file.size for file in subject.batch.files)

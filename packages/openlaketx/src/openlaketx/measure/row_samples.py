@@ -1,0 +1,150 @@
+"""Samples of failing rows: the columns that a rule is about, as text, and none that is private."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from lakeguard_sdk.core.canonical_json import canonical_json
+from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.expressions.conditions import ColumnRef, FieldRef
+from lakeguard_sdk.expressions.measures import AnyMeasure, MeasureValue
+from lakeguard_sdk.model.row_sample import LONGEST_TEXT, MASKED, RowSample
+from lakeguard_sdk.types.schema import TIMES, TableSchema, is_numeric
+from openlaketx.engine.duckdb_reader import duckdb_reader
+from openlaketx.measure.duckdb_engine import DuckdbEngine
+from openlaketx.measure.engine_choice import How
+from openlaketx.measure.failing_rows import failing_rows
+from openlaketx.measure.runner import MeasuringEngine
+from openlaketx.measure.spark_engine import SparkEngine
+from openlaketx.measure.sql.aggregate_sql import Forms
+from openlaketx.measure.sql.aggregates import Valued, plain_value
+from openlaketx.measure.sql.condition_sql import ConditionSql
+from openlaketx.measure.subject import Subject
+from openlaketx.measure.time_limit import TooLate, Watch
+from openlaketx.measure.timed_engine import Watched
+
+Named = ColumnRef | FieldRef
+_NO_DAY = "beyond the calendar"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Whose rows to show: by rule, the measure that counted them; of the table, the columns that
+    name a row, and those whose values nobody may be told."""
+
+    counted: Mapping[str, AnyMeasure]
+    keys: tuple[str, ...] = ()
+    masked: tuple[str, ...] = ()
+
+
+def draw_samples(
+    asked: Asked,
+    subject: Subject,
+    how: How,
+    seconds: float,
+    session: SparkSession | None = None,
+) -> tuple[RowSample, ...]:
+    """One for each rule that has rows to show, as far as the time suffices. A rule of which none
+    can be drawn is left out, whatever the reason: nothing depends on it."""
+    with_spark = session is not None and how.with_spark(asked.counted.values(), subject)
+    watch = Watch(min(seconds, how.seconds))
+    found = []
+    with _engine(subject, session if with_spark else None, watch) as engine:
+        for rule_id, measure in asked.counted.items():
+            try:
+                found.append(_draw(rule_id, measure, asked, subject.schema, Watched(engine, watch)))
+            except TooLate:
+                break
+            except Exception:  # noqa: BLE001, S112 - a run never ends by what it cannot show
+                continue
+    return tuple(sample for sample in found if sample.rows)
+
+
+@contextmanager
+def _engine(
+    subject: Subject, session: SparkSession | None, watch: Watch
+) -> Iterator[MeasuringEngine]:
+    if session is not None:
+        spark = SparkEngine(subject, session)
+        with spark.opened(), watch.running(spark.stop):
+            yield spark
+        return
+    with duckdb_reader() as reader:
+        duck = DuckdbEngine(subject, reader)
+        with watch.running(duck.stop):
+            yield duck
+
+
+def _draw(
+    rule_id: str,
+    measure: AnyMeasure,
+    asked: Asked,
+    schema: TableSchema,
+    watched: Watched,
+) -> RowSample:
+    forms = watched.engine.forms
+    sql = ConditionSql(forms.dialect)
+    columns = _columns(measure, asked.keys, schema)
+    hidden = {name.casefold() for name in asked.masked}
+    masked = [name for name, node in columns.items() if node.name.casefold() in hidden]
+    told = {name: _told(node, sql, forms) for name, node in columns.items() if name not in masked}
+    beside = [f"{value} AS lg_shown_{at}" for at, (value, _) in enumerate(told.values())]
+    rows = failing_rows(measure, watched, sql, beside or ["1 AS lg_shown_0"])
+    shown = [dict(zip(told, row, strict=False)) for row in rows]
+    return RowSample(
+        rule_id=rule_id,
+        columns=tuple(columns),
+        rows=tuple(
+            tuple(MASKED if name in masked else _text(row[name], told[name][1]) for name in columns)
+            for row in shown
+        ),
+        masked=tuple(masked),
+    )
+
+
+def _columns(measure: AnyMeasure, keys: Iterable[str], schema: TableSchema) -> dict[str, Named]:
+    """Those that name a row, then those that the rule is about, each once."""
+    found: dict[str, Named] = {}
+    for key in keys:
+        found[key] = ColumnRef(name=key, type=str(schema.type_of(key)))
+    for node in _named(measure):
+        path = node.path if isinstance(node, FieldRef) else ()
+        found.setdefault(".".join((node.name, *path)), node)
+    return found
+
+
+def _named(part: object) -> Iterator[Named]:
+    if isinstance(part, ColumnRef | FieldRef):
+        yield part
+    elif isinstance(part, Noun):
+        for field in type(part).model_fields:
+            yield from _named(getattr(part, field))
+    elif isinstance(part, tuple):
+        for item in part:
+            yield from _named(item)
+
+
+def _told(
+    node: Named, sql: ConditionSql, forms: Forms
+) -> tuple[str, Callable[[Any], MeasureValue]]:
+    """The value as evidence would tell it; a long text is not even fetched as a whole."""
+    value, tell = plain_value(Valued(sql.scalar(node), node.type), forms)
+    if is_numeric(node.type) or node.type in TIMES:
+        return value, tell
+    return f"substr({value}, 1, {LONGEST_TEXT + 1})", tell
+
+
+def _text(value: Any, tell: Callable[[Any], MeasureValue]) -> str | None:
+    try:
+        told = tell(value)
+    except OverflowError:
+        return _NO_DAY
+    if told is None:
+        return None
+    text = told if isinstance(told, str) else canonical_json(told)
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"

@@ -1,0 +1,123 @@
+"""DuckDB's spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lakeguard_sdk.expressions.conditions import Function, Predicate
+from lakeguard_sdk.types.schema import decimal_size, is_nested
+from lakeguard_sdk.types.type_parser import parse_type
+from lakeguard_sdk.types.type_tree import (
+    ArrayOf,
+    ColumnType,
+    MapOf,
+    StructOf,
+)
+from openlaketx.measure.sql.comparison_types import HUGE, WIDEST
+from openlaketx.measure.sql.dialect import WHITE, Dialect
+
+_DIGITS_OF_A_DOUBLE = 15
+
+_TYPES = {
+    "string": "VARCHAR",
+    "boolean": "BOOLEAN",
+    "byte": "TINYINT",
+    "short": "SMALLINT",
+    "integer": "INTEGER",
+    "long": "BIGINT",
+    HUGE: "HUGEINT",
+    "float": "DOUBLE",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "timestamp": "TIMESTAMPTZ",
+    "timestamp_ntz": "TIMESTAMP",
+    "binary": "BLOB",
+}
+
+
+class DuckdbDialect(Dialect):
+    """Over a connection in UTC."""
+
+    def quoted(self, name: str) -> str:
+        return quoted(name)
+
+    def bound(self, text: str, parameters: dict[str, str]) -> str:
+        name = f"p{len(parameters)}"
+        parameters[name] = text
+        return f"${name}"
+
+    def type_name(self, data_type: str) -> str:
+        return sql_type(data_type)
+
+    def is_nan(self, value: str) -> str:
+        return f"isnan({value})"
+
+    def matches(self, text: str, pattern: str) -> str:
+        return f"regexp_matches({text}, {pattern})"
+
+    def elements(self, array: str, variable: str, condition: str) -> str:
+        return f"list_filter({array}, lambda {variable}: {condition})"
+
+    def once(self, value: str, variable: str, condition: str) -> str:
+        return f"(len(list_filter([{value}], lambda {variable}: {condition})) = 1)"
+
+    def size(self, value: str, data_type: str) -> str:
+        return f"{'cardinality' if data_type.startswith('map<') else 'len'}({value})"
+
+    def to_double(self, value: str, data_type: str) -> str:
+        """By way of text where a decimal has more digits than a double: a cast rounds twice."""
+        size = decimal_size(data_type)
+        if size and size[0] > _DIGITS_OF_A_DOUBLE:
+            value = self.cast(value, "string")
+        return self.cast(value, "double")
+
+    def reckonable(self, value: str, data_type: str) -> str:
+        """As wide as decimals are: narrow ones overflow in the integers that they are kept in."""
+        _, scale = decimal_size(data_type) or (0, 0)
+        return self.cast(value, f"decimal({WIDEST},{scale})")
+
+    def test(self, predicate: Predicate, value: str, argument: str) -> str:
+        if predicate is Predicate.IS_FINITE:
+            return f"isfinite({value})"
+        if predicate in (Predicate.STARTS_WITH, Predicate.ENDS_WITH):
+            return f"{predicate}({value}, {argument})"
+        return super().test(predicate, value, argument)
+
+    def call(self, function: Function, arguments: Sequence[str]) -> str:
+        match function:
+            case Function.TRIM:
+                return f"trim({arguments[0]}, {WHITE})"
+            case Function.CONCAT:
+                return f"({' || '.join(arguments)})"
+            case Function.WEEKDAY:
+                return f"(isodow({arguments[0]}) - 1)"
+            case Function.DAYS_BETWEEN:
+                return f"date_diff('day', {arguments[0]}, {arguments[1]})"
+        return super().call(function, arguments)
+
+
+DUCKDB = DuckdbDialect()
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_type(data_type: str) -> str:
+    """The type as DuckDB declares it, nested or not."""
+    if is_nested(data_type):
+        return _nested_sql(parse_type(data_type))
+    return _TYPES.get(data_type) or data_type.upper()
+
+
+def _nested_sql(found: ColumnType) -> str:
+    match found:
+        case StructOf(fields=fields):
+            parts = ", ".join(f"{quoted(name)} {_nested_sql(part)}" for name, part in fields)
+            return f"STRUCT({parts})"
+        case ArrayOf(element=element):
+            return f"{_nested_sql(element)}[]"
+        case MapOf(key=key, value=value):
+            return f"MAP({_nested_sql(key)}, {_nested_sql(value)})"
+        case str():
+            return "FLOAT" if found == "float" else sql_type(found)

@@ -1,0 +1,140 @@
+"""Taking all measures of a run: footers first, then one pass, then one query per key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import SparkSession
+
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.conditions import ColumnRef, IsNull
+from lakeguard_sdk.expressions.measures import (
+    Aggregate,
+    AggregateFunction,
+    AnyMeasure,
+    CountIf,
+    MeasureValue,
+    RowCount,
+    measure_key,
+)
+from lakeguard_sdk.storage import fault_points
+from lakeguard_sdk.types.schema import INTEGERS, TableSchema
+from openlaketx.engine.duckdb_reader import ENGINE, duckdb_reader
+from openlaketx.measure.duckdb_engine import DuckdbEngine
+from openlaketx.measure.engine_choice import How
+from openlaketx.measure.result import Measured
+from openlaketx.measure.runner import Measuring
+from openlaketx.measure.spark_engine import SparkEngine
+from openlaketx.measure.sql.value_text import (
+    day,
+    instant,
+    local_instant,
+    whole,
+)
+from openlaketx.measure.subject import Subject
+from openlaketx.measure.time_limit import Watch
+from openlaketx.stage.candidate import Candidate
+from openlaketx.stage.footer_ranges import column_range, leaf_indexes
+
+# What the footers answer for nothing: rows, NULLs, and extremes of integers, dates and times.
+
+_EXTREMES = (AggregateFunction.MIN, AggregateFunction.MAX)
+_TELL = {
+    **dict.fromkeys(INTEGERS, whole),
+    "date": day,
+    "timestamp": instant,
+    "timestamp_ntz": local_instant,
+}
+
+
+class NoAnswer(Exception):
+    """The footers do not prove an answer: the rows must be read."""
+
+
+def answer(
+    measure: AnyMeasure, candidate: Candidate, schema: TableSchema, table_rows: int
+) -> MeasureValue:
+    """The exact value, or ``NoAnswer``; footers that were not read prove nothing."""
+    if len(candidate.footers) != len(candidate.files):
+        raise NoAnswer
+    match measure:
+        case RowCount(where=None, scope=scope):
+            return whole(table_rows if scope is Scope.TABLE else candidate.rows)
+        case CountIf(condition=IsNull(of=ColumnRef() as ref), where=None):
+            nulls = column_range(candidate.footers, _place(ref.name, schema), raw=True).nulls
+            if nulls is not None:
+                return nulls
+        case Aggregate(function=function, column=ColumnRef() as ref, where=None):
+            if function in _EXTREMES and ref.type in _TELL:
+                return _extreme(function, ref, candidate, schema)
+    raise NoAnswer
+
+
+def _extreme(
+    function: AggregateFunction, column: ColumnRef, candidate: Candidate, schema: TableSchema
+) -> MeasureValue:
+    found = column_range(candidate.footers, _place(column.name, schema), raw=True)
+    if not found.bounded:
+        raise NoAnswer
+    value = found.lowest if function is AggregateFunction.MIN else found.highest
+    return _TELL[column.type](value)
+
+
+def _place(name: str, schema: TableSchema) -> int:
+    place = leaf_indexes(schema).get(name)
+    if place is None:
+        raise NoAnswer
+    return place
+
+
+def take_measures(
+    measures: Sequence[AnyMeasure],
+    subject: Subject,
+    how: How | None = None,
+    session: SparkSession | None = None,
+) -> Measured:
+    """Every measure has a value or a reason; none stops another.
+
+    Without a session, DuckDB measures whatever there is.
+    """
+    measured = Measured(engine=ENGINE)
+    how = how or How()
+    rest = _what_footers_leave(measures, subject, measured)
+    if session is not None and how.with_spark(rest, subject):
+        _with_spark(rest, subject, measured, how, session)
+    elif rest:
+        with duckdb_reader() as reader:
+            engine, watch = DuckdbEngine(subject, reader), Watch(how.seconds)
+            with watch.running(engine.stop):
+                Measuring(engine, measured, watch).take(rest)
+    fault_points.reached("measure.taken")
+    return measured
+
+
+def _what_footers_leave(
+    measures: Sequence[AnyMeasure], subject: Subject, measured: Measured
+) -> list[AnyMeasure]:
+    rest = []
+    for measure in measures:
+        try:
+            measured.values[measure_key(measure)] = answer(
+                measure, subject.batch, subject.schema, subject.table_rows
+            )
+        except NoAnswer:
+            rest.append(measure)
+        except (OverflowError, ValueError) as error:
+            measured.unmeasured[measure_key(measure)] = str(error)
+    return rest
+
+
+def _with_spark(
+    measures: Sequence[AnyMeasure],
+    subject: Subject,
+    measured: Measured,
+    how: How,
+    session: SparkSession,
+) -> None:
+    engine, watch = SparkEngine(subject, session), Watch(how.seconds)
+    measured.engine = engine.name
+    with engine.opened(), watch.running(engine.stop):
+        Measuring(engine, measured, watch).take(measures)

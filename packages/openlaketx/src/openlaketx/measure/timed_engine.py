@@ -1,0 +1,47 @@
+"""An engine, and the time in which it may be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from openlaketx.measure.runner import MeasuringEngine, Relation
+from openlaketx.measure.sql.condition_sql import ConditionSql
+from openlaketx.measure.time_limit import Watch
+
+Rows = list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Nothing is asked once the time is over, and what came too late is not told: TooLate.
+
+    A query is put with the parameters of its conditions and of all that it reads.
+    """
+
+    engine: MeasuringEngine
+    watch: Watch
+
+    def rows(self, query: str, sql: ConditionSql, read: Sequence[Relation]) -> Rows:
+        self.watch.check()
+        try:
+            return self.engine.rows(query, _bound(sql, read))
+        finally:
+            self.watch.check()
+
+    def batches(
+        self, query: str, sql: ConditionSql, read: Sequence[Relation]
+    ) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """Some rows at a time; the time may be over between any two."""
+        self.watch.check()
+        for found in self.engine.batches(query, _bound(sql, read)):
+            yield found
+            self.watch.check()
+
+
+def _bound(sql: ConditionSql, read: Sequence[Relation]) -> dict[str, Any]:
+    bound: dict[str, Any] = dict(sql.parameters)
+    for relation in read:
+        bound |= relation.parameters
+    return bound

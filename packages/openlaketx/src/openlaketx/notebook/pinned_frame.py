@@ -1,0 +1,33 @@
+"""One version of a dataset as a frame of the user's session."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.read_models import ResolvedDataset
+from lakeguard_sdk.model.run import InputPin, TableSnapshot
+from openlaketx.extract.pinned_inputs import files_to_read, read_pinned
+
+
+def read_version(spark: SparkSession, found: ResolvedDataset) -> tuple[DataFrame, InputVersion]:
+    """Exactly the files of the version, read as they were written, whatever the session's settings
+    for reading are."""
+    pin = pin_of(found)
+    return read_pinned(spark, pin, version_files(pin)), pin.input
+
+
+def pin_of(found: ResolvedDataset) -> InputPin:
+    return InputPin(
+        input=InputVersion(
+            dataset=found.dataset, dataset_id=found.dataset_id, version=found.version
+        ),
+        snapshot=TableSnapshot(
+            location=found.location, table_id=found.table_id, commit=found.commit
+        ),
+        table_schema=found.table_schema,
+    )
+
+
+def version_files(pin: InputPin) -> list[str]:
+    return files_to_read(pin, pin.input.dataset)

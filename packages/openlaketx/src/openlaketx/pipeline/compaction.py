@@ -1,0 +1,74 @@
+"""Compaction of a table, from its opening to its end. No Spark is needed."""
+
+from __future__ import annotations
+
+import logging
+
+from lakeguard_sdk.client import Progress, WorkerClient
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.model.run import Failure, RunPlan, RunResult
+from lakeguard_sdk.model.table_operations import CompactionPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.storage.storage import storage_for
+from openlaketx.compact import rewrite
+from openlaketx.pipeline.failures import failure_of
+from openlaketx.pipeline.lease import Lease, keeping_lease
+from openlaketx.publish import commit_publish
+
+_LOG = logging.getLogger("openlaketx")
+
+
+def compact_if_needed(
+    plan: RunPlan, client: WorkerClient, progress: Progress | None = None
+) -> None:
+    """Merge the table's small files where they have become too many, however the run ended.
+
+    A failure is told once, or logged where nobody listens; it changes no result: the version stands
+    as it is.
+    """
+    try:
+        task_id = client.runs.due_compaction(plan.ticket)
+        if task_id is None:
+            return
+        if progress:
+            progress("compact", {})
+        told = _problem(run_compaction(task_id, client))
+    except Exception as error:  # noqa: BLE001 - whatever it was, the version is published
+        told = next(iter(str(error).splitlines()), "") or type(error).__name__
+    if told:
+        if progress:
+            progress("uncompacted", {"dataset": plan.dataset, "reason": told})
+        else:
+            _LOG.warning("the small files of %s were not merged: %s", plan.dataset, told)
+
+
+def run_compaction(task_id: str, client: WorkerClient) -> RunResult:
+    """Takes an ordered compaction to its end."""
+    opened = client.runs.open_compaction(task_id, this_process("openlaketx"))
+    if isinstance(opened, RunResult):
+        return opened
+    try:
+        with keeping_lease(client.runs, opened.ticket, opened.lease_seconds, lambda: None) as lease:
+            return _compact(opened, client, lease)
+    except KeyboardInterrupt:
+        client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="it was interrupted"))
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
+        return client.runs.fail_run(opened.ticket, failure_of(error))
+
+
+def _compact(plan: CompactionPlan, client: WorkerClient, lease: Lease) -> RunResult:
+    storage = storage_for(plan.location)
+    compacted = rewrite(plan, storage, lease.check)
+    if compacted is None:
+        return client.runs.finish_unchanged(plan.ticket)
+    lease.check()
+    intent = client.runs.submit_compaction(plan.ticket, compacted)
+    lease.check()
+    return client.runs.complete_move(plan.ticket, commit_publish(intent, storage))
+
+
+def _problem(result: RunResult) -> str:
+    if result.status is RunStatus.SUCCESS:
+        return ""
+    return result.error.message if result.error else result.status.value

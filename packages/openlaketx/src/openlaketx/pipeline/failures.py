@@ -1,0 +1,17 @@
+"""What the control plane is told of an error that ended a run."""
+
+from __future__ import annotations
+
+from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.model.run import Failure
+
+_LONGEST = 500
+
+
+def failure_of(error: Exception) -> Failure:
+    """One line of bounded length; only an error of ours says whether to try again."""
+    text = next((line for line in str(error).splitlines() if line.strip()), "")
+    if isinstance(error, LakeGuardError):
+        return Failure(code=error.code, message=text[:_LONGEST], retryable=error.retryable)
+    told = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return Failure(code=LakeGuardError.code, message=told[:_LONGEST])

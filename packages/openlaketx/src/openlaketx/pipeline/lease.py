@@ -1,0 +1,123 @@
+"""Keeping a run's lease while it works, and stopping the run that lost it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from lakeguard_sdk.errors import Fenced, LakeGuardError
+from lakeguard_sdk.model.run import RunTicket
+from lakeguard_sdk.ports import Runs
+
+_BEATS_PER_LEASE = 4
+_LONGEST_PAUSE = 30.0
+_STOP_AGAIN = 1.0
+
+
+class Lease:
+    """Held until a heartbeat is told that the attempt is over, or its time is."""
+
+    def __init__(self, interrupted: Callable[[], bool]) -> None:
+        self._interrupted = interrupted
+        self._lost: LakeGuardError | None = None
+
+    def check(self) -> None:
+        """Raises once the lease is lost or the user said stop: before anything that others see."""
+        if self._lost is not None:
+            raise self._lost
+        if self._interrupted():
+            raise KeyboardInterrupt
+
+    def lose(self, error: LakeGuardError) -> None:
+        self._lost = error
+
+
+class Brake:
+    """Stops what Spark does for a run; before Spark is there, and after, there is nothing to do."""
+
+    def __init__(self) -> None:
+        self._changing = threading.RLock()  # a signal may pull in the very thread that holds
+        self._stop: Callable[[], None] | None = None
+
+    def pull(self) -> None:
+        with self._changing:
+            if self._stop is not None:
+                self._stop()
+
+    @contextmanager
+    def holding(self, stop: Callable[[], None]) -> Iterator[None]:
+        """``stop`` is what is pulled in the block, and no pull of it outlasts the block."""
+        with self._changing:
+            self._stop = stop
+        try:
+            yield
+        finally:
+            with self._changing:
+                self._stop = None
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The time that an attempt has, and what its end means."""
+
+    seconds: float
+    over: LakeGuardError
+
+
+@contextmanager
+def keeping_lease(
+    runs: Runs,
+    ticket: RunTicket,
+    seconds: float,
+    on_loss: Callable[[], None],
+    interrupted: Callable[[], bool] = lambda: False,
+    limit: Limit | None = None,
+) -> Iterator[Lease]:
+    """Beats in the background while the block runs; a loss is told to the block and ``on_loss``."""
+    lease = Lease(interrupted)
+    done = threading.Event()
+    beating = threading.Thread(
+        target=_beat, args=(runs, ticket, seconds, lease, done, on_loss, limit), daemon=True
+    )
+    beating.start()
+    try:
+        yield lease
+    finally:
+        done.set()
+        beating.join()
+
+
+def _beat(
+    runs: Runs,
+    ticket: RunTicket,
+    seconds: float,
+    lease: Lease,
+    done: threading.Event,
+    on_loss: Callable[[], None],
+    limit: Limit | None,
+) -> None:
+    left = seconds
+    until = float("inf") if limit is None else time.monotonic() + limit.seconds
+    while not done.wait(min(left / _BEATS_PER_LEASE, _LONGEST_PAUSE, _seconds_to(until))):
+        if limit is not None and time.monotonic() >= until:
+            lease.lose(limit.over)
+            on_loss()
+            break
+        try:
+            left = runs.heartbeat(ticket)
+        except Fenced as error:
+            lease.lose(error)
+            on_loss()
+            break
+        except (LakeGuardError, OSError):
+            left = max(left / 2, 1.0)
+    # Spark lets a stage begin although its group was stopped: stop it until it has stopped.
+    while not done.wait(_STOP_AGAIN):
+        on_loss()
+
+
+def _seconds_to(moment: float) -> float:
+    return max(0.0, moment - time.monotonic())

@@ -1,0 +1,98 @@
+"""A run of the past, built again beside its table: the same way, up to where it would be judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from lakeguard_sdk.client import Progress, WorkerClient
+from lakeguard_sdk.errors import LakeGuardError, NotRebuildable
+from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
+from lakeguard_sdk.model.quarantine import QuarantineBuild
+from lakeguard_sdk.model.run import RunPlan, SourceBuild
+from lakeguard_sdk.storage.storage import storage_for
+from openlaketx.conform import as_accepted, conform, telling_misfits
+from openlaketx.engine.shown_values import keeping_private
+from openlaketx.extract import extract, transform
+from openlaketx.loads import Loaded, apply_load
+from openlaketx.measure import how_to_measure, take_measures
+from openlaketx.pipeline.run_dataset import subject_of
+from openlaketx.quarantine import Sieve
+from openlaketx.rebuild import Scratch, check_inputs, compare, gather_source, scratch_place
+
+
+def rebuild_run(
+    plan: RebuildPlan, client: WorkerClient, session: SparkSession, progress: Progress | None
+) -> Rebuilt:
+    """How its rows compare with those that it wrote; ``NotRebuildable`` where it cannot be done.
+
+    Nothing is submitted, nothing is published, and nothing of it stays.
+    """
+    storage, run_id = storage_for(plan.run.location), plan.run.ticket.run_id
+    try:
+        check_inputs(plan, client.lake, storage)
+        with scratch_place(client.lake, plan.run.location) as scratch:
+            run, lake = _pinned(plan, client, scratch)
+            if progress:
+                progress("extract", {})
+            loaded = _loaded(run, plan, lake, client, session)
+            if progress:
+                progress("compare", {})
+            return compare(plan, loaded, run.under(plan.verdict).table_schema)
+    except NotRebuildable:
+        raise
+    except LakeGuardError as error:
+        raise NotRebuildable(run=run_id, reason=str(error)) from error
+
+
+def _pinned(plan: RebuildPlan, client: WorkerClient, scratch: Scratch) -> tuple[RunPlan, str]:
+    """The plan over what was read then, and the lake that it is read below."""
+    run, build = scratch.plan(plan.run), plan.run.build
+    if isinstance(build, QuarantineBuild):
+        _look_through(Path(client.lake), scratch.lake, build)
+    if isinstance(build, SourceBuild):
+        storage = storage_for(plan.run.location)
+        gathered = gather_source(plan, build, client.lake, scratch.lake, storage)
+        run = run.model_copy(update={"build": gathered})
+    return run, str(scratch.lake)
+
+
+def _look_through(lake: Path, place: Path, build: QuarantineBuild) -> None:
+    for file in build.files:
+        target = place / file.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(lake / file.path)
+
+
+def _loaded(
+    run: RunPlan, plan: RebuildPlan, lake: str, client: WorkerClient, session: SparkSession
+) -> Loaded:
+    """As a run does it: extract, transform, conform, stage."""
+    storage = storage_for(run.location)
+    project = client.project or client.lake
+    batch = extract(run, session, lake, storage, project=project)
+    if batch is None:
+        raise NotRebuildable(run=plan.run.ticket.run_id, reason="there is nothing to read now")
+    batch = transform(batch, run)
+    under = run.under(plan.verdict)
+    with keeping_private(under.private):
+        batch = as_accepted(batch, plan.verdict, under, lake)
+        batch = telling_misfits(batch, under.batch_schema)
+        frame = conform(batch.frame, batch.live, under.batch_schema, under.dataset)
+        sieve = Sieve(under, lake, storage, session)
+        loaded = apply_load(frame, batch, under, storage, sieve.sift)
+        return _sifted(under, loaded, sieve, session)
+
+
+def _sifted(run: RunPlan, loaded: Loaded, sieve: Sieve, session: SparkSession) -> Loaded:
+    """Without the rows that fail a rule which sets them aside, as the run left them out."""
+    asked = [measure for rule in run.aside for measure in (rule.failed, rule.scope)]
+    while asked:
+        subject = subject_of(run, loaded)
+        measured = take_measures(asked, subject, how_to_measure(run), session)
+        left = sieve.sift_loaded(loaded, subject, measured)
+        if left is None:
+            break
+        loaded = left
+    return loaded

@@ -1,0 +1,319 @@
+"""One run: extract, transform, conform, stage, measure, decision, publish."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lakeguard_sdk.client import Progress, WorkerClient
+from lakeguard_sdk.core.canonical_json import content_hash
+from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
+from lakeguard_sdk.expressions.measures import AnyMeasure, measure_key
+from lakeguard_sdk.model.decision import CheckResult, Decision
+from lakeguard_sdk.model.evidence import Evidence, SourcePosition
+from lakeguard_sdk.model.quarantine import QuarantineBuild, SetAside
+from lakeguard_sdk.model.row_sample import untold_texts
+from lakeguard_sdk.model.run import (
+    FrameBuild,
+    RunPlan,
+    RunResult,
+    SourceBuild,
+)
+from lakeguard_sdk.ports import Runs
+from lakeguard_sdk.storage.run_folders import kept_place, quarantine_place
+from lakeguard_sdk.storage.storage import Storage, join, storage_for
+from openlaketx.conform import as_accepted, conform, telling_misfits
+from openlaketx.engine.shown_values import keeping_private
+from openlaketx.engine.spark.session import RUN_SETTINGS
+from openlaketx.extract import Batch, extract, transform
+from openlaketx.extract.files.landed_files import run_folder
+from openlaketx.loads import Loaded, apply_load, new_position
+from openlaketx.measure import (
+    Asked,
+    Measured,
+    Subject,
+    draw_samples,
+    how_to_measure,
+    referenced_rows,
+    take_measures,
+)
+from openlaketx.pipeline.lease import Lease
+from openlaketx.publish import commit_publish
+from openlaketx.quarantine import Sieve
+from openlaketx.run import collected_notes
+from openlaketx.stage import seal
+
+
+def run_dataset(
+    plan: RunPlan,
+    client: WorkerClient,
+    session: SparkSession,
+    lease: Lease,
+    progress: Progress | None = None,
+    frame: DataFrame | None = None,
+) -> RunResult:
+    """The run's result; nothing is visible before a recorded decision allowed it.
+
+    ``session`` is of this run alone; ``frame`` is the batch of a dataset that a program publishes.
+    """
+    tell = progress or _silent
+    runs, ticket, storage = client.runs, plan.ticket, storage_for(plan.location)
+
+    tell("extract", {})
+    batch = extract(plan, session, client.lake, storage, project=client.project, frame=frame)
+    if batch is None or _nothing_new(plan, batch):
+        return runs.finish_unchanged(ticket)
+    batch = transform(batch, plan)
+    tell("schema", {"columns": len(batch.live.columns)})
+    verdict = runs.submit_schema(ticket, batch.live)
+    if verdict.result is not None:
+        return verdict.result
+
+    plan = plan.under(verdict)
+    with keeping_private(plan.private):
+        batch = as_accepted(batch, verdict, plan, client.lake)
+        accepted = telling_misfits(batch, plan.batch_schema)
+        return _load_accepted(plan, accepted, client, lease, tell)
+
+
+def _load_accepted(
+    plan: RunPlan, batch: Batch, client: WorkerClient, lease: Lease, tell: Progress
+) -> RunResult:
+    """Conform, stage, measure, decision, publish."""
+    runs, storage = client.runs, storage_for(plan.location)
+    tell("stage", {})
+    conformed = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
+    session = batch.frame.sparkSession
+    sieve = Sieve(plan, client.lake, storage, session)
+    loaded = apply_load(conformed, batch, plan, storage, sieve.sift)
+    idle = loaded.is_nothing and not _is_to_be_judged(plan, batch, sieve)
+    if idle or _waits_on(plan, sieve):
+        return runs.finish_unchanged(plan.ticket)
+    lease.check()
+
+    tell("measure", {"rows": loaded.rows, "files": len(loaded.candidate.files)})
+    loaded, measured = _measured(plan, batch, loaded, storage, sieve)
+
+    tell("decide", {"measures": len(measured.values)})
+    lease.check()
+    evidence = _evidence(plan, batch, loaded, measured, sieve.set_aside)
+    decision = runs.submit_evidence(plan.ticket, evidence)
+    tell_failing_rows(plan, decision, lambda: subject_of(plan, loaded), session, runs)
+    if decision.ruling.discard:
+        tell("discard", {"files": discard_staged(plan, storage, client.lake)})
+    if not decision.allowed:
+        return _blocked(plan, batch, loaded, decision)
+
+    tell("publish", {})
+    return _published(plan, runs, lease, storage)
+
+
+def _nothing_new(plan: RunPlan, batch: Batch) -> bool:
+    """Whether a load that may be skipped would read what its base was made of."""
+    base = plan.base
+    if not plan.load.skip_unchanged or base is None or plan.window is not None:
+        return False
+    if isinstance(plan.build, FrameBuild):  # nothing but its rows says what is in a frame
+        return False
+    if base.build_hash != build_hash(plan) or set(base.inputs) != set(batch.inputs):
+        return False
+    if not isinstance(plan.build, SourceBuild):
+        return True
+    return batch.position is not None and _same_files(plan.build.position, batch.position)
+
+
+def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
+    def facts(position: SourcePosition) -> set[tuple[str, int, int]]:
+        return {(file.path, file.size, file.modified_ms) for file in position.files}
+
+    return before is not None and bool(after.files) and facts(before) == facts(after)
+
+
+def _is_to_be_judged(plan: RunPlan, batch: Batch, sieve: Sieve) -> bool:
+    """Whether a batch that changes nothing is more than that: some of its rows were kept aside, or
+    all of them waited before, and do so no more."""
+    return bool(batch.rejected or sieve.rows) or isinstance(plan.build, QuarantineBuild)
+
+
+def _waits_on(plan: RunPlan, sieve: Sieve) -> bool:
+    """Whether every row that is sent again fails again: then all of them wait as before."""
+    build = plan.build
+    return isinstance(build, QuarantineBuild) and sieve.rows == sum(f.rows for f in build.files)
+
+
+def _measured(
+    plan: RunPlan, batch: Batch, loaded: Loaded, storage: Storage, sieve: Sieve
+) -> tuple[Loaded, Measured]:
+    """Files are hashed while they are measured: both only read them. Where rows of them are to be
+    set aside, what remains is measured anew."""
+    how, session = how_to_measure(plan), batch.frame.sparkSession
+    while True:
+        sealing = seal(loaded.candidate, plan, storage)
+        subject = subject_of(plan, loaded)
+        measured = take_measures(plan.measures, subject, how, session)
+        sealed = loaded.with_files(sealing.result())
+        sifted = sieve.sift_loaded(loaded, subject, measured)
+        if sifted is None:
+            return sealed, measured.without(sieve.unmeasured)
+        loaded = sifted
+
+
+def _published(plan: RunPlan, runs: Runs, lease: Lease, storage: Storage) -> RunResult:
+    """No step is taken by a run whose lease is over."""
+    lease.check()
+    intent = runs.begin_move(plan.ticket)
+    lease.check()
+    commit = commit_publish(intent, storage)
+    return runs.complete_move(plan.ticket, commit)
+
+
+def subject_of(plan: RunPlan, loaded: Loaded) -> Subject:
+    """What is measured of a load: its new rows, and the table as it would be."""
+    shown = [file.path for file in loaded.candidate.files] + [file.path for file in loaded.stays]
+    return Subject(
+        loaded.arrived,
+        plan.table_schema,
+        tuple(shown),
+        loaded.table_rows,
+        plan.proven,
+        loaded.lacking,
+        referenced_rows(plan, shown, loaded.lacking),
+        sum(item.size for item in loaded.candidate.files) + sum(item.size for item in loaded.stays),
+    )
+
+
+def _evidence(
+    plan: RunPlan, batch: Batch, loaded: Loaded, measured: Measured, aside: SetAside | None
+) -> Evidence:
+    return Evidence(
+        run_id=plan.ticket.run_id,
+        dataset=plan.dataset,
+        table_schema=plan.table_schema,
+        rows=loaded.rows,
+        table_rows=loaded.table_rows,
+        files=loaded.candidate.files,
+        removes=loaded.removes,
+        base_commit=plan.base.commit if plan.base else None,
+        measures=measured.values,
+        unmeasured=measured.unmeasured,
+        inputs=batch.inputs,
+        position=new_position(plan, batch.position, loaded.read),
+        build_hash=build_hash(plan),
+        engine=measured.engine,
+        changes=loaded.changes,
+        rejected=batch.rejected,
+        notes=collected_notes(),
+        aside=aside,
+        batch=loaded.batch,
+    )
+
+
+def _blocked(plan: RunPlan, batch: Batch, loaded: Loaded, decision: Decision) -> RunResult:
+    return RunResult(
+        run_id=plan.ticket.run_id,
+        dataset=plan.dataset,
+        status=RunStatus.BLOCKED,
+        rows=loaded.rows,
+        inputs=batch.inputs,
+        decision=decision,
+        ended_at=decision.ruling.decided_at,
+    )
+
+
+def _silent(stage: str, facts: dict[str, Any]) -> None:
+    """Nobody listens."""
+
+
+# The identity of the code that made a batch.
+
+
+def build_hash(plan: RunPlan) -> str:
+    """Equal where the same text or source, transform, schema, layout and package are at work."""
+    spec = plan.build.to_data()
+    for pinned in ("position", "views", "inputs"):
+        spec.pop(pinned, None)
+    return content_hash(
+        {
+            "build": spec,
+            "load": plan.load.to_data(),
+            "transform": plan.transform,
+            "partition_by": plan.partition_by,
+            "declared": plan.declared.to_data(),
+            "settings": RUN_SETTINGS,
+            "openlaketx": version("openlaketx"),
+        }
+    )
+
+
+# Deleting what a run wrote, where a decision says that it may not be kept.
+
+
+def discard_staged(plan: RunPlan, storage: Storage, lake: str) -> int:
+    """Every file of the attempt is gone, also those that no decision named, every row that the run
+    kept aside, for whatever reason, and every file that it received; answers how many those were.
+
+    Where it dies on the way, maintenance removes the rest without waiting.
+    """
+    run_id = plan.ticket.run_id
+    beside = [
+        quarantine_place(lake, plan.dataset, run_id),
+        kept_place(lake, plan.dataset, plan.batch_schema, run_id),
+    ]
+    if isinstance(plan.build, SourceBuild):
+        beside.append(str(run_folder(plan, plan.build.source, lake)))
+    gone = _emptied(storage, join(plan.location, plan.staging), plan.location)
+    return gone + sum(_emptied(storage, folder, lake) for folder in beside)
+
+
+def _emptied(storage: Storage, folder: str, root: str) -> int:
+    files = list(storage.files_under(folder))
+    for file in files:
+        storage.remove(file.path, root)
+    return len(files)
+
+
+# Telling a few of the rows that rules failed by, once that is decided.
+
+SECONDS_BEFORE_PUBLISH = 5.0
+SECONDS_WHEN_BLOCKED = 20.0
+"""Less than a heartbeat apart: the lease of a blocked run is over."""
+
+
+def tell_failing_rows(
+    plan: RunPlan,
+    decision: Decision,
+    subject: Callable[[], Subject],
+    session: SparkSession,
+    runs: Runs,
+) -> None:
+    """Of every rule that failed or warned, unless nothing of the run may be kept. No text is told
+    where one may hold a pattern that a policy forbids.
+
+    Nothing depends on it: whatever goes wrong here, the run goes on as it was decided.
+    """
+    counted = _counted(plan, decision)
+    if not counted or decision.ruling.discard:
+        return
+    texts = untold_texts(decision.ruling, plan.table_schema)
+    asked = Asked(counted, plan.load.keys, tuple({*plan.masked, *plan.private, *texts}))
+    seconds = SECONDS_BEFORE_PUBLISH if decision.allowed else SECONDS_WHEN_BLOCKED
+    try:
+        samples = draw_samples(asked, subject(), how_to_measure(plan), seconds, session)
+        runs.submit_samples(plan.ticket, samples)
+    except Exception:  # noqa: BLE001 - the decision stands, with rows to show or without
+        return
+
+
+def _counted(plan: RunPlan, decision: Decision) -> dict[str, AnyMeasure]:
+    """By rule, what counted its failing rows; those that block come first."""
+    measures = {measure_key(measure): measure for measure in plan.measures}
+    found = [check for check in decision.ruling.checks if _is_shown(check)]
+    found.sort(key=lambda check: check.outcome is not Outcome.FAIL)
+    return {check.check_id: measures[check.counted] for check in found if check.counted in measures}
+
+
+def _is_shown(check: CheckResult) -> bool:
+    return check.kind is CheckKind.RULE and check.outcome in (Outcome.FAIL, Outcome.WARN)

@@ -1,0 +1,262 @@
+"""Which rows of a batch fail which rules."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.measures import (
+    AnyMeasure,
+    CountIf,
+    DuplicateRows,
+    JsonFaults,
+    UnmatchedRows,
+)
+from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader
+from openlaketx.engine.locations import spark_file_address, spark_read_path
+from openlaketx.engine.spark.types import spark_schema
+from openlaketx.measure.duckdb_engine import DuckdbEngine
+from openlaketx.measure.engine_choice import How
+from openlaketx.measure.runner import MeasuringEngine, Relation
+from openlaketx.measure.spark_engine import AS_WRITTEN, SparkEngine
+from openlaketx.measure.sql.aggregate_sql import FoundRows
+from openlaketx.measure.sql.condition_sql import ConditionSql
+from openlaketx.measure.sql.json_values import judge_of
+from openlaketx.measure.sql.keys import duplicate_rows, unmatched_rows
+from openlaketx.measure.subject import Subject
+from openlaketx.measure.time_limit import TooLate, Watch
+from openlaketx.measure.timed_engine import Watched
+from openlaketx.quarantine.row_bitmap import MarkedRows
+
+# Rows of a batch with the place of each: its file, and its number in that file.
+
+_NUMBER = "file_row_number"
+_SCHEME = re.compile("^file:(//)?")
+
+
+class PlacingEngine(MeasuringEngine):
+    """An engine that can also tell where in the staged files a row is."""
+
+    place: tuple[str, str]
+    """Names the columns of a row's file and of its number there, which counts from 0; the batch
+    has none by these names."""
+
+    @abstractmethod
+    def placed(self) -> Relation:
+        """The rows of the batch, each with its ``place``."""
+
+    @abstractmethod
+    def path(self, told: str) -> str:
+        """The file that it tells, below the table's root."""
+
+
+class _Duckdb(DuckdbEngine, PlacingEngine):
+    def __init__(self, subject: Subject, reader: DuckdbReader) -> None:
+        super().__init__(subject, reader)
+        self.place = _free_names(subject.schema)
+
+    def placed(self) -> Relation:
+        file, row = self.place
+        rows = (
+            f"(SELECT *, {_NUMBER} AS {row} FROM read_parquet($placed, hive_partitioning = false,"  # noqa: S608
+            f" union_by_name = true, filename = '{file}', {_NUMBER} = true))"
+        )
+        return Relation(rows, {"placed": self._subject.files(Scope.BATCH)})
+
+    def path(self, told: str) -> str:
+        return told.removeprefix(f"{local_path(self._subject.batch.location).rstrip('/')}/")
+
+
+class _Spark(SparkEngine, PlacingEngine):
+    def __init__(self, subject: Subject, session: SparkSession) -> None:
+        super().__init__(subject, session)
+        self.place = _free_names(subject.schema)
+
+    def placed(self) -> Relation:
+        subject, (file, row) = self._subject, self.place
+        reader = self._session.read.schema(spark_schema(subject.schema)).options(**AS_WRITTEN)
+        places = [spark_read_path(place) for place in subject.locations(Scope.BATCH)]
+        frame = reader.parquet(*places).withColumns(
+            {file: F.col("_metadata.file_path"), row: F.col("_metadata.row_index")}
+        )
+        view = self._views.setdefault("placed", f"{self._tag}_placed")
+        frame.createOrReplaceTempView(view)
+        return Relation(view, {})
+
+    def path(self, told: str) -> str:
+        batch = self._subject.batch
+        places = {spark_file_address(join(batch.location, f.path)): f.path for f in batch.files}
+        return places.get(_SCHEME.sub("", told), told)
+
+
+@contextmanager
+def _placing_engine(
+    subject: Subject,
+    how: How,
+    measures: Sequence[AnyMeasure],
+    session: SparkSession | None,
+    watch: Watch,
+) -> Iterator[PlacingEngine]:
+    """The engine that measures those, DuckDB without a session; it has no room for a column by the
+    name of its own."""
+    taken = _NUMBER in (name.casefold() for name in subject.schema.names)
+    if session is not None and (taken or how.with_spark(measures, subject)):
+        spark = _Spark(subject, session)
+        with spark.opened(), watch.running(spark.stop):
+            yield spark
+        return
+    with duckdb_reader() as reader:
+        duck = _Duckdb(subject, reader)
+        with watch.running(duck.stop):
+            yield duck
+
+
+def _free_names(schema: TableSchema) -> tuple[str, str]:
+    """Engines tell names apart by their letters alone, and take a column of the batch first."""
+    taken = {name.casefold() for name in schema.names}
+    file, row = "lg_file", "lg_row"
+    while taken & {file, row}:
+        file, row = f"{file}_", f"{row}_"
+    return file, row
+
+
+Failing = dict[str, MarkedRows]
+"""By file below the table's root; only files of which a row fails."""
+_TEXTS_KNOWN = 100_000
+_FAILURES = (ValueError, OverflowError, TooLate)
+
+
+class NotFound(Exception):
+    """The rows could not be told; says why."""
+
+
+def failing_rows(
+    rules: Mapping[int, AnyMeasure], subject: Subject, how: How, session: SparkSession | None
+) -> Failing:
+    """Every row of the batch that one of the measures counts; ``NotFound`` where an engine could
+    not tell. Rules are known by their number."""
+    watch = Watch(how.seconds)
+    with _placing_engine(subject, how, list(rules.values()), session, watch) as engine:
+        looking = _Looking(engine, Watched(engine, watch), subject)
+        failures: tuple[type[Exception], ...] = (*engine.failures, *_FAILURES)
+        try:
+            return looking.rows_of(rules)
+        except failures as error:
+            raise NotFound(engine.reason(error)) from None
+
+
+class _Looking:
+    def __init__(self, engine: PlacingEngine, watched: Watched, subject: Subject) -> None:
+        self._engine = engine
+        self._watched = watched
+        self._placed = engine.placed()
+        self._place = engine.place
+        self._rows = {file.path: file.rows for file in subject.batch.files}
+        self._found: Failing = {}
+        self._paths: dict[str, MarkedRows] = {}
+
+    def rows_of(self, rules: Mapping[int, AnyMeasure]) -> Failing:
+        """Conditions of a row share one pass; each other measure has its own."""
+        counted: dict[int, CountIf] = {}
+        for number, measure in rules.items():
+            match measure:
+                case CountIf():
+                    counted[number] = measure
+                case DuplicateRows():
+                    self._repeated(number, measure)
+                case UnmatchedRows():
+                    self._unmatched(number, measure)
+                case JsonFaults():
+                    self._misread(number, measure)
+                case _:
+                    raise ValueError(f"{measure.measure} points at no single rows")
+        if counted:
+            self._counted(counted)
+        return self._found
+
+    def _counted(self, rules: Mapping[int, CountIf]) -> None:
+        """A condition is asked of those rows alone for which its ``where`` is TRUE."""
+        sql = self._sql()
+        asked = []
+        for number, measure in rules.items():
+            failing = sql.condition(measure.condition)
+            if measure.where is not None:
+                failing = f"CASE WHEN {sql.condition(measure.where)} THEN {failing} ELSE FALSE END"
+            asked.append(f"coalesce({failing}, FALSE) AS lg_fails_{number}")
+        names = [f"lg_fails_{number}" for number in rules]
+        rows = f"(SELECT {', '.join([*self._place, *asked])} FROM {self._placed.text})"  # noqa: S608
+        query = self._where(FoundRows(rows, " OR ".join(names)), names)
+        for batch in self._batches(query, sql):
+            for file, row, *fails in batch:
+                for number in (at for at, told in zip(rules, fails, strict=True) if told):
+                    self._mark(file, row, number)
+
+    def _repeated(self, number: int, measure: DuplicateRows) -> None:
+        """Rows of the batch whose key stands more than once in what the measure is over."""
+        sql, engine = self._sql(), self._engine
+        origin, touched = engine.origin(measure.scope), engine.touched(measure)
+        near = touched.text if touched else None
+        among = self._placed.text
+        found = duplicate_rows(
+            measure, sql, engine.forms, origin.text, near, self._place, most=None, among=among
+        )
+        self._mark_all(number, found, sql, origin, *([touched] if touched else []))
+
+    def _unmatched(self, number: int, measure: UnmatchedRows) -> None:
+        sql, engine = self._sql(), self._engine
+        other, schema = engine.reference(measure.dataset)
+        of = (other.text, schema)
+        found = unmatched_rows(measure, sql, engine.forms, self._placed.text, of, self._place)
+        self._mark_all(number, found, sql, other)
+
+    def _misread(self, number: int, measure: JsonFaults) -> None:
+        sql = self._sql()
+        is_right = lru_cache(_TEXTS_KNOWN)(judge_of(measure))
+        chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
+        text = f"{self._engine.forms.quoted(measure.column.name)} AS lg_text"
+        held = ", ".join([*self._place, text, f"{chosen} AS lg_chosen"])
+        rows = f"(SELECT {held} FROM {self._placed.text})"  # noqa: S608
+        query = self._where(FoundRows(rows, "lg_chosen AND lg_text IS NOT NULL"), ["lg_text"])
+        for batch in self._batches(query, sql):
+            for file, row, told in batch:
+                if not is_right(told):
+                    self._mark(file, row, number)
+
+    def _mark_all(self, number: int, found: FoundRows, sql: ConditionSql, *read: Relation) -> None:
+        for batch in self._batches(self._where(found), sql, *read):
+            for file, row in batch:
+                self._mark(file, row, number)
+
+    def _mark(self, file: str, row: int, number: int) -> None:
+        rows = self._paths.get(file)
+        if rows is None:
+            path = self._engine.path(file)
+            if path not in self._rows:
+                raise ValueError("a failing row is in no file of the batch")
+            rows = self._found.setdefault(path, MarkedRows(self._rows[path]))
+            self._paths[file] = rows
+        rows.mark(row, number)
+
+    def _batches(
+        self, query: str, sql: ConditionSql, *read: Relation
+    ) -> Iterable[Sequence[tuple[Any, ...]]]:
+        return self._watched.batches(query, sql, [self._placed, *read])
+
+    def _sql(self) -> ConditionSql:
+        return ConditionSql(self._engine.forms.dialect)
+
+    def _where(self, found: FoundRows, more: Sequence[str] = ()) -> str:
+        """All of them, asked in a form by which no row group is left out."""
+        asked = f"CASE WHEN {found.failing} THEN 1 ELSE 0 END = 1"
+        told = ", ".join([*self._place, *more])
+        return f"SELECT {told} FROM {found.source} WHERE {asked}"  # noqa: S608 - names are ours

@@ -1,0 +1,162 @@
+"""A survey: the measures of a run, taken of a version long after its run has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake.exceptions import DeltaError, TableNotFoundError
+
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.errors import VersionUnreadable
+from lakeguard_sdk.expressions.measures import AnyMeasure, GroupBreach, measure_key
+from lakeguard_sdk.model.delta_log import GROWN, STAGING
+from lakeguard_sdk.model.evidence import StagedFile
+from lakeguard_sdk.model.history import Surveyed, SurveyPlan
+from lakeguard_sdk.storage.storage import Storage, join, local_path, storage_for
+from openlaketx.engine.delta_table import LiveFile, left_to_log, live_files, open_table
+from openlaketx.loads.copy_on_write import REWRITTEN
+from openlaketx.loads.keyed_changes import OP, UPDATE
+from openlaketx.loads.keyed_load import CHANGES
+from openlaketx.loads.schema_growth import WIDENED
+from openlaketx.loads.window_load import KEPT
+from openlaketx.measure import Referenced, Subject, take_measures
+from openlaketx.measure.subject import pinned_rows
+from openlaketx.stage import Candidate
+
+# Which files hold exactly the rows that the run of a version brought.
+
+_NEIGHBOURS = frozenset({REWRITTEN, KEPT, WIDENED, GROWN})
+"""Folders of a run whose files hold rows that were in the table before."""
+
+
+class NotKept(Exception):
+    """The rows stand among others now, and nothing tells which they are."""
+
+
+def _brought_files(plan: SurveyPlan, shown: Sequence[LiveFile], storage: Storage) -> Candidate:
+    """Files with as many rows as the run brought; ``NotKept`` where they are not to be had.
+
+    A table of no more rows than the run brought holds those rows, in whatever files.
+    """
+    location = plan.snapshot.location
+    if sum(file.rows or 0 for file in shown) == plan.rows:
+        return Candidate(location, tuple(map(_listed, shown)), ())
+    added = [file for file in plan.files if _folder(file.path) not in _NEIGHBOURS]
+    if sum(file.rows for file in added) != plan.rows:
+        added += _updated(plan, storage)
+    found = sum(file.rows for file in added)
+    if found != plan.rows:
+        raise NotKept(
+            f"of the {plan.rows} rows that v{plan.version} brought, only {found} are in files of"
+            " their own"
+        )
+    gone = [file.path for file in added if not storage.exists(join(location, file.path))]
+    if gone:
+        raise NotKept(
+            f"{len(gone)} of the files that v{plan.version} brought were merged since, and removed"
+        )
+    return Candidate(location, tuple(added), ())
+
+
+def _folder(path: str) -> str:
+    """The folder below that of the run; empty for a file that no run wrote."""
+    parts = path.split("/")
+    return parts[2] if parts[0] == STAGING and len(parts) > 3 else ""
+
+
+def _updated(plan: SurveyPlan, storage: Storage) -> Iterator[StagedFile]:
+    """Updated rows as the run wrote them, before they were put among their neighbours."""
+    for staging in {"/".join(file.path.split("/")[:2]) for file in plan.files}:
+        folder = join(staging, CHANGES, f"{OP}={UPDATE}")
+        root = f"{local_path(plan.snapshot.location)}/"
+        for facts in storage.files_under(join(plan.snapshot.location, folder)):
+            if facts.path.endswith(".parquet"):
+                yield _staged(facts.path.removeprefix(root), facts.size, _rows_in(facts.path))
+
+
+def _rows_in(path: str) -> int:
+    try:
+        return int(pq.read_metadata(path).num_rows)
+    except (pa.ArrowException, OSError):
+        return 0
+
+
+def _listed(file: LiveFile) -> StagedFile:
+    return _staged(file.path, file.size, file.rows or 0)
+
+
+def _staged(path: str, size: int, rows: int) -> StagedFile:
+    return StagedFile(path=path, size=size, rows=rows, modified_ms=0, stats="")
+
+
+def survey(plan: SurveyPlan) -> Surveyed:
+    """What the run's own evidence would say, by the same engine over the same rows.
+
+    ``VersionUnreadable`` where files of the version are gone. Where only those are gone that told
+    its new rows apart, measures of scope batch have no value, and the rest has.
+    """
+    storage = storage_for(plan.snapshot.location)
+    shown = _shown(plan, storage)
+    try:
+        batch, reason = _brought_files(plan, shown, storage), ""
+    except NotKept as error:
+        batch, reason = Candidate(plan.snapshot.location, (), ()), str(error)
+    asked = [item for item in plan.measures if not reason or _scope(item) is Scope.TABLE]
+    measured = take_measures(asked, _subject(plan, shown, batch))
+    untold = {measure_key(item): reason for item in plan.measures if item not in asked}
+    return Surveyed(
+        rows=plan.rows,
+        table_rows=_rows(shown),
+        values=measured.values,
+        unmeasured={**measured.unmeasured, **untold},
+    )
+
+
+def _scope(measure: AnyMeasure) -> Scope:
+    """Whatever names no scope is asked of the batch."""
+    asked = measure.of if isinstance(measure, GroupBreach) else measure
+    return getattr(asked, "scope", Scope.BATCH)
+
+
+def _shown(plan: SurveyPlan, storage: Storage) -> list[LiveFile]:
+    """Every file of the version, each in its place."""
+    snapshot = plan.snapshot
+    try:
+        table = open_table(snapshot.location, snapshot.commit)
+    except (DeltaError, TableNotFoundError) as error:
+        raise _unreadable(plan, next(iter(str(error).splitlines()), "its log is gone")) from None
+    found = str(table.metadata().id)
+    if found != snapshot.table_id:
+        raise _unreadable(plan, f"the table is {found} and not {snapshot.table_id}")
+    live = live_files(table)
+    files = [live[path] for path in sorted(live)]
+    gone = [file for file in files if not storage.exists(join(snapshot.location, file.path))]
+    if gone:
+        raise _unreadable(
+            plan, f"{len(gone)} of its {len(files)} files are gone, such as {gone[0].path}"
+        )
+    return files
+
+
+def _subject(plan: SurveyPlan, shown: Sequence[LiveFile], batch: Candidate) -> Subject:
+    location, paths = plan.snapshot.location, tuple(file.path for file in shown)
+    lacking = left_to_log(open_table(location, plan.snapshot.commit), paths)
+    own = Referenced(location, paths, plan.table_schema, lacking)
+    return Subject(
+        batch,
+        plan.table_schema,
+        paths,
+        _rows(shown),
+        lacking=lacking,
+        references={plan.dataset: own} | pinned_rows(plan.references, plan.dataset),
+    )
+
+
+def _rows(files: Sequence[LiveFile]) -> int:
+    return sum(file.rows or 0 for file in files)
+
+
+def _unreadable(plan: SurveyPlan, reason: str) -> VersionUnreadable:
+    return VersionUnreadable(dataset=plan.dataset, version=plan.version, reason=reason)

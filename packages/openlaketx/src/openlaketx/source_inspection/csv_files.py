@@ -1,0 +1,172 @@
+"""CSV files as texts: their delimiter, their encoding, their rows as a run would read them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import IO, cast
+
+from lakeguard_sdk.errors import NothingToLookAt
+from openlaketx.extract.batch import name_problem
+from openlaketx.extract.sources.csv_dialect import CsvDialect, DialectProblem
+from openlaketx.source_inspection.sample_rows import Limits, SeenRows
+from openlaketx.source_inspection.type_inference import TextTable
+
+DELIMITERS = (",", ";", "\t", "|")
+_ENCODINGS = ("UTF-8", "windows-1252", "ISO-8859-1")
+_HEAD = 1 << 16
+_RECORDS = 100
+_CHUNK = 20_000
+
+
+def look_at_csv(files: Sequence[str], rows: SeenRows, limits: Limits) -> TextTable:
+    """Every file under one header; a file that a run would refuse is refused here, by name."""
+    options = {}
+    if (encoding := _encoding(files, limits)) != _ENCODINGS[0]:
+        options["encoding"] = encoding
+    if (delimiter := _delimiter(files[0], encoding)) != ",":
+        options["delimiter"] = delimiter
+    dialect = CsvDialect.from_options(options)
+    header: list[str] = []
+    whole = True
+    for file in files:
+        try:
+            found, ended = _take(file, dialect, header, rows, limits)
+        except (DialectProblem, UnicodeDecodeError, OSError, EOFError) as problem:
+            raise NothingToLookAt(pattern=file, reason=str(problem)) from None
+        header, whole = found, whole and ended
+    return TextTable(tuple(header), whole, options)
+
+
+def opened(file: str) -> IO[bytes]:
+    """The bytes of a file, unpacked where its name says that they are packed."""
+    return cast(IO[bytes], gzip.open(file)) if file.endswith(".gz") else open(file, "rb")
+
+
+def _take(
+    file: str, dialect: CsvDialect, header: list[str], rows: SeenRows, limits: Limits
+) -> tuple[list[str], bool]:
+    """The header of the first file, and whether this one ended before the limit.
+
+    As in a run, a column is known by its name: it may stand elsewhere in a later file.
+    """
+    records = _csv_records(file, dialect)
+    _, first = next(records, (0, []))
+    found = [name or "" for name in first]
+    if not found:
+        raise NothingToLookAt(pattern=file, reason="it is empty: not even a header is there")
+    if problem := name_problem(tuple(found)):
+        raise NothingToLookAt(pattern=file, reason=problem)
+    if header and sorted(found) != sorted(header):
+        raise NothingToLookAt(pattern=file, reason="it has another header than the files before")
+    places = [found.index(name) for name in header or found]
+    rows.add_texts([()] * len(found))
+    taken = 0
+    while taken < limits.rows:
+        chunk = list(islice(records, min(_CHUNK, limits.rows - taken)))
+        if not chunk:
+            return header or found, True
+        for line, record in chunk:
+            if len(record) != len(found):
+                fields = f"line {line} has {len(record)} fields instead of {len(found)}"
+                raise NothingToLookAt(pattern=file, reason=fields)
+        columns = list(zip(*(record for _, record in chunk), strict=True))
+        rows.add_texts([columns[place] for place in places])
+        taken += len(chunk)
+    return header or found, next(records, None) is None
+
+
+def _encoding(files: Sequence[str], limits: Limits) -> str:
+    """The first that reads every line looked at."""
+    left = list(_ENCODINGS)
+    for file in files:
+        with opened(file) as lines:
+            for line in islice(lines, limits.rows):
+                if b"\0" in line:
+                    raise NothingToLookAt(pattern=file, reason="it is not text")
+                while not _reads(line, left[0]):
+                    del left[0]
+    return left[0]
+
+
+def _reads(line: bytes, encoding: str) -> bool:
+    try:
+        line.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _delimiter(file: str, encoding: str) -> str:
+    """The one that cuts every record into the same number of fields, as many as possible; where
+    none does, the one that cuts the header into most, for then a line is wrong."""
+    with opened(file) as content:
+        head = content.read(_HEAD)
+    text = head.decode(encoding, errors="ignore").removeprefix("\ufeff")
+    widths = {one: _widths(text, one, cut=len(head) == _HEAD) for one in DELIMITERS}
+    even = [one for one in DELIMITERS if len(set(widths[one])) == 1 and widths[one][0] > 1]
+    return max(even or DELIMITERS, key=lambda one: widths[one][:1])
+
+
+def _widths(text: str, delimiter: str, *, cut: bool) -> list[int]:
+    """Fields of each record at the beginning; the last one may be cut and is left out."""
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=not cut)
+        records = [record for record in islice(reader, _RECORDS) if record]
+    except csv.Error:
+        return []
+    whole = records[:-1] if cut and len(records) < _RECORDS else records
+    return [len(record) for record in whole]
+
+
+# Records of a CSV file in which nothing between delimiters is told from a quoted nothing.
+
+_QUOTED_EMPTY = '""'
+
+
+def _csv_records(file: str, dialect: CsvDialect) -> Iterator[tuple[int, list[str | None]]]:
+    """Each record with the line on which it ends, as a run reads it.
+
+    A field with nothing in it is None, a quoted one the empty text. The dialect doubles quotes.
+    """
+    taken: list[str] = []
+    field = _field(dialect.delimiter)
+    with dialect.lines(file) as lines:
+        reader = dialect.reader(_kept(lines, taken))
+        try:
+            for record in reader:
+                if record:
+                    yield reader.line_num, _values(record, taken, field)
+                taken.clear()
+        except csv.Error as error:
+            raise DialectProblem(f"line {reader.line_num}: {error}") from None
+
+
+def _kept(lines: Iterator[str], taken: list[str]) -> Iterator[str]:
+    for line in lines:
+        taken.append(line)
+        yield line
+
+
+def _values(record: list[str], taken: Sequence[str], field: re.Pattern[str]) -> list[str | None]:
+    """Only a record with an empty field is looked at twice: a reader does not say how it read."""
+    if "" not in record:
+        return [*record]
+    text = "".join(taken)
+    if _QUOTED_EMPTY not in text:
+        return [value or None for value in record]
+    written = field.findall(text.rstrip("\r\n"))
+    return [
+        value if value or told == _QUOTED_EMPTY else None
+        for value, told in zip(record, written, strict=False)
+    ]
+
+
+def _field(delimiter: str) -> re.Pattern[str]:
+    """A field as it is written, quotes and all."""
+    end = re.escape(delimiter)
+    return re.compile(rf'("[^"]*(?:""[^"]*)*"|[^{end}]*)(?:{end}|\Z)')

@@ -1,0 +1,323 @@
+"""The way in: a pattern becomes a sketch of what its files hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from lakeguard_sdk.core.dataset_name import clean_column
+from lakeguard_sdk.core.enums import SourceFormat
+from lakeguard_sdk.errors import NothingToLookAt
+from lakeguard_sdk.model.source_preview import SketchColumn, SourceSketch
+from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.extract.batch import name_problem
+from openlaketx.extract.files.manifest import matching
+from openlaketx.extract.files.text_files import TextProblem
+from openlaketx.extract.sources.jsonl_lines import (
+    BLANKS,
+    fault_reason,
+    json_lines,
+    read_object,
+    strict_decoder,
+)
+from openlaketx.source_inspection.csv_files import look_at_csv, opened
+from openlaketx.source_inspection.keys import KeyColumn, find_keys
+from openlaketx.source_inspection.measures import Ask, asked_of_seen
+from openlaketx.source_inspection.sample_rows import LIMITS, Limits, SeenColumn, SeenRows, seen_rows
+from openlaketx.source_inspection.table_files import (
+    delta_files,
+    look_at_whole,
+    parquet_schema,
+    take_rows,
+)
+from openlaketx.source_inspection.type_inference import NUMBERS, TextTable
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files to look at, of all that are ``there``."""
+
+    format: SourceFormat
+    chosen: list[str]
+    there: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """The columns of the files, and where each stands among the rows seen, if it does."""
+
+    names: Sequence[str]
+    types: Sequence[str]
+    nulls: Sequence[int]
+    places: Sequence[int | None]
+    whole: bool
+    options: dict[str, str] = field(default_factory=dict)
+    null_mark: str | None = None
+    """What stands for NULL in texts, empty where nothing does; None where files have types."""
+
+
+def look(
+    pattern: str,
+    root: str,
+    limits: Limits = LIMITS,
+    *,
+    whole: bool = False,
+    ask: Ask | None = None,
+) -> SourceSketch:
+    """What the files of the pattern hold, as far as the limits let it be seen.
+
+    A relative pattern is below ``root``. ``NothingToLookAt`` names the file that no source of one
+    format could have. ``whole`` looks at every row of a Delta table. With ``ask`` the columns are
+    profiled too, and what it asks for is measured of the rows seen.
+    """
+    place = Path(local_path(root), pattern)
+    with seen_rows() as rows:
+        if whole:
+            return look_at_whole(str(place), rows, ask)
+        if (place / "_delta_log").is_dir():
+            table = delta_files(str(place))
+            chosen = list(table.files[: limits.files])
+            files = Files(SourceFormat.DELTA, chosen, len(table.files))
+            return _sketch(files, _typed(files, table.schema, rows, limits), rows, ask)
+        files = _files(pattern, root, limits)
+        if files.format is SourceFormat.PARQUET:
+            found = _typed(files, parquet_schema(files.chosen), rows, limits)
+        else:
+            found = _texts(files, rows, limits)
+        return _sketch(files, found, rows, ask)
+
+
+def _files(pattern: str, root: str, limits: Limits) -> Files:
+    if Path(local_path(root), pattern).is_dir():
+        reason = "it is a folder; name the files in it, such as *.csv"
+        raise NothingToLookAt(pattern=pattern, reason=reason)
+    there = [str(Path(local_path(root), path)) for path in matching(pattern, root)]
+    if not there:
+        raise NothingToLookAt(pattern=pattern, reason="no file matches")
+    formats = [_format_of(file) for file in there]
+    for file, kind in zip(there, formats, strict=True):
+        if kind is not formats[0]:
+            reason = f"{file} is {kind}, and {there[0]} is {formats[0]}"
+            raise NothingToLookAt(pattern=pattern, reason=reason)
+    return Files(formats[0], there[: limits.files], len(there))
+
+
+def _texts(files: Files, rows: SeenRows, limits: Limits) -> Found:
+    csv = files.format is SourceFormat.CSV
+    table = (look_at_csv if csv else _look_at_json)(files.chosen, rows, limits)
+    facts, options = table.facts(rows), dict(table.options)
+    if csv and (null_value := table.null_mark(rows, facts)):
+        options["null_value"] = null_value
+        facts = table.facts(rows, null_value)
+    return Found(
+        names=table.names,
+        types=[said.type for said in facts],
+        nulls=table.nulls(rows, facts),
+        places=range(len(table.names)),
+        whole=table.whole,
+        options=options,
+        null_mark=options.get("null_value", ""),
+    )
+
+
+def _typed(files: Files, schema: TableSchema, rows: SeenRows, limits: Limits) -> Found:
+    """A column that stands in no file, as partitions of a table do, is not asked about."""
+    inside = parquet_schema(files.chosen[:1]).names if files.chosen else ()
+    held = [name for name in schema.names if name in inside]
+    whole = take_rows(files.chosen, held, rows, limits)
+    nulls = dict(zip(held, _nulls(rows, len(held)), strict=True))
+    return Found(
+        names=schema.names,
+        types=[column.type for column in schema.columns],
+        nulls=[nulls.get(name, 0) for name in schema.names],
+        places=[held.index(name) if name in nulls else None for name in schema.names],
+        whole=whole,
+    )
+
+
+def _nulls(rows: SeenRows, width: int) -> list[int]:
+    if not width:
+        return []
+    asked = ", ".join(f"count(*) - count(c{index:d})" for index in range(width))
+    return [int(count) for count in rows.ask(f"SELECT {asked} FROM seen")[0]]  # noqa: S608
+
+
+def _sketch(files: Files, found: Found, rows: SeenRows, ask: Ask | None) -> SourceSketch:
+    names = _declared_names(found.names, files.chosen[0] if files.chosen else "the table")
+    columns = [
+        SketchColumn(name=name, type=data_type, found_as=raw, nulls=nulls)
+        for name, data_type, raw, nulls in zip(
+            names, found.types, found.names, found.nulls, strict=True
+        )
+    ]
+    filled = [
+        KeyColumn(place, column.name, column.type)
+        for place, column in zip(found.places, columns, strict=True)
+        if place is not None and not column.nulls
+    ]
+    sketch = SourceSketch(
+        format=files.format,
+        options=found.options,
+        columns=tuple(columns),
+        keys=find_keys(rows, filled),
+        files=len(files.chosen),
+        files_found=files.there,
+        rows=rows.count,
+        bytes=sum(Path(file).stat().st_size for file in files.chosen),
+        whole=found.whole and len(files.chosen) == files.there,
+    )
+    seen = [
+        SeenColumn(place, column.name, column.type, column.nulls, found.null_mark)
+        for place, column in zip(found.places, columns, strict=True)
+        if place is not None
+    ]
+    if ask is None or not seen or not rows.count:
+        return sketch
+    return asked_of_seen(sketch, rows, seen, ask)
+
+
+# Which format a file is in: by its name, else by how it begins.
+
+_BY_NAME = {
+    ".csv": SourceFormat.CSV,
+    ".tsv": SourceFormat.CSV,
+    ".txt": SourceFormat.CSV,
+    ".json": SourceFormat.JSONL,
+    ".jsonl": SourceFormat.JSONL,
+    ".ndjson": SourceFormat.JSONL,
+    ".parquet": SourceFormat.PARQUET,
+    ".pq": SourceFormat.PARQUET,
+}
+_PARQUET = b"PAR1"
+
+
+def _format_of(file: str) -> SourceFormat:
+    known = _BY_NAME.get(Path(file.removesuffix(".gz")).suffix.lower())
+    if known is not None:
+        return known
+    try:
+        with opened(file) as content:
+            head = content.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except (OSError, EOFError) as error:
+        raise NothingToLookAt(pattern=file, reason=str(error)) from None
+    if head.startswith(_PARQUET):
+        return SourceFormat.PARQUET
+    return SourceFormat.JSONL if head.startswith(b"{") else SourceFormat.CSV
+
+
+# The names that a dataset gives to the columns of files.
+
+
+def _declared_names(found: Sequence[str], file: str) -> list[str]:
+    """Those of the files; one with a blank or ``#`` in it is cleaned, as a run cleans it."""
+    names = [clean_column(name) if {" ", "#"} & set(name) else name for name in found]
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            twin = found[names.index(name)]
+            reason = f"columns {twin!r} and {found[at]!r} would both be called {name!r}"
+            raise NothingToLookAt(pattern=file, reason=reason)
+    return names
+
+
+# Files with one JSON object per line, as texts. A number is kept exactly as it is written.
+
+_CHUNK = 20_000
+_CODEC = "utf-8"
+_OFFERED = {
+    "text": ("date", "local", "moment"),
+    "number": NUMBERS,
+    "boolean": ("boolean",),
+    "nested": (),
+}
+"""A JSON text is a number only where it is written as one; of several kinds comes a string."""
+
+
+class _Number(str):
+    """The digits of a number in a file."""
+
+    __slots__ = ()
+
+
+_DECODER = strict_decoder(_Number)
+
+
+class _Columns:
+    """Columns in the order in which they first appear, with the kinds of values they have."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, set[str]] = {}
+
+    def take(self, objects: Sequence[dict[str, Any]]) -> list[list[str | None]]:
+        for one in objects:
+            for name, value in one.items():
+                self.kinds.setdefault(name, set()).update(_kind(value))
+        return [[_text(one.get(name)) for one in objects] for name in self.kinds]
+
+    def offered(self) -> dict[int, tuple[str, ...]]:
+        kinds = enumerate(self.kinds.values())
+        return {at: _OFFERED[next(iter(of))] if len(of) == 1 else () for at, of in kinds}
+
+
+def _look_at_json(files: Sequence[str], rows: SeenRows, limits: Limits) -> TextTable:
+    columns, whole = _Columns(), True
+    for file in files:
+        try:
+            whole = _take(file, columns, rows, limits) and whole
+        except (TextProblem, OSError) as problem:
+            raise NothingToLookAt(pattern=file, reason=str(problem)) from None
+    names = tuple(columns.kinds)
+    if not names:
+        raise NothingToLookAt(pattern=files[0], reason="no object in it has a key")
+    if problem_text := name_problem(names):
+        raise NothingToLookAt(pattern=files[0], reason=problem_text)
+    return TextTable(names, whole, offered=columns.offered())
+
+
+def _take(file: str, columns: _Columns, rows: SeenRows, limits: Limits) -> bool:
+    """Whether the file ended before the limit."""
+    taken = 0
+    with json_lines(file, _CODEC) as lines:
+        numbered = ((at, line) for at, line in enumerate(lines, 1) if line.strip(BLANKS))
+        while chunk := list(islice(numbered, min(_CHUNK, limits.rows - taken))):
+            table = columns.take([_object(file, at, line) for at, line in chunk])
+            if table:
+                rows.add_texts(table)
+            taken += len(chunk)
+        return next(numbered, None) is None
+
+
+def _object(file: str, at: int, line: str) -> dict[str, Any]:
+    """As a run reads it, so that a line that a run would refuse is refused here."""
+    try:
+        return read_object(line, _CODEC, _DECODER)
+    except (ValueError, RecursionError) as error:
+        reason = f"line {at}: {fault_reason(error)}; write each row as an object on its own line"
+        raise NothingToLookAt(pattern=file, reason=reason) from None
+
+
+def _kind(value: Any) -> set[str]:
+    match value:
+        case None:
+            return set()
+        case bool():
+            return {"boolean"}
+        case _Number():
+            return {"number"}
+        case str():
+            return {"text"}
+    return {"nested"}
+
+
+def _text(value: Any) -> str | None:
+    """What counts is whether values are alike, so that nested ones may be spelt anyhow."""
+    match value:
+        case None | str():
+            return value
+        case bool():
+            return str(value).lower()
+    return json.dumps(value)

@@ -1,0 +1,114 @@
+"""Measures of the rows that were looked at, taken as a run takes them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from lakeguard_sdk.core.enums import Scope
+from lakeguard_sdk.expressions.measures import AnyMeasure
+from lakeguard_sdk.model.evidence import StagedFile
+from lakeguard_sdk.model.profile import ColumnProfile
+from lakeguard_sdk.model.source_preview import SourceSketch
+from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.engine.delta_table import Values
+from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader
+from openlaketx.measure import Subject, take_measures
+from openlaketx.measure.runner import Relation
+from openlaketx.profile.column_kinds import kind_of
+from openlaketx.profile.column_profile import column_profile
+from openlaketx.source_inspection.sample_rows import SeenColumn, SeenRows
+from openlaketx.stage import Candidate
+
+Ask = Callable[[SourceSketch], Sequence[AnyMeasure]]
+"""Told what was seen, it says what to measure of the same rows."""
+
+
+def asked_of_seen(
+    sketch: SourceSketch, rows: SeenRows, columns: Sequence[SeenColumn], ask: Ask
+) -> SourceSketch:
+    """The sketch with a profile of each column, and with the answers.
+
+    The rows are written once more, in the types that they are proposed with.
+    """
+    with _written(rows, columns) as subject:
+        return _answered(sketch, columns, subject, ask)
+
+
+def asked_of_table(
+    sketch: SourceSketch,
+    columns: Sequence[SeenColumn],
+    ask: Ask,
+    *,
+    location: str,
+    paths: Sequence[str],
+    lacking: Values,
+) -> SourceSketch:
+    """The same of a whole table, whose own files are asked."""
+    subject = _subject(location, tuple(paths), sketch.rows, columns, lacking)
+    return _answered(sketch, columns, subject, ask)
+
+
+def _answered(
+    sketch: SourceSketch, columns: Sequence[SeenColumn], subject: Subject, ask: Ask
+) -> SourceSketch:
+    profiles = column_profiles(columns, subject)
+    told = tuple(
+        column.model_copy(update={"profile": profiles.get(column.name)})
+        for column in sketch.columns
+    )
+    profiled = sketch.model_copy(update={"columns": told})
+    measured = take_measures(tuple(ask(profiled)), subject)
+    answers = {"measured": measured.values, "unmeasured": measured.unmeasured}
+    return profiled.model_copy(update=answers)
+
+
+@contextmanager
+def _written(rows: SeenRows, columns: Sequence[SeenColumn]) -> Iterator[Subject]:
+    with tempfile.TemporaryDirectory(prefix="seen-") as folder:
+        values = {column.name: column.value for column in columns}
+        rows.write(values, str(Path(folder, "seen.parquet")))
+        yield _subject(folder, ("seen.parquet",), rows.count, columns, {})
+
+
+def _subject(
+    location: str,
+    paths: tuple[str, ...],
+    count: int,
+    columns: Sequence[SeenColumn],
+    lacking: Values,
+) -> Subject:
+    """All rows are the batch, and the table. Only the sum of rows counts, not how files share it.
+
+    Footers are not read: they prove nothing, and every answer comes out of the rows.
+    """
+    schema = TableSchema(columns=tuple(Column(name=c.name, type=c.type) for c in columns))
+    files = [
+        StagedFile(path=path, size=0, rows=0 if at else count, modified_ms=0, stats="")
+        for at, path in enumerate(paths)
+    ]
+    batch = Candidate(location, tuple(files), ())
+    return Subject(batch, schema, paths, count, lacking=lacking)
+
+
+# What the values of rows that were looked at look like: the profile of a version without one.
+
+
+def column_profiles(columns: Sequence[SeenColumn], subject: Subject) -> dict[str, ColumnProfile]:
+    """By name. Sketches are left out: nothing will ever be merged with them."""
+    origin = Relation(*subject.origin(Scope.BATCH))
+    with duckdb_reader() as reader:
+        return {column.name: _profile(reader, origin, subject, column) for column in columns}
+
+
+def _profile(
+    reader: DuckdbReader, origin: Relation, subject: Subject, column: SeenColumn
+) -> ColumnProfile:
+    kind = kind_of(column.name, column.type)
+    if kind is None:
+        return ColumnProfile(column=column.name, type=column.type, nulls=column.nulls)
+    told = Column(name=column.name, type=column.type)
+    found = column_profile(reader, origin, subject.table_rows, told, kind)
+    return found.model_copy(update={"sketches": ()})

@@ -1,0 +1,151 @@
+"""The rows that were looked at, in a DuckDB that spills to a folder that goes away.
+
+Columns are numbered, so that no name of the files is ever part of a statement.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from lakeguard_sdk.types.schema import is_nested
+from openlaketx.engine.locations import duckdb_path
+from openlaketx.engine.machine import cores, memory_bytes
+from openlaketx.measure.sql.condition_sql import sql_type
+
+_SHARE_OF_MEMORY = 4
+
+
+class SeenRows:
+    """Rows with columns ``c0``, ``c1``, …; a column that is added later is NULL in those before."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._width = 0
+        self.count = 0
+
+    def add_texts(self, columns: Sequence[Sequence[str | None]]) -> None:
+        """Rows of text, column by column, all of one length."""
+        names = [f"c{index}" for index in range(len(columns))]
+        arrays = [pa.array(column, pa.string()) for column in columns]
+        self._widen(["VARCHAR"] * len(columns))
+        self._connection.register("chunk", pa.table(arrays, names=names))
+        self._insert("SELECT * FROM chunk")
+        self._connection.unregister("chunk")
+
+    def add_parquet(self, location: str, columns: Sequence[str], limit: int) -> None:
+        """The first rows of a file; the columns named are the table's, in this order."""
+        quoted = ", ".join(_quoted(name) for name in columns)
+        source = f"SELECT {quoted} FROM read_parquet(?) LIMIT {limit:d}"  # noqa: S608 - quoted
+        path = [[duckdb_path(location)]]
+        described = self._connection.execute(f"DESCRIBE {source}", path).fetchall()
+        self._widen([str(row[1]) for row in described])
+        self._insert(source, path)
+
+    def show(self, relation: str, values: Mapping[str, Any], columns: Sequence[str]) -> None:
+        """All rows of a relation, read again by each question; ``values`` are its parameters."""
+        for name, value in values.items():
+            self._connection.execute(f"SET VARIABLE {name} = ?", [value])
+        told = re.sub(r"\$([a-z_0-9]+)", r"getvariable('\1')", relation)
+        numbered = ", ".join(f"{_quoted(name)} AS c{at}" for at, name in enumerate(columns))
+        self._connection.execute(f"CREATE VIEW seen AS SELECT {numbered} FROM {told}")  # noqa: S608
+        self.count = int(self.ask("SELECT count(*) FROM seen")[0][0])
+
+    def ask(self, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        return self._connection.execute(query, parameters or {}).fetchall()
+
+    def write(self, values: Mapping[str, str], file: str) -> None:
+        """All rows in one Parquet file: under each name what its SQL makes of a row."""
+        told = ", ".join(f"{value} AS {_quoted(name)}" for name, value in values.items())
+        place = file.replace("'", "''")
+        copied = f"COPY (SELECT {told} FROM seen) TO '{place}' (FORMAT parquet)"  # noqa: S608
+        self._connection.execute(copied)
+
+    def _widen(self, types: Sequence[str]) -> None:
+        new = [f"c{at} {types[at]}" for at in range(self._width, len(types))]
+        if new and not self._width:
+            self._connection.execute(f"CREATE TABLE seen ({', '.join(new)})")
+        else:
+            for column in new:
+                self._connection.execute(f"ALTER TABLE seen ADD COLUMN {column}")
+        self._width = max(self._width, len(types))
+
+    def _insert(self, source: str, parameters: Any = None) -> None:
+        added = self._connection.execute(f"INSERT INTO seen {source}", parameters).fetchone()
+        self.count += int(added[0]) if added else 0
+
+
+@contextmanager
+def seen_rows() -> Iterator[SeenRows]:
+    with tempfile.TemporaryDirectory(prefix="look-") as folder:
+        connection = duckdb.connect(
+            str(Path(folder, "seen.duckdb")),
+            config={
+                "threads": str(cores()),
+                "memory_limit": f"{memory_bytes() // _SHARE_OF_MEMORY}B",
+                "temp_directory": folder,
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+            },
+        )
+        try:
+            connection.execute("SET TimeZone = 'UTC'")
+            yield SeenRows(connection)
+        finally:
+            connection.close()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+# How much is looked at: enough to propose, little enough to wait for.
+
+
+@dataclass(frozen=True)
+class Limits:
+    files: int = 20
+    rows: int = 200_000
+    """Of each file, from its beginning."""
+
+
+LIMITS = Limits()
+
+
+# The columns of rows that were looked at, each in the type that it is proposed with.
+
+
+@dataclass(frozen=True)
+class SeenColumn:
+    """Where it stands among the rows seen, and what it is there."""
+
+    at: int
+    name: str
+    type: str
+    nulls: int
+    null_mark: str | None = None
+    """What stands for NULL in files of text; None where values have types of their own."""
+
+    @property
+    def value(self) -> str:
+        """SQL of its value as a run would load it."""
+        raw = f"c{self.at:d}"
+        if self.null_mark is None:
+            return raw if is_nested(self.type) else f"CAST({raw} AS {_held(self.type)})"
+        told = f"nullif({raw}, '{self.null_mark.replace(chr(39), chr(39) * 2)}')"
+        if self.type == "string":
+            return told if self.null_mark else raw
+        return f"try_cast(nullif({told}, '') AS {_held(self.type)})"
+
+
+def _held(data_type: str) -> str:
+    """Floats as files hold them: measuring makes doubles of them by itself."""
+    return "FLOAT" if data_type == "float" else sql_type(data_type)

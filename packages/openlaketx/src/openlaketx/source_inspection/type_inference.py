@@ -1,0 +1,168 @@
+"""The type of a column of texts: the narrowest offered that every value spells.
+
+A text spells a type as the casts of a run read it, so that what is proposed can be loaded.
+Offered are boolean, integer, long, decimal, double, date, timestamp_ntz, timestamp and string.
+Bytes and shorts are not: no look at some rows shows that a range is that small. For the same
+reason decimals get 18 digits, or 38. What would lose something stays a string: zeros before a
+number, or its plus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from openlaketx.source_inspection.sample_rows import SeenRows
+
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_TIME = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
+_FLOAT = r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_ZONE = r"(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
+_IS_DATE = "v[1:4] <> '0000' AND try_cast(v[1:10] AS DATE) IS NOT NULL"
+_INSIDE = r"(v[1:4] NOT IN ('0001', '9999') OR NOT regexp_matches(v, '[+-][0-9]{2}:[0-9]{2}$'))"
+"""A zone can carry a moment out of the years 1 to 9999."""
+_UNPADDED = r"NOT regexp_matches(v, '^-?0[0-9]')"
+
+SPELT = {
+    "boolean": "regexp_full_match(v, '(?i)true|false')",
+    "whole": f"regexp_full_match(v, '-?[0-9]+') AND {_UNPADDED}",
+    "point": rf"regexp_full_match(v, '-?([0-9]+(\.[0-9]*)?|\.[0-9]+)') AND {_UNPADDED}",
+    "float": f"regexp_full_match(v, '{_FLOAT}') AND {_UNPADDED} AND"
+    " coalesce(isfinite(try_cast(v AS DOUBLE)), false)",
+    "date": f"regexp_full_match(v, '{_DATE}') AND {_IS_DATE}",
+    "local": f"regexp_full_match(v, '{_DATE}{_TIME}') AND {_IS_DATE}",
+    "moment": f"regexp_full_match(v, '{_DATE}{_TIME}{_ZONE}?') AND {_IS_DATE} AND {_INSIDE}",
+}
+"""Kinds of spelling, each with the condition on a text ``v`` that is not empty."""
+
+NUMBERS = ("whole", "point", "float")
+_FIRST_LOOK = 2_000
+_LONGEST_SCALE = 6
+_LONG = 2**63
+_INTEGER = 2**31
+
+
+@dataclass(frozen=True)
+class TextFacts:
+    """What the values of one column have in common."""
+
+    filled: int
+    kinds: frozenset[str]
+    least: int = 0
+    most: int = 0
+    digits: int = 0
+    """Before the point, at most."""
+    scale: int = 0
+
+    @property
+    def type(self) -> str:
+        if not self.filled:
+            return "string"
+        for kind, data_type in (("boolean", "boolean"), ("date", "date")):
+            if kind in self.kinds:
+                return data_type
+        if "local" in self.kinds:
+            return "timestamp_ntz"
+        return "timestamp" if "moment" in self.kinds else self._number()
+
+    def _number(self) -> str:
+        if "whole" in self.kinds:
+            return self._whole()
+        if "point" in self.kinds and self.scale <= _LONGEST_SCALE:
+            if self.digits + self.scale <= 18:
+                return f"decimal(18,{self.scale})"
+            if self.digits + self.scale <= 38:
+                return f"decimal(38,{self.scale})"
+        return "double" if "float" in self.kinds else "string"
+
+    def _whole(self) -> str:
+        if self.digits <= 19 and self.least >= -_LONG and self.most < _LONG:
+            small = self.least >= -_INTEGER and self.most < _INTEGER
+            return "integer" if small else "long"
+        return "decimal(38,0)" if self.digits <= 38 else "string"
+
+
+def text_facts(
+    rows: SeenRows, column: int, null_value: str = "", kinds: tuple[str, ...] = tuple(SPELT)
+) -> TextFacts:
+    """Of the values that are neither NULL nor empty nor ``null_value``.
+
+    A short first look rules out most kinds, so that the long one asks about few.
+    """
+    some = _facts(rows, column, null_value, kinds, _FIRST_LOOK)
+    return _facts(rows, column, null_value, tuple(sorted(some.kinds)), None)
+
+
+def _facts(
+    rows: SeenRows, column: int, null_value: str, kinds: tuple[str, ...], limit: int | None
+) -> TextFacts:
+    bounded = f"LIMIT {limit:d}" if limit else ""
+    values = f"SELECT c{column:d} AS v FROM seen WHERE v <> '' AND v <> $null_value {bounded}"  # noqa: S608
+    asked = [f"coalesce(bool_and({SPELT[kind]}), true)" for kind in kinds]
+    query = f"SELECT count(*), {', '.join([*asked, *_SIZES])} FROM ({values})"  # noqa: S608
+    filled, *told = rows.ask(query, {"null_value": null_value})[0]
+    spelt = frozenset(kind for kind, whether in zip(kinds, told, strict=False) if whether)
+    return TextFacts(int(filled), spelt, *(_size(value) for value in told[len(kinds) :]))
+
+
+_SIZES = (
+    "min(try_cast(v AS HUGEINT))",
+    "max(try_cast(v AS HUGEINT))",
+    r"max(length(regexp_extract(v, '^-?([0-9]*)', 1)))",
+    r"max(length(regexp_extract(v, '\.([0-9]*)$', 1)))",
+)
+
+
+def _size(value: Any) -> int:
+    return 0 if value is None else int(value)
+
+
+# Columns of text that were looked at, and what can be said of them.
+
+NULL_MARKS = ("NA", "N/A", "NULL", "null", "None", "\\N", "-")
+"""Texts that many programs write where there is no value."""
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Texts as they stand in files; ``offered`` are the spellings that a column may be read by."""
+
+    names: tuple[str, ...]
+    whole: bool
+    options: dict[str, str] = field(default_factory=dict)
+    offered: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def facts(self, rows: SeenRows, null_value: str = "") -> list[TextFacts]:
+        return [self._of(rows, index, null_value) for index in range(len(self.names))]
+
+    def _of(self, rows: SeenRows, index: int, null_value: str) -> TextFacts:
+        return text_facts(rows, index, null_value, self.offered.get(index, tuple(SPELT)))
+
+    def nulls(self, rows: SeenRows, facts: Sequence[TextFacts]) -> list[int]:
+        """Rows without a value, column by column: an empty text is one in a column of texts."""
+        return [
+            rows.count - said.filled - (_empty(rows, index) if said.type == "string" else 0)
+            for index, said in enumerate(facts)
+        ]
+
+    def null_mark(self, rows: SeenRows, facts: Sequence[TextFacts]) -> str:
+        """The text that hides the type of most columns; empty where none does."""
+        texts = [index for index, said in enumerate(facts) if said.type == "string" and said.filled]
+        votes = dict.fromkeys(NULL_MARKS, 0)
+        for index in texts:
+            for mark in _present(rows, index):
+                without = self._of(rows, index, mark)
+                votes[mark] += without.type != "string"
+        best = max(NULL_MARKS, key=lambda mark: votes[mark])
+        return best if votes[best] else ""
+
+
+def _empty(rows: SeenRows, index: int) -> int:
+    query = f"SELECT count(*) FROM seen WHERE c{index:d} = ''"  # noqa: S608 - a number
+    return int(rows.ask(query)[0][0])
+
+
+def _present(rows: SeenRows, index: int) -> list[str]:
+    query = f"SELECT DISTINCT c{index:d} FROM seen WHERE c{index:d} IN $marks"  # noqa: S608
+    return [str(row[0]) for row in rows.ask(query, {"marks": list(NULL_MARKS)})]

@@ -1,0 +1,26 @@
+"""A process with an open door that dies by SIGKILL at a named point."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from multiprocessing.connection import Connection
+
+from lakeguard.http import parse_place, serve
+from lakeguard_sdk import connect
+from lakeguard_sdk.storage import fault_points
+
+
+def main(folder: str, point: str, told: Connection) -> None:
+    """Tells the port that it listens at, and waits for its death."""
+
+    def die(reached: str) -> None:
+        if reached == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    client = connect(folder)
+    fault_points.listen(die)
+    with serve(client, parse_place("127.0.0.1:0"), None) as inbox:
+        told.send(inbox.place)
+        threading.Event().wait()

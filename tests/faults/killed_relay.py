@@ -1,0 +1,37 @@
+"""A process that tells of rows and delivers them, and dies by SIGKILL at a named point."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from lakeguard.relay.rebuild import Rebuild
+from lakeguard.state.database import Database
+from lakeguard_sdk.storage import fault_points
+from tests.support.lakes.ledgers import (
+    ORG,
+    now,
+    relay_of,
+    tell,
+)
+
+
+def main(url: str, schema: str, lake: str, point: str, act: str) -> None:
+    hits = {"left": 1}
+
+    def die(reached: str) -> None:
+        if reached == point:
+            hits["left"] -= 1
+            if hits["left"] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    database = Database(url, schema)
+    if act == "rebuild":
+        fault_points.listen(die)
+        Rebuild(database, lake, ORG, now).run()
+        return
+    relay = relay_of(database, Path(lake))
+    tell(database, ["killed 1", "killed 2"])
+    fault_points.listen(die)
+    relay.drain()

@@ -1,0 +1,76 @@
+"""Small States that tell, and the ledgers that hear: rows of one table are enough for the relay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+from sqlalchemy import text
+
+from lakeguard.relay.attach import attach
+from lakeguard.relay.chain_recount import Recount, links_in
+from lakeguard.relay.deliver import Ledger
+from lakeguard.relay.owner import ledger_root
+from lakeguard.relay.relay import Relay
+from lakeguard.relay.rows import from_arrow, state_rows
+from lakeguard.relay.tables import chain_table, fact_tables
+from lakeguard.state import outbox
+from lakeguard.state.database import Database
+from lakeguard.state.schema import documents
+
+ORG = "default"
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def relay_of(database: Database, lake: Path) -> Relay:
+    """A relay of a State that owns the lake, as connecting gives it."""
+    database.migrate()
+    attach(database, str(lake), ORG, now)
+    return Relay(database, str(lake), ORG, now)
+
+
+def tell(database: Database, names: Iterable[str]) -> None:
+    """One transaction that adds a document for each name."""
+    with database.write() as connection:
+        outbox.record(connection, documents, document_rows(names), now())
+
+
+def document_rows(names: Iterable[str]) -> list[dict[str, str]]:
+    return [{"org_id": ORG, "content_hash": name, "body": f'"{name}"'} for name in names]
+
+
+def ledger_of(lake: Path) -> Ledger:
+    return Ledger(ledger_root(str(lake), ORG), 1)
+
+
+def heard(lake: Path) -> list[str]:
+    """The names of all documents that the ledger holds, as often as it holds them."""
+    return sorted(_column(ledger_of(lake).files(fact_tables()["documents"]).read()))
+
+
+def _column(data: pa.Table) -> list[str]:
+    return [str(value) for value in data["content_hash"].to_pylist()]
+
+
+def assert_in_step(database: Database, lake: Path) -> None:
+    """Every row is in both, once; the chain covers them; nothing waits."""
+    ledger, recount = ledger_of(lake), Recount()
+    with database.read() as connection:
+        assert connection.scalar(text("SELECT count(*) FROM outbox")) == 0
+        for table in fact_tables().values():
+            data = ledger.files(table).read()
+            rows = from_arrow(table, data)
+            recount.add(table, rows, data)
+            held = state_rows(connection, table, table.source.c.org_id == ORG)
+            assert sorted(map(repr, rows)) == sorted(map(repr, held)), table.name
+        chain = state_rows(connection, chain_table(), chain_table().source.c.org_id == ORG)
+    data = ledger.files(chain_table()).read()
+    assert sorted(from_arrow(chain_table(), data)) == sorted(chain)
+    links = links_in(data)
+    assert {link.batch for link in links if link.rows} == set(recount.batches)
+    assert [recount.head(link) for link in links] == [link.head for link in links]

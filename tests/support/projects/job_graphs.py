@@ -1,0 +1,119 @@
+"""A small world of jobs for tests: numbers from a source, doubles of them, and two jobs that build
+nothing here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lakeguard.promotion.context import Heart
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.services.ports.jobs import EmbeddedJobs
+from lakeguard.state.database import Database
+from lakeguard_sdk import Client
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, SourceFormat
+from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromSource,
+    FromSql,
+    JobDefinition,
+    SourceDefinition,
+    SourceMapping,
+    TargetDefinition,
+)
+from lakeguard_sdk.model.load import Load
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import make_project
+from tests.support.projects.running_tasks import make_heart
+
+DOUBLES = DatasetName("silver.doubles")
+_COLUMNS = (ColumnDefinition(name="n", type="long"),)
+
+
+def source(**said: Any) -> SourceDefinition:
+    usual = {"source": "numbers", "format": SourceFormat.PARQUET, "path": "in"}
+    return SourceDefinition(**{**usual, **said})
+
+
+def target(**said: Any) -> TargetDefinition:
+    usual = {"target": "lake", "location": "zones/raw", "zone": "landing"}
+    return TargetDefinition(**{**usual, "sources": (SourceMapping(source="numbers"),), **said})
+
+
+def numbers(**said: Any) -> DatasetDefinition:
+    usual: dict[str, Any] = {
+        "dataset": NUMBERS,
+        "domain": "test",
+        "owner": "tests",
+        "build": FromSource(source="numbers"),
+        "load": Load(type=LoadType.FULL),
+        "target": "lake",
+        "columns": _COLUMNS,
+    }
+    return DatasetDefinition(**{**usual, **said})
+
+
+def doubles(**said: Any) -> DatasetDefinition:
+    text = "select 2 * n as n from bronze.numbers"
+    usual: dict[str, Any] = {
+        "dataset": DOUBLES,
+        "domain": "test",
+        "owner": "tests",
+        "parents": (NUMBERS,),
+        "build": FromSql(file="sql/doubles.sql", text=text),
+        "load": Load(type=LoadType.FULL),
+        "columns": _COLUMNS,
+    }
+    return DatasetDefinition(**{**usual, **said})
+
+
+def job(name: str, **said: Any) -> JobDefinition:
+    return JobDefinition(**{"job": name, **said})
+
+
+LOAD = job("load", dataset=NUMBERS)
+DOUBLE = job("double", dataset=DOUBLES, config={"after": "load"})
+REPORT = job("report", type="python", config={"call": "jobs.report:main"})
+SHELL = job("shell", type="shell")
+
+
+def world(**said: Any) -> Definitions:
+    usual: dict[str, Any] = {
+        "sources": (source(),),
+        "targets": (target(),),
+        "datasets": (numbers(), doubles()),
+        "jobs": (LOAD, DOUBLE, REPORT, SHELL),
+    }
+    return Definitions(**{**usual, **said})
+
+
+def deployed_world(folder: Path, **said: Any) -> Client:
+    client = make_project(folder, world(**said))
+    client.jobs.deploy("tests")
+    return client
+
+
+def deployed_heart(
+    database: Database, folder: Path, definitions: Definitions, org_id: str = "default"
+) -> Heart:
+    """Applied and deployed, for tests below the ports."""
+    heart = make_heart(database, folder, org_id=org_id)
+    with database.write() as connection:
+        plan = make_plan(definitions, read_state(connection, org_id))
+        apply_plan(connection, plan, org_id, "tester", heart.clock())
+    EmbeddedJobs(heart).deploy("tests")
+    return heart
+
+
+def revise(client: Client, *definitions: Any) -> None:
+    """One more revision of each."""
+    kinds = {"source": "sources", "target": "targets", "dataset": "datasets", "job": "jobs"}
+    kinds["policy"] = "policies"
+    said: dict[str, Any] = {}
+    for definition in definitions:
+        said.setdefault(kinds[definition.kind], []).append(definition)
+    client.registry.apply(client.registry.plan(Definitions(**said)))

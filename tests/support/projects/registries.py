@@ -1,0 +1,55 @@
+"""A registry in memory of its own file: plan, apply, look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.snapshot import RegistryState
+from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.state.database import Database
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.plan import Applied, Plan
+
+NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+
+class SmallRegistry:
+    """The real store on a real database, with one organisation."""
+
+    def __init__(self, folder: Path, org_id: str = "default") -> None:
+        self.database = Database(f"sqlite:///{folder}/state.db")
+        self.database.migrate()
+        self.org_id = org_id
+
+    def state(self) -> RegistryState:
+        with self.database.read() as connection:
+            return read_state(connection, self.org_id)
+
+    def plan(self, definitions: Definitions) -> Plan:
+        with self.database.read() as connection:
+            return make_plan(definitions, read_state(connection, self.org_id))
+
+    def apply(self, plan: Plan) -> Applied:
+        with self.database.write() as connection:
+            return apply_plan(connection, plan, self.org_id, "tester", NOON)
+
+    def register(self, definitions: Definitions) -> Applied:
+        return self.apply(self.plan(definitions))
+
+    def rows(self, table: str) -> list[dict[str, object]]:
+        with self.database.read() as connection:
+            found = connection.exec_driver_sql(f"SELECT * FROM {table}")
+            return [dict(row._mapping) for row in found]
+
+
+@contextmanager
+def small_registry(folder: Path, org_id: str = "default") -> Iterator[SmallRegistry]:
+    registry = SmallRegistry(folder, org_id)
+    try:
+        yield registry
+    finally:
+        registry.database.close()

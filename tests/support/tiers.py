@@ -1,0 +1,141 @@
+"""What ``make test`` runs, what waits for ``make soak``, and which tests share a worker.
+
+Whatever ``make test`` leaves out, ``make soak`` runs: both together are every test. Generated
+examples run in both, few of them first (``tests/support/examples.py``).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_TESTS = Path(__file__).parents[1]
+
+BOTH_DATABASES = frozenset(
+    f"contract/test_{name}.py"
+    for name in (
+        "bulk_rows", "client", "executions", "governed_tables", "invalidations", "launching",
+        "leases", "queue", "rebuild", "relay", "reports", "schedules", "seed_views",
+        "state_locks", "task_indexes", "tasks_proven", "triggers",
+    )
+)  # fmt: skip
+"""Where SQL differs: ``make test`` runs these on SQLite and on PostgreSQL. The others run on
+SQLite there, and on PostgreSQL in ``make soak``."""
+_TWO_DATABASES = ("contract/", "faults/")
+
+SMOKE = {
+    "test_casts.py": (),
+    "test_compaction.py": ("test_spark_reads_the_same_rows",),
+    "test_csv.py": ("test_what_stands_in_the_files_is_what_is_read",),
+    "test_every_policy.py": ("test_what_keeps_every_policy_is_published",),
+    "test_every_rule.py": (),
+    "test_loads_hashes.py": ("test_the_type_of_a_value_counts",),
+    "test_loads_histories.py": (),
+    "test_no_way_around.py": (),
+    "test_notebook.py": ("test_a_frame_becomes_a_dataset_and_versions_stay_readable",),
+    "test_partitions.py": ("test_full_append_and_rollback_are_read_alike_by_every_engine",),
+    "test_publishing.py": ("test_every_type_comes_back_as_it_went_in",),
+    "test_python_build.py": ("test_a_function_reads_pinned_inputs_and_the_batch_knows_them",),
+    "test_quarantine.py": ("test_the_rest_is_published_and_what_failed_is_kept",),
+    "test_references.py": (),
+    "test_schema_changes.py": ("test_permissive_takes_in_what_it_can_and_keeps_the_rest_aside",),
+    "test_sources_delta.py": ("test_new_files_are_read_once",),
+    "test_sources_jdbc.py": ("test_every_type_is_read_exactly",),
+    "test_sources_text.py": ("test_json_lines_keep_the_very_text_of_their_values",),
+    "test_sources_with_the_plane.py": (),
+    "test_sql_build.py": ("test_exactly_the_pinned_version_is_read",),
+    "test_targets_with_the_plane.py": (
+        "test_rows_of_the_target_change_the_next_run",
+        "test_a_live_table_follows_what_the_gate_allowed",
+    ),
+    "test_testing_assertions.py": (),
+    "test_transform.py": ("test_a_changed_transform_changes_the_next_run_and_its_build",),
+    "test_with_the_plane.py": (),
+    "test_worker.py": (),
+}
+"""The tests on real Spark of ``make test``: files of ``tests/spark``, whole or some tests of them.
+Every rule, load, source and target is in one of them at least."""
+
+LONG = frozenset(
+    {
+        "faults/test_dispatch_outages.py",
+        "faults/test_eight_writers.py",
+        "faults/test_killed_aside.py",
+        "faults/test_racing.py",
+        "faults/test_slow_receivers.py",
+        "property/measure/test_spark_expressions.py",
+        "property/measure/test_spark_groups.py",
+        "property/measure/test_spark_macros.py",
+    }
+)
+
+_ORDER = ("e2e", "soak", "faults", "process", "postgres", "property", "migration", "workspace",
+          "contract", "docs", "unit")  # fmt: skip
+"""Long tests start first, so that both workers end at about the same time."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    several = config.pluginmanager.hasplugin("xdist")
+    for item in items:
+        path = _path(item)
+        if _waits(item, path):
+            item.add_marker(pytest.mark.soak)
+        if path.startswith("property/") or _is_generated(item):
+            item.add_marker(pytest.mark.examples)
+        if several:  # one JVM for all; a file stays together, as do its fixtures
+            item.add_marker(pytest.mark.xdist_group("spark" if _needs_spark(item, path) else path))
+    items.sort(key=_rank)
+
+
+def _waits(item: pytest.Item, path: str) -> bool:
+    if path in LONG or path.startswith("e2e/"):
+        return True
+    if path.startswith("spark/"):
+        return not _is_smoke(item)
+    if path.startswith(_TWO_DATABASES) and path not in BOTH_DATABASES:
+        return "postgresql" in _parameters(item)
+    return False
+
+
+def _is_smoke(item: pytest.Item) -> bool:
+    chosen = SMOKE.get(item.path.name)
+    return chosen == () or (chosen is not None and _function(item) in chosen)
+
+
+def _needs_spark(item: pytest.Item, path: str) -> bool:
+    fixtures = getattr(item, "fixturenames", ())
+    return path.startswith(("spark/", "e2e/")) or "spark" in fixtures
+
+
+def _is_generated(item: pytest.Item) -> bool:
+    return getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+
+
+def _parameters(item: pytest.Item) -> list[Any]:
+    called = getattr(item, "callspec", None)
+    return [] if called is None else [each for each in called.params.values() if _is_text(each)]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _function(item: pytest.Item) -> str:
+    return getattr(item, "originalname", item.name)
+
+
+def _rank(item: pytest.Item) -> int:
+    path = _path(item)
+    if _needs_spark(item, path):
+        return -1
+    suite = path.partition("/")[0]
+    return _ORDER.index(suite) if suite in _ORDER else len(_ORDER)
+
+
+def _path(item: pytest.Item) -> str:
+    """Below ``tests``; a test of another folder keeps its whole path."""
+    path = item.path
+    return (path.relative_to(_TESTS) if path.is_relative_to(_TESTS) else path).as_posix()
