@@ -23,12 +23,7 @@ from lakeguard_sdk.errors import (
     UnknownRun,
     UnknownVersion,
 )
-from lakeguard_sdk.model.run import (
-    Failure,
-    RunPlan,
-    RunResult,
-    RunTicket,
-)
+from lakeguard_sdk.model.run import Failure, RunPlan, RunResult, RunTicket
 from lakeguard_sdk.model.table_operations import Compacted
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs

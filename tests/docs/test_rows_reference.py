@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.rows.read_rows import ENDINGS
+from lakeguard.registry.rows.row_files import ENDINGS
 from lakeguard.registry.rows.rule_forms import TYPE_NAMES
 from lakeguard.registry.rows.tables import TABLES, WHEN_AND_WHO
 from lakeguard.registry.rows.vendor_types import SYNONYMS

@@ -37,12 +37,7 @@ from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard.registry.store import require_dataset
 from lakeguard.settings import MaintenanceSettings
 from lakeguard.state.schema import run_history, task_attempts
-from lakeguard_sdk.core.enums import (
-    LoadType,
-    MoveKind,
-    RunStatus,
-    TaskKind,
-)
+from lakeguard_sdk.core.enums import LoadType, MoveKind, RunStatus, TaskKind
 from lakeguard_sdk.errors import (
     AlreadyPublished,
     Fenced,
@@ -60,13 +55,7 @@ from tests.property.move.workers import STEPS, Compactor, Publisher
 from tests.support.fakes.killed_at import dying_at, meanwhile
 from tests.support.lakes.lakes import DeltaLake, Lake
 from tests.support.lakes.published_by_hand import compacted_of, evidence_of
-from tests.support.projects.planes import (
-    ELSEWHERE,
-    NUMBERS,
-    Clock,
-    make_heart,
-    numbers_definitions,
-)
+from tests.support.projects.planes import ELSEWHERE, NUMBERS, Clock, make_heart, numbers_definitions
 
 WHO = st.sampled_from([0, 1])
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.unit.alerts.test_choosing import ALERT
 
 from lakeguard.notifications.alerts.message import message_of
 from lakeguard.notifications.channels import transports
@@ -17,6 +16,7 @@ from lakeguard.notifications.channels.message import Message
 from lakeguard.notifications.channels.transports import LinesFile, NotCarried
 from lakeguard_sdk.model.notifications import AlertKind, alert_key
 from tests.support.projects.alert_channels import lines_of
+from tests.unit.notifications.test_choosing import ALERT
 
 
 def message(number: int) -> Message:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from tests.unit.alerts.test_choosing import ALERT
 
 from lakeguard.notifications.alerts.message import message_of
 from lakeguard.notifications.channels.transports import NotCarried, Webhook
 from tests.support.fakes.webhook_receiver import SECRET, receiver
+from tests.unit.notifications.test_choosing import ALERT
 
 MESSAGE = message_of(ALERT, "hook")
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.registry.rows import read_rows, source_text
-from lakeguard.registry.rows import read_rows as reading
+from lakeguard.registry.rows import read_rows, row_files, source_text
 from lakeguard.registry.text.problems import Findings
 from lakeguard_sdk.errors import InvalidDefinitions
 from tests.unit.registry.rows.row_files import good, mistakes, plain, read
@@ -66,14 +65,14 @@ def test_a_large_file_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("bound", "thing"), [("MAX_ROWS", "rows"), ("MAX_VALUES", "values")])
 def test_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch, bound: str, thing: str) -> None:
-    monkeypatch.setattr(reading, bound, 3)
+    monkeypatch.setattr(row_files, bound, 3)
     assert mistakes("t.csv", "a\n1\n2\n3\n4\n") == [
         f"5:1 LG-2024 the file is larger than 3 {thing}"
     ]
 
 
 def test_reading_stops_after_many_mistakes() -> None:
-    assert len(mistakes("t.csv", "a,b\n" + "1\n" * 1000)) == reading.MAX_MISTAKES
+    assert len(mistakes("t.csv", "a,b\n" + "1\n" * 1000)) == row_files.MAX_MISTAKES
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,90 @@
+"""The shape of the source tree: folder sizes, single-user modules and module names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter, defaultdict
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LARGEST_FOLDER = 25
+MOST_MODULES = 700
+SMALL_MODULE = 150
+SINGLE_USER_SHARE = 0.15
+BANNED_WORDS = re.compile(
+    r"(^|_)(heart|aside|told|said|kept|wish|wishes|herald|behind|unstated|telling|tellings"
+    r"|happenings|sieve|senseless|reckoning)(_|$)"
+)
+NOUNS_IN_ING = {"string", "ring"}
+PHASES = {
+    "opening",
+    "deciding",
+    "publishing",
+    "planning",
+    "scheduling",
+    "rendering",
+    "testing",
+    "editing",
+}
+"""Packages named after a phase of a run, or after a field's own word."""
+ROUTINES = {"reporting", "partitioning", "profiling", "sampling", "encoding", "masking", "fencing"}
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every product module by its dotted name; packages by theirs."""
+    found = {}
+    for path in ROOT.glob("packages/*/src/**/*.py"):
+        if "versions" in path.parts and "migrations" in path.parts:
+            continue
+        parts = path.relative_to(ROOT).with_suffix("").parts[3:]
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def plain_modules() -> dict[str, Path]:
+    return {name: path for name, path in modules().items() if path.name != "__init__.py"}
+
+
+@cache
+def users() -> dict[str, set[str]]:
+    """Which modules import each module; re-exports of a package do not count."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name, path in plain_modules().items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for target in (node.module, *(f"{node.module}.{a.name}" for a in node.names)):
+                    if target in modules():
+                        found[target].add(name)
+    return found
+
+
+def test_no_folder_is_larger_than_a_screen() -> None:
+    folders = Counter(str(path.parent.relative_to(ROOT)) for path in plain_modules().values())
+    assert {name: size for name, size in folders.items() if size > LARGEST_FOLDER} == {}
+
+
+def test_the_number_of_modules_stays_bounded() -> None:
+    assert len(plain_modules()) <= MOST_MODULES
+
+
+def test_few_small_modules_have_a_single_user() -> None:
+    small = [
+        name
+        for name, path in plain_modules().items()
+        if len(users()[name]) == 1 and path.read_text("utf-8").count("\n") < SMALL_MODULE
+    ]
+    assert len(small) <= SINGLE_USER_SHARE * len(plain_modules()), sorted(small)
+
+
+def test_module_names_are_nouns_or_verb_and_object() -> None:
+    allowed = NOUNS_IN_ING | PHASES | ROUTINES
+    odd = [
+        name
+        for name, path in modules().items()
+        for stem in (path.parent.name if path.name == "__init__.py" else path.stem,)
+        if BANNED_WORDS.search(stem) or (re.fullmatch(r"[a-z]+ing", stem) and stem not in allowed)
+    ]
+    assert odd == []
