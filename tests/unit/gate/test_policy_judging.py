@@ -338,7 +338,7 @@ def test_what_needs_no_data(
         (
             PolicyType.QUARANTINE_BUDGET,
             "quarantine <= 10%",
-            of_rows(0, rejected=1, changes=Changes(unchanged=8, late=1)),
+            of_rows(0, rejected=1, batch=9, changes=Changes(unchanged=8, late=1)),
             {},
             HELD,
             "1 of 10 rows",
