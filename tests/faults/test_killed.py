@@ -32,7 +32,7 @@ ELSEWHERE = (
 )  # fmt: skip
 """No steps of these moves: ``test_killed_apply``, ``test_killed_relay``, ``test_killed_adoption``,
 ``tests/spark``, ``test_killed_alerts``, ``test_killed_events``,
-``tests/contract/test_quarantine_kept``, ``tests/unit/openlaketx``, ``test_dispatch_killed``,
+``tests/contract/quarantine``, ``tests/unit/openlaketx``, ``test_dispatch_killed``,
 ``test_workers_killed``, ``test_killed_dispatcher``."""
 COMPACTION = (
     "run.opened",

@@ -14,7 +14,6 @@ from lakeguard_sdk.model.delivery import ASK, role_mark
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.scheduling.process_identity import this_process
-from tests.spark.plans import schema
 from tests.support.databases.databases import Database, Server
 from tests.support.databases.databases import schema as state_schema
 from tests.support.lakes.delivered_tables import (
@@ -24,6 +23,7 @@ from tests.support.lakes.delivered_tables import (
     LiveSchema,
 )
 from tests.support.lakes.delivered_tables import live as live
+from tests.support.lakes.plans import schema
 from tests.support.projects.planes import NUMBERS
 from tests.support.projects.postgresql_target import served_numbers
 from tests.support.projects.projects import make_project, states_of

@@ -16,7 +16,6 @@ from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.pipeline.after_publish import deliver_or_tell
-from tests.spark.plans import schema
 from tests.support.fakes.killed_at import meanwhile
 from tests.support.lakes.delivered_tables import (
     PASSWORD,
@@ -25,6 +24,7 @@ from tests.support.lakes.delivered_tables import (
     LiveSchema,
 )
 from tests.support.lakes.delivered_tables import live as live
+from tests.support.lakes.plans import schema
 from tests.unit.openlaketx.governed import DATASET_ID
 
 EARLY = datetime(1, 1, 1, tzinfo=UTC)

@@ -16,10 +16,10 @@ import pytest
 from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.model.load import Load
-from tests.spark.plans import schema
 from tests.support.cases import nested_values as nested
 from tests.support.lakes.delivered_tables import Delivery, LiveSchema
 from tests.support.lakes.delivered_tables import live as live
+from tests.support.lakes.plans import schema
 
 DECLARED = schema(
     **{

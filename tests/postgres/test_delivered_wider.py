@@ -14,9 +14,9 @@ from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.types.schema import TableSchema
-from tests.spark.plans import schema
 from tests.support.lakes.delivered_tables import Delivery, LiveSchema
 from tests.support.lakes.delivered_tables import live as live
+from tests.support.lakes.plans import schema
 
 KEYED = Load(type=LoadType.FULL, keys=("id",))
 TENTH = struct.unpack("f", struct.pack("f", 0.1))[0]

@@ -12,7 +12,7 @@ from tests.runtimes.shops import BUILT, make_shop
 from tests.runtimes.tables import tables
 
 pytestmark = pytest.mark.runtimes
-SUITES = ("tests/spark/test_casts.py", "tests/spark/test_loads_hashes.py")
+SUITES = ("tests/spark/schema/test_casts.py", "tests/spark/loads/test_loads_hashes.py")
 ITS_OWN = "ignore::pytest.PytestUnraisableExceptionWarning"
 """Spark 3.5 leaves sockets to be closed by whoever cleans up."""
 NEEDS_DELTA = "every_strategy"

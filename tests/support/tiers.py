@@ -14,13 +14,26 @@ import pytest
 _TESTS = Path(__file__).parents[1]
 
 BOTH_DATABASES = frozenset(
-    f"contract/test_{name}.py"
-    for name in (
-        "bulk_rows", "client", "executions", "governed_tables", "invalidations", "launching",
-        "leases", "queue", "rebuild", "relay", "reports", "schedules", "seed_views",
-        "state_locks", "task_indexes", "tasks_proven", "triggers",
-    )
-)  # fmt: skip
+    {
+        "contract/client/test_client.py",
+        "contract/ledger/test_rebuild.py",
+        "contract/ledger/test_relay.py",
+        "contract/ledger/test_seed_views.py",
+        "contract/ledger/test_verify_tasks.py",
+        "contract/promotion/test_governed_tables.py",
+        "contract/scheduler/test_executions.py",
+        "contract/scheduler/test_invalidations.py",
+        "contract/scheduler/test_launch.py",
+        "contract/scheduler/test_leases.py",
+        "contract/scheduler/test_queue.py",
+        "contract/scheduler/test_reports.py",
+        "contract/scheduler/test_schedules.py",
+        "contract/scheduler/test_task_indexes.py",
+        "contract/scheduler/test_triggers.py",
+        "contract/state/test_bulk_rows.py",
+        "contract/state/test_state_locks.py",
+    }
+)
 """Where SQL differs: ``make test`` runs these on SQLite and on PostgreSQL. The others run on
 SQLite there, and on PostgreSQL in ``make soak``."""
 _TWO_DATABASES = ("contract/", "faults/")
@@ -33,10 +46,10 @@ SMOKE = {
     "test_every_rule.py": (),
     "test_loads_hashes.py": ("test_the_type_of_a_value_counts",),
     "test_loads_histories.py": (),
-    "test_no_way_around.py": (),
+    "test_no_bypass.py": (),
     "test_notebook.py": ("test_a_frame_becomes_a_dataset_and_versions_stay_readable",),
     "test_partitions.py": ("test_full_append_and_rollback_are_read_alike_by_every_engine",),
-    "test_publishing.py": ("test_every_type_comes_back_as_it_went_in",),
+    "test_publish.py": ("test_every_type_comes_back_as_it_went_in",),
     "test_python_build.py": ("test_a_function_reads_pinned_inputs_and_the_batch_knows_them",),
     "test_quarantine.py": ("test_the_rest_is_published_and_what_failed_is_kept",),
     "test_references.py": (),
@@ -44,15 +57,15 @@ SMOKE = {
     "test_sources_delta.py": ("test_new_files_are_read_once",),
     "test_sources_jdbc.py": ("test_every_type_is_read_exactly",),
     "test_sources_text.py": ("test_json_lines_keep_the_very_text_of_their_values",),
-    "test_sources_with_the_plane.py": (),
+    "test_sources_end_to_end.py": (),
     "test_sql_build.py": ("test_exactly_the_pinned_version_is_read",),
-    "test_targets_with_the_plane.py": (
+    "test_targets_end_to_end.py": (
         "test_rows_of_the_target_change_the_next_run",
         "test_a_live_table_follows_what_the_gate_allowed",
     ),
     "test_testing_assertions.py": (),
     "test_transform.py": ("test_a_changed_transform_changes_the_next_run_and_its_build",),
-    "test_with_the_plane.py": (),
+    "test_end_to_end.py": (),
     "test_worker.py": (),
 }
 """The tests on real Spark of ``make test``: files of ``tests/spark``, whole or some tests of them.

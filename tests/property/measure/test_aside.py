@@ -30,9 +30,9 @@ from openlaketx.engine.parquet_writer import AS_SPARK
 from openlaketx.loads import Existing
 from openlaketx.quarantine import Sieve
 from openlaketx.stage.candidate import Candidate, collect_folder
-from tests.spark.plans import DATASET, parquet, plan
 from tests.support.cases.arrow_types import arrow_of, values_of
 from tests.support.examples import examples
+from tests.support.lakes.plans import DATASET, parquet, plan
 from tests.support.lakes.quarantining_tables import compiled
 from tests.support.strategies.column_types import column_types, names
 

@@ -12,7 +12,7 @@ from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.model.profile import ColumnProfile, Profile
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.profile import profile_version
-from tests.spark.plans import DATASET
+from tests.support.lakes.plans import DATASET
 from tests.support.lakes.published_tables import PublishedTable
 
 SCHEMA = TableSchema(

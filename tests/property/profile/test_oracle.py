@@ -19,8 +19,8 @@ from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.profile import profile_version
 from openlaketx.profile.sketches import distinct_in, quantiles_in
 from tests.property.profile import oracle
-from tests.spark.plans import DATASET
 from tests.support.examples import examples
+from tests.support.lakes.plans import DATASET
 from tests.support.lakes.published_tables import PublishedTable
 
 LARGE = Decimal("9" * 38)

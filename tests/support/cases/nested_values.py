@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from tests.spark.plans import schema
+from tests.support.lakes.plans import schema
 
 DECLARED = schema(
     id="long",

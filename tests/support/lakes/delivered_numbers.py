@@ -17,8 +17,8 @@ from lakeguard_sdk.model.delivery import DatabaseTable
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.storage import fault_points
 from openlaketx.deliver import deliver_published
-from tests.spark.plans import parquet, plan, schema
 from tests.support.lakes.delivered_tables import VARIABLES, LiveSchema
+from tests.support.lakes.plans import parquet, plan, schema
 from tests.support.projects.planes import NUMBERS
 
 TABLE = "bronze_numbers"

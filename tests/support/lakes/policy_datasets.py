@@ -28,8 +28,8 @@ from lakeguard_sdk.model.definitions import (
 )
 from lakeguard_sdk.model.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.scheduling.process_identity import this_process
-from tests.spark.plans import write_files
 from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.plans import write_files
 from tests.support.lakes.published_by_hand import evidence_of
 from tests.support.projects.folders import applied, run
 from tests.support.projects.planes import NUMBERS

@@ -36,7 +36,7 @@ from openlaketx.deliver import deliver_published
 from openlaketx.deliver.file_sets import FileSet
 from openlaketx.publish import commit_publish
 from tests.property.measure.staging import arrow_type
-from tests.spark.plans import DATASET, parquet, plan
+from tests.support.lakes.plans import DATASET, parquet, plan
 from tests.unit.openlaketx.governed import DATASET_ID, Governed, create_governed
 
 LATE = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)

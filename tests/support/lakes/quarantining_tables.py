@@ -24,9 +24,9 @@ from lakeguard_sdk.model.run import RunResult, SourceBuild
 from lakeguard_sdk.types.schema import TableSchema
 from lakeguard_sdk.types.type_parser import parse_type
 from openlaketx.worker import SparkWorker, create_worker
-from tests.spark.plain_runs import PlainRuns
-from tests.spark.plans import schema
 from tests.support.cases.arrow_types import arrow_of
+from tests.support.lakes.plain_runs import PlainRuns
+from tests.support.lakes.plans import schema
 
 TABLE = DatasetName("bronze.things")
 Row = dict[str, Any]

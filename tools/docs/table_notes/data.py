@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tools.docs.table_notes.note import Family, Invariant, TableNote
 
-_PROFILES = "tests/contract/test_profiles.py"
-_TOLD = ("tests/contract/test_seed_views.py::test_every_view_tells_the_truth",)
-_OPENING = "tests/contract/test_opening.py"
-_ASIDE = "tests/contract/test_quarantine.py"
-_REPLAYS = "tests/contract/test_quarantine_replays.py"
+_PROFILES = "tests/contract/insight/test_profiles.py"
+_TOLD = ("tests/contract/ledger/test_seed_views.py::test_every_view_tells_the_truth",)
+_OPENING = "tests/contract/promotion/test_opening.py"
+_ASIDE = "tests/contract/quarantine/test_quarantine.py"
+_REPLAYS = "tests/contract/quarantine/test_quarantine_replays.py"
 _MACHINE = "tests/property/quarantine/test_quarantine.py"
 
 INGESTION_NOTES: dict[str, TableNote] = {
@@ -47,7 +47,7 @@ INGESTION_NOTES: dict[str, TableNote] = {
             Invariant(
                 "`dq_rule_set` is a JSON array of rule texts in the order of the definition.",
                 tests=(
-                    "tests/contract/test_seed_views.py::test_a_rule_set_is_a_json_array_of_rule_texts",
+                    "tests/contract/ledger/test_seed_views.py::test_a_rule_set_is_a_json_array_of_rule_texts",
                 ),
             ),
             Invariant(
@@ -57,7 +57,7 @@ INGESTION_NOTES: dict[str, TableNote] = {
             Invariant(
                 "`origin` is `drift` where a run found the column and its profile accepted it.",
                 tests=(
-                    "tests/contract/test_schema_drift.py::test_an_addition_is_the_tables_until_a_person_declares_it",
+                    "tests/contract/schema/test_schema_drift.py::test_an_addition_is_the_tables_until_a_person_declares_it",
                 ),
             ),
         ),
@@ -114,7 +114,7 @@ INGESTION_NOTES: dict[str, TableNote] = {
             ),
             Invariant(
                 "A run that is refused has its schema and its differences here, too.",
-                tests=("tests/contract/test_schema_drift.py::test_a_refused_schema_is_kept",),
+                tests=("tests/contract/schema/test_schema_drift.py::test_a_refused_schema_is_kept",),
             ),
         ),
         key=("run_id", "change_ordinal"),
@@ -135,11 +135,11 @@ INGESTION_NOTES: dict[str, TableNote] = {
             ),
             Invariant(
                 "A decision gives the same results whenever it is made again.",
-                tests=("tests/contract/test_client.py::test_decisions_replay_byte_for_byte",),
+                tests=("tests/contract/client/test_client.py::test_decisions_replay_byte_for_byte",),
             ),
             Invariant(
                 "Samples come after the decision, and no result changes by them.",
-                tests=("tests/contract/test_samples.py::test_a_blocked_run_shows_failing_rows",),
+                tests=("tests/contract/privacy/test_samples.py::test_a_blocked_run_shows_failing_rows",),
             ),
         ),
         key=("run_id", "check_ordinal"),

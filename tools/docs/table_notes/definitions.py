@@ -6,9 +6,9 @@ from tools.docs.table_notes.note import Family, Invariant, TableNote
 
 _STORE = "tests/unit/registry/test_store.py"
 _PLANNING = "tests/unit/registry/test_planning.py"
-_OPENING = "tests/contract/test_opening.py"
-_CLIENT = "tests/contract/test_client.py"
-_VIEWS = "tests/contract/test_seed_views.py::test_every_view_tells_the_truth"
+_OPENING = "tests/contract/promotion/test_opening.py"
+_CLIENT = "tests/contract/client/test_client.py"
+_VIEWS = "tests/contract/ledger/test_seed_views.py::test_every_view_tells_the_truth"
 _FIRST_HOUR = "tests/e2e/test_first_hour.py"
 _SECRETS = (
     "tests/unit/registry/test_hostile.py::test_a_secret_is_refused_anywhere_and_shown_nowhere",
@@ -285,8 +285,8 @@ CONTROL_NOTES: dict[str, TableNote] = {
             Invariant(
                 "An execution that has ended never changes, and the ledger has it once.",
                 tests=(
-                    "tests/contract/test_executions.py::test_the_ledger_has_each_execution_once",
-                    "tests/contract/test_job_history.py::test_what_came_before_is_not_overwritten",
+                    "tests/contract/scheduler/test_executions.py::test_the_ledger_has_each_execution_once",
+                    "tests/contract/scheduler/test_job_history.py::test_what_came_before_is_not_overwritten",
                 ),
             ),
         ),
@@ -314,7 +314,7 @@ CONTROL_NOTES: dict[str, TableNote] = {
             Invariant(
                 "A source that is not enabled is not read.",
                 tests=(
-                    "tests/contract/test_opening.py::test_a_disabled_source_is_refused_by_name",
+                    "tests/contract/promotion/test_opening.py::test_a_disabled_source_is_refused_by_name",
                 ),
             ),
         ),

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from tools.docs.table_notes.note import Family, Invariant, TableNote
 
-_REPORTS = "tests/contract/test_reports.py"
-_LEASES = "tests/contract/test_leases.py"
-_QUEUE = "tests/contract/test_queue.py"
+_REPORTS = "tests/contract/scheduler/test_reports.py"
+_LEASES = "tests/contract/scheduler/test_leases.py"
+_QUEUE = "tests/contract/scheduler/test_queue.py"
 _RACING = "tests/postgres/test_queue_racing.py"
 _LIFE = "tests/property/dispatch/test_lifecycle.py"
 _DERIVED = "It is worked out again from definitions and facts."
-_EVENTS = "tests/contract/test_events.py"
+_EVENTS = "tests/contract/notifications/test_events.py"
 _KILLED = "tests/faults/test_killed_events.py"
 _TOLD = "It repeats facts that the ledger has, for those who are told."
 
-_SCHEDULES = "tests/contract/test_schedules.py"
-_TRIGGERS = "tests/contract/test_triggers.py"
-_RECEIVED = "tests/contract/test_received_events.py"
+_SCHEDULES = "tests/contract/scheduler/test_schedules.py"
+_TRIGGERS = "tests/contract/scheduler/test_triggers.py"
+_RECEIVED = "tests/contract/scheduler/test_received_events.py"
 _DISPATCHER = "tests/faults/test_killed_dispatcher.py"
-_ALERTS_RAISED = "tests/contract/test_alerts_raised.py"
-_ALERTS_SENT = "tests/contract/test_alerts_sent.py"
+_ALERTS_RAISED = "tests/contract/notifications/test_raised_alerts.py"
+_ALERTS_SENT = "tests/contract/notifications/test_sent_alerts.py"
 _KILLED_ALERTS = "tests/faults/test_killed_alerts.py"
 
 DISPATCH_NOTES: dict[str, TableNote] = {
@@ -103,7 +103,7 @@ DISPATCH_NOTES: dict[str, TableNote] = {
                 "One version of the graph is active in an organisation.",
                 constraints=("pk_dag_activations", "dag_activations_dag_version_id_fkey"),
                 tests=(
-                    "tests/contract/test_deploying.py::test_of_many_deployments_at_once_one_counts",
+                    "tests/contract/scheduler/test_deploy.py::test_of_many_deployments_at_once_one_counts",
                 ),
             ),
         ),
@@ -116,7 +116,7 @@ DISPATCH_NOTES: dict[str, TableNote] = {
                 "The last switch of a job counts.",
                 constraints=("pk_job_switches",),
                 tests=(
-                    "tests/contract/test_launching.py"
+                    "tests/contract/scheduler/test_launch.py"
                     "::test_a_switch_is_shown_with_the_job_and_kept_once",
                 ),
             ),
@@ -187,7 +187,7 @@ DISPATCH_NOTES: dict[str, TableNote] = {
             Invariant(
                 "The partitions of what is published have the rows of its version.",
                 tests=(
-                    "tests/contract/test_partition_versions.py"
+                    "tests/contract/promotion/test_partition_versions.py"
                     "::test_partitions_that_do_not_add_up_are_found",
                 ),
             ),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tools.docs.table_notes.note import Family, Invariant, TableNote
 
-_RELAY = "tests/contract/test_relay.py"
-_REBUILD = "tests/contract/test_rebuild.py"
-_PEOPLE = "tests/contract/test_people.py"
-_APART = "tests/contract/test_organisations_apart.py"
+_RELAY = "tests/contract/ledger/test_relay.py"
+_REBUILD = "tests/contract/ledger/test_rebuild.py"
+_PEOPLE = "tests/contract/client/test_users.py"
+_APART = "tests/contract/client/test_organisations.py"
 
 PLATFORM_NOTES: dict[str, TableNote] = {
     "organizations": TableNote(
@@ -51,7 +51,7 @@ PLATFORM_NOTES: dict[str, TableNote] = {
                 "The same graph is the same version.",
                 constraints=("dag_versions_pkey", "uq_dag_versions_content"),
                 tests=(
-                    "tests/contract/test_deploying.py"
+                    "tests/contract/scheduler/test_deploy.py"
                     "::test_the_difference_is_shown_and_the_same_again_is_nothing",
                     "tests/property/jobs/test_graph_hash.py::test_order_and_settings_do_not_matter",
                 ),

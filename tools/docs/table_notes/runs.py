@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from tools.docs.table_notes.note import Family, Invariant, TableNote
 
-_CLIENT = "tests/contract/test_client.py"
-_OPENING = "tests/contract/test_opening.py"
-_STATES = "tests/contract/test_promotion_states.py"
-_DISTRUST = "tests/contract/test_distrust.py"
+_CLIENT = "tests/contract/client/test_client.py"
+_OPENING = "tests/contract/promotion/test_opening.py"
+_STATES = "tests/contract/promotion/test_promotion_states.py"
+_DISTRUST = "tests/contract/promotion/test_rejected_commits.py"
 _MOVE = "tests/property/move/test_move.py::test_a_real_move_keeps_every_promise"
 _KILLED = "tests/faults/test_killed.py::test_a_killed_run"
-_TOLD = "tests/contract/test_seed_views.py::test_every_view_tells_the_truth"
-_WAIVERS = "tests/contract/test_waivers.py"
-_SAMPLES = "tests/contract/test_samples.py"
-_PRIVACY = "tests/contract/test_privacy.py"
+_TOLD = "tests/contract/ledger/test_seed_views.py::test_every_view_tells_the_truth"
+_WAIVERS = "tests/contract/insight/test_waivers.py"
+_SAMPLES = "tests/contract/privacy/test_samples.py"
+_PRIVACY = "tests/contract/privacy/test_privacy.py"
 
 LEDGER_NOTES: dict[str, TableNote] = {
     "data_versions": TableNote(
@@ -145,7 +145,7 @@ LEDGER_NOTES: dict[str, TableNote] = {
                 "A dataset has one table, and a table one dataset.",
                 constraints=("governed_tables_pkey", "governed_tables_table_id_key"),
                 tests=(
-                    "tests/contract/test_governed_tables.py::test_a_table_of_another_dataset_is_refused",
+                    "tests/contract/promotion/test_governed_tables.py::test_a_table_of_another_dataset_is_refused",
                 ),
             ),
         ),
@@ -187,7 +187,7 @@ LEDGER_NOTES: dict[str, TableNote] = {
             Invariant(
                 "One that was fenced can never be published.",
                 tests=(
-                    "tests/contract/test_governed_tables.py::test_a_fence_ends_an_intent_for_ever",
+                    "tests/contract/promotion/test_governed_tables.py::test_a_fence_ends_an_intent_for_ever",
                 ),
             ),
         ),
@@ -307,7 +307,7 @@ LEDGER_NOTES: dict[str, TableNote] = {
             ),
             Invariant(
                 "No file that a kept version needs is in it.",
-                tests=("tests/contract/test_maintenance.py::test_kept_versions_stay_whole",),
+                tests=("tests/contract/promotion/test_maintenance.py::test_kept_versions_stay_whole",),
             ),
         ),
     ),

@@ -22,8 +22,8 @@ from lakeguard_sdk.ports import Reader
 from openlaketx.pipeline.after_publish import deliver_or_tell
 from openlaketx.publish import commit_publish
 from tests.property.measure.staging import arrow_type
-from tests.spark.plans import DATASET, schema
 from tests.support.fakes.killed_at import dying_at
+from tests.support.lakes.plans import DATASET, schema
 from tests.support.lakes.published_tables import LATE, PublishedTable
 from tests.unit.openlaketx.governed import DATASET_ID, Governed, create_governed
 

@@ -20,8 +20,8 @@ from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.extract.files.landed_files import landing
 from openlaketx.extract.files.manifest import Selection
 from openlaketx.extract.sources.http_source import file_name, land_download
-from tests.spark.plans import plan, schema
 from tests.support.fakes.web_server import Page, Site, web_site
+from tests.support.lakes.plans import plan, schema
 
 TOKEN = "t0p/ secret&?#%41"
 SPELLINGS = (TOKEN, "t0p%2F%20secret%26%3F%23%2541", "t0p/%20secret", "t0p%2F+secret")

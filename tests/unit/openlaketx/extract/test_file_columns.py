@@ -14,7 +14,7 @@ from openlaketx.extract.files.file_columns import (
     joint_columns,
     with_absent_keys,
 )
-from tests.spark.plans import csv, plan, schema
+from tests.support.lakes.plans import csv, plan, schema
 
 NAMES = ("id", "amount", "extra")
 SHOP = Declared(NAMES, frozenset({"amount", "extra"}))

@@ -18,7 +18,7 @@ from lakeguard_sdk.model.run import RunPlan, RunTicket
 from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.extract.files.landed_files import land_files, landing, run_folder
 from openlaketx.extract.files.manifest import Selection, select_files
-from tests.spark.plans import csv, plan, schema
+from tests.support.lakes.plans import csv, plan, schema
 
 AS_OF = datetime(2024, 2, 29, 23, 59, tzinfo=UTC)
 STORAGE = LocalStorage()

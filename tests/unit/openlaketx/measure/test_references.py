@@ -24,7 +24,7 @@ from openlaketx.engine.delta_table import left_to_log, live_files, open_table
 from openlaketx.measure import How, Subject, referenced_rows, take_measures
 from openlaketx.measure.engine_choice import Chosen
 from tests.property.measure.staging import staged
-from tests.spark.plans import csv, plan
+from tests.support.lakes.plans import csv, plan
 
 REGIONS = DatasetName("silver.regions")
 SCHEMA = TableSchema(columns=(Column(name="n", type="long"), Column(name="region", type="string")))

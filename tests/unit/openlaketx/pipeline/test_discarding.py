@@ -7,7 +7,7 @@ from pathlib import Path
 from lakeguard_sdk.storage.run_folders import kept_place, quarantine_place
 from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.pipeline.run_dataset import discard_staged
-from tests.spark.plans import DATASET, parquet, plan, schema
+from tests.support.lakes.plans import DATASET, parquet, plan, schema
 
 DECLARED = schema(id="long")
 

@@ -15,7 +15,7 @@ from lakeguard_sdk.model.run import SchemaVerdict, SourceBuild
 from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.extract.files.manifest import Selection, select_files
 from openlaketx.rebuild import gather_source
-from tests.spark.plans import DATASET, csv, plan, schema
+from tests.support.lakes.plans import DATASET, csv, plan, schema
 
 COLUMNS = schema(a="string")
 STORAGE = LocalStorage()

@@ -10,7 +10,7 @@ import pytest
 from lakeguard_sdk.storage.storage import LocalStorage, join
 from openlaketx.stage import seal
 from tests.property.measure.staging import staged
-from tests.spark.plans import parquet, plan, schema
+from tests.support.lakes.plans import parquet, plan, schema
 
 DECLARED = schema(n="long")
 

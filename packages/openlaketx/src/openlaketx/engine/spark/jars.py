@@ -26,7 +26,7 @@ from lakeguard_sdk.errors import JarsMissing, JavaMissing
 COORDINATE = "io.delta:delta-spark_4.2_2.13:4.4.0"
 DRIVER_COORDINATE = "org.postgresql:postgresql:42.7.14"
 # What Spark brings itself, and what only Unity Catalog, the Delta kernel and compilers use. Tables
-# and queries work without them: tests/soak/test_jars_suffice.py, tests/spark/test_sources_jdbc.py.
+# and queries work without them.
 NOT_NEEDED = (
     "io.delta:delta-kernel-*",
     "io.unitycatalog:*",
