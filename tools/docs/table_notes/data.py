@@ -114,7 +114,9 @@ INGESTION_NOTES: dict[str, TableNote] = {
             ),
             Invariant(
                 "A run that is refused has its schema and its differences here, too.",
-                tests=("tests/contract/schema/test_schema_drift.py::test_a_refused_schema_is_kept",),
+                tests=(
+                    "tests/contract/schema/test_schema_drift.py::test_a_refused_schema_is_kept",
+                ),
             ),
         ),
         key=("run_id", "change_ordinal"),
@@ -135,11 +137,15 @@ INGESTION_NOTES: dict[str, TableNote] = {
             ),
             Invariant(
                 "A decision gives the same results whenever it is made again.",
-                tests=("tests/contract/client/test_client.py::test_decisions_replay_byte_for_byte",),
+                tests=(
+                    "tests/contract/client/test_client.py::test_decisions_replay_byte_for_byte",
+                ),
             ),
             Invariant(
                 "Samples come after the decision, and no result changes by them.",
-                tests=("tests/contract/privacy/test_samples.py::test_a_blocked_run_shows_failing_rows",),
+                tests=(
+                    "tests/contract/privacy/test_samples.py::test_a_blocked_run_shows_failing_rows",
+                ),
             ),
         ),
         key=("run_id", "check_ordinal"),

@@ -53,7 +53,7 @@ PLATFORM_NOTES: dict[str, TableNote] = {
                 tests=(
                     "tests/contract/scheduler/test_deploy.py"
                     "::test_the_difference_is_shown_and_the_same_again_is_nothing",
-                    "tests/property/jobs/test_graph_hash.py::test_order_and_settings_do_not_matter",
+                    "tests/property/scheduler/test_graph_hash.py::test_order_and_settings_do_not_matter",
                 ),
             ),
         ),

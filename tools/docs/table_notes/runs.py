@@ -307,7 +307,9 @@ LEDGER_NOTES: dict[str, TableNote] = {
             ),
             Invariant(
                 "No file that a kept version needs is in it.",
-                tests=("tests/contract/promotion/test_maintenance.py::test_kept_versions_stay_whole",),
+                tests=(
+                    "tests/contract/promotion/test_maintenance.py::test_kept_versions_stay_whole",
+                ),
             ),
         ),
     ),
