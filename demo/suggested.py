@@ -1,6 +1,6 @@
-"""The rules that a year of flights suggests, as the page on suggestions lists them.
+"""The rules suggested for a year of flights, as listed in ``docs/how-to/suggestions.md``.
 
-``python -m demo.suggested`` writes them anew into ``docs/suggestions.md``; a test compares them.
+``python -m demo.suggested`` rewrites that page; a test compares it with the code.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lakeguard.insight.suggestions import Suggestion
 from lakeguard.services.draft_rules import look_and_suggest
 from lakeguard_sdk.model.source_preview import SourceSketch
 
-PAGE = Path(__file__).parents[1] / "docs" / "suggestions.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "suggestions.md"
 LOOKED_AT = datetime(2014, 2, 1, tzinfo=UTC)
 """A month after the last flight."""
 _BEGIN = "<!-- Made by: python -m demo.suggested -->"

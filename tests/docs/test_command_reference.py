@@ -1,4 +1,4 @@
-"""docs/cli.md names every command and every option, and no other."""
+"""docs/reference/cli.md names every command and every option, and no other."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 from lakeguard.cli.command_registry import COMMANDS
 from lakeguard.cli.main import cli
 
-TEXT = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text("utf-8")
 COMMON = TEXT.partition("## Options of every command")[2].partition("\n## ")[0]
 CONTEXT = click.Context(cli)
 
 
 def section(name: str) -> str:
     found = re.search(rf"^## lakeguard {name}\b.*?(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL)
-    assert found, f"docs/cli.md has no section for lakeguard {name}"
+    assert found, f"docs/reference/cli.md has no section for lakeguard {name}"
     return found[0]
 
 

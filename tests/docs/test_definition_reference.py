@@ -1,4 +1,4 @@
-"""docs/definitions.md and docs/settings.md name every key and word there is, and no other."""
+"""definitions.md and settings.md name every key and word that exists, and no other."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from lakeguard_sdk.model.load import Load, load_columns
 from lakeguard_sdk.types.schema import TYPE_WORDS
 from tests.support.projects.definition_folders import load
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "reference"
 DEFINITIONS = (DOCS / "definitions.md").read_text("utf-8")
 SETTINGS = (DOCS / "settings.md").read_text("utf-8")
 KEYS = {

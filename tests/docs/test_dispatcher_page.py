@@ -22,7 +22,7 @@ from lakeguard_sdk.scheduling.cron import WORDS
 from lakeguard_sdk.scheduling.event_patterns import _OPERATORS, pattern_problems
 from tests.support.projects.triggered_jobs import make_plane
 
-PAGE = (Path(__file__).parents[2] / "docs" / "dispatcher.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "explanation" / "dispatcher.md").read_text("utf-8")
 
 
 def test_every_loop_is_in_the_table_in_its_order(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""docs/errors.md is the error tree: current, complete, one code per error."""
+"""docs/reference/errors.md is the error tree: current, complete, one code per error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from string import Formatter
 
 from lakeguard_sdk.errors import LakeGuardError, error_classes
 
-PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors.md"
 KINDS = [kind for kind in error_classes() if kind.__module__.startswith("lakeguard_sdk.")]
 
 
@@ -37,7 +37,7 @@ def test_every_message_can_be_filled() -> None:
 
 def test_every_code_named_in_the_docs_exists() -> None:
     codes = {kind.code for kind in KINDS} | {LakeGuardError.code, "LG-1000"}
-    root = PAGE.parents[1]
-    for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+    root = PAGE.parents[2]
+    for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
         named = set(re.findall(r"LG-\d{4}", page.read_text("utf-8")))
         assert named <= codes, page.name

@@ -22,7 +22,7 @@ from tests.support.fakes.http_clients import SECRET, ask, door
 from tests.support.projects.running_tasks import begin, make_heart, submit
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "jobs-outside.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "jobs-outside.md").read_text("utf-8")
 PLACE = "http://127.0.0.1:8600"
 
 

@@ -1,4 +1,4 @@
-"""docs/jobs.md: its examples are definitions, and it names every setting and every gate."""
+"""docs/how-to/jobs.md: its examples are definitions, and it names every setting and every gate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lakeguard_sdk import errors
 from lakeguard_sdk.errors import LaunchRefused
 from lakeguard_sdk.scheduling.jobs import CatchUp, JobControls, Overlap
 
-PAGE = (Path(__file__).parents[2] / "docs" / "jobs.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "jobs.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import openlaketx
 
-PAGE = (Path(__file__).parents[2] / "docs" / "notebook.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "notebook.md").read_text("utf-8")
 
 
 def test_every_call_is_on_the_page() -> None:

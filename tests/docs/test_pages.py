@@ -15,7 +15,12 @@ from lakeguard.gate.rule_types.catalog import RULE_TYPES
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "packages/lakeguard/src/lakeguard/cli/template"
-PAGES = [ROOT / "README.md", ROOT / "docs/getting-started.md", TEMPLATE / "README.md"]
+LINKING = [
+    *ROOT.glob("*.md"),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *ROOT.glob("examples/*/*.md"),
+]
+PAGES = [ROOT / "README.md", ROOT / "docs/tutorial/getting-started.md", TEMPLATE / "README.md"]
 
 
 def commands(page: Path) -> list[list[str]]:
@@ -49,11 +54,38 @@ def test_the_files_that_the_walk_touches_are_in_the_template() -> None:
     assert all(any(TEMPLATE.glob(name)) for name in named)
 
 
-def test_links_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
-            if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name} → {target}"
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to a page's headings, and those written as HTML."""
+    text = page.read_text("utf-8")
+    named = set(re.findall(r"<a (?:id|name)=\"([^\"]+)\"", text))
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        plain = re.sub(r"\]\([^)]*\)", "", heading).lower()
+        named.add(re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-"))
+    return named
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for link, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text("utf-8")):
+        if "://" in link:
+            continue
+        target = page.parent / link if link else page
+        assert target.exists(), f"{link} does not exist"
+        if anchor:
+            assert anchor in anchors(target), f"{link} has no heading #{anchor}"
+
+
+def test_the_index_lists_every_page() -> None:
+    index = (ROOT / "docs/README.md").read_text("utf-8")
+    linked = set(re.findall(r"\]\(([^)#]+)", index))
+    folders = ("tutorial", "how-to", "reference", "explanation")
+    pages = {f"{path.parent.name}/{path.name}" for name in folders for path in _in(name)}
+    assert pages - linked == set()
+
+
+def _in(folder: str) -> list[Path]:
+    return sorted((ROOT / "docs" / folder).iterdir())
 
 
 def test_every_rule_type_is_on_the_first_page() -> None:

@@ -1,4 +1,4 @@
-"""docs/rows.md names every table and column that is loaded, and no other."""
+"""docs/reference/rows.md names every table and column that is loaded, and no other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lakeguard.registry.rows.tables import TABLES, WHEN_AND_WHO
 from lakeguard.registry.rows.vendor_types import SYNONYMS
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "rows.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "reference" / "rows.md").read_text("utf-8")
 
 
 def section(table: str) -> str:

@@ -1,4 +1,4 @@
-"""docs/rules.md and docs/policies.md hold every rule type, policy type and example."""
+"""rules.md and policies.md hold every rule type, policy type and example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/tables.md is the State: every table, view and column, and every guard it names is real."""
+"""tables.md names every table, view and column, and only guards that exist."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tools.docs.table_notes import NOTES
 from tools.docs.tables import type_of
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "tables.md"
+PAGE = ROOT / "docs" / "reference" / "tables.md"
 KNOWN = {**metadata.tables, **view_metadata.tables}
 INVARIANTS = [each for note in NOTES.values() for each in note.invariants]
 TYPES = {"string": "text", "long": "long", "boolean": "boolean", "timestamp": "timestamp"}

@@ -15,7 +15,7 @@ from lakeguard_sdk import testing
 from lakeguard_sdk.testing.plugin import PROJECT, SPARK
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "testing.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "testing.md").read_text("utf-8")
 
 
 def test_every_call_is_on_the_page() -> None:

@@ -1,4 +1,4 @@
-"""docs/workers.md: its jobs can be applied, and what it says of them is so."""
+"""docs/how-to/workers.md: its jobs can be applied, and what it says of them is so."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lakeguard_sdk.scheduling.python_job import Job
 from tests.support.projects.assignments import attempt_of
 from tests.support.projects.definition_folders import write_folder
 
-TEXT = (Path(__file__).parents[2] / "docs" / "workers.md").read_text("utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "workers.md").read_text("utf-8")
 WORDS = set(re.findall(r"`([^`\n]+)`", TEXT))
 
 

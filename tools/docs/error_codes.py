@@ -1,4 +1,4 @@
-"""``docs/errors.md``, from the error tree of the SDK."""
+"""``docs/reference/errors.md``, from the error tree of the SDK."""
 
 from __future__ import annotations
 

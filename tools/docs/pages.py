@@ -17,13 +17,13 @@ SHIPPED_SCHEMA = "packages/lakeguard/src/lakeguard/registry/definitions.schema.j
 """The wheel holds the schema too: a project keeps the one of its installed version."""
 
 PAGES: dict[str, Callable[[], str]] = {
-    "docs/catalogue.md": macros_reference,
-    "docs/definitions.schema.json": editor_schema,
-    "docs/errors.md": error_reference,
-    "docs/policies.md": policies_reference,
-    "docs/rules.md": rules_reference,
-    "docs/schema-changes.md": schema_reference,
-    "docs/tables.md": table_reference,
+    "docs/reference/catalogue.md": macros_reference,
+    "docs/reference/definitions.schema.json": editor_schema,
+    "docs/reference/errors.md": error_reference,
+    "docs/reference/policies.md": policies_reference,
+    "docs/reference/rules.md": rules_reference,
+    "docs/reference/schema-changes.md": schema_reference,
+    "docs/reference/tables.md": table_reference,
     SHIPPED_SCHEMA: editor_schema,
 }
 

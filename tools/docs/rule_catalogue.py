@@ -1,4 +1,4 @@
-"""``docs/catalogue.md``, from the built-in rules of the catalogue."""
+"""``docs/reference/catalogue.md``, from the built-in rules of the catalogue."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ The rules below exist. A file below `definitions/rules` adds others, in the same
 
 
 def macros_reference() -> str:
-    """All of ``docs/catalogue.md``."""
+    """All of ``docs/reference/catalogue.md``."""
     lines = [
         f"| `{name}` | {rule.description} | {_code(rule.expression)} |"
         for name, rule in sorted(built_in_rules().items())

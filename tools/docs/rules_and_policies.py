@@ -1,4 +1,4 @@
-"""``docs/rules.md`` and ``docs/policies.md``, from the rule and policy types of the gate."""
+"""``rules.md`` and ``policies.md`` in ``docs/reference``, from the types in the gate."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _KINDS = {
 
 
 def rules_reference() -> str:
-    """All of ``docs/rules.md``."""
+    """All of ``docs/reference/rules.md``."""
     parts = [
         RULES_INTRODUCTION,
         _overview(),
@@ -63,7 +63,7 @@ def rules_reference() -> str:
 
 
 def policies_reference() -> str:
-    """All of ``docs/policies.md``."""
+    """All of ``docs/reference/policies.md``."""
     listed = [_policy_type(kind) for kind in POLICY_KINDS.values()]
     parts = [POLICIES_INTRODUCTION, _policies_overview(), *listed]
     return "\n".join([*parts, SCHEMA_DIFFERENCES, TRAVELLING_TAGS, PRIVATE_VALUES, WAIVERS])

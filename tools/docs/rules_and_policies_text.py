@@ -66,7 +66,7 @@ Clauses stand behind the rule in any order, each once:
   `>` or `>=` and a number of rows or per cent; for rules about a value any comparison with it;
   for rules about a share any comparison with a per cent.
 - `on_fail block`: the default. `on_fail quarantine`: new rows that fail are
-  [set aside](quarantine.md), and the rest is published; it holds no failing row.
+  [set aside](../how-to/quarantine.md), and the rest is published; it holds no failing row.
 - `scope table` or `scope batch`: the table as the publish would leave it, or the new rows alone,
   for those rules that say so below.
 

@@ -1,4 +1,4 @@
-"""``docs/schema-changes.md``, from the schema profiles of the gate."""
+"""``docs/reference/schema-changes.md``, from the schema profiles of the gate."""
 
 from __future__ import annotations
 

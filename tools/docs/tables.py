@@ -1,4 +1,4 @@
-"""``docs/tables.md``, from the tables of the State and the notes on them."""
+"""``docs/reference/tables.md``, from the tables of the State and the notes on them."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from lakeguard_sdk.core.enums import Layer, Severity
 from lakeguard_sdk.model.notifications import Alert, AlertKind, Telling, TellingOutcome, alert_key
 from lakeguard_sdk.security.signed_webhook import signature
 
-PAGE = Path(__file__).parents[3] / "docs" / "alerts.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "alerts.md"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HOOK = AlertChannel(name="hook", type=ChannelType.WEBHOOK)
 ALERT = Alert(

@@ -20,7 +20,7 @@ HOOK: dict[str, Any] = {
     "url": "https://hooks.example/alerts?team=data",
     "secret": "env:HOOK_SECRET",
 }
-PAGE = Path(__file__).parents[3] / "docs" / "alerts.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "alerts.md"
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from lakeguard_sdk.errors import SettingsError
 from lakeguard_sdk.model.notifications import EventKind
 from tests.support.projects.event_channels import listener
 
-PAGE = Path(__file__).parents[3] / "docs" / "events.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "events.md"
 
 
 @pytest.fixture(autouse=True)

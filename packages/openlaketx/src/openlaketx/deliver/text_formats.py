@@ -1,4 +1,4 @@
-"""How each type is spelled in each format: one way, written down in docs/targets.md."""
+"""How each type is spelled in each format: one way, written down in docs/reference/targets.md."""
 
 from __future__ import annotations
 
