@@ -9,10 +9,10 @@ from demo.lake import Lake, make_folder
 from demo.landing import Landing
 from demo.telling import Teller, expect
 from lakeguard.cli.rendering.checks import BLOCKING, with_outcome
-from lakeguard.cli.rendering.plan import counted
 from lakeguard.cli.rendering.replay import replay_lines
 from lakeguard.cli.rendering.run import run_lines
 from lakeguard.cli.terminal.layout import Tone, toned
+from lakeguard.services.definition_counts import counted
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.model.run import RunResult
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lakeguard.cli.use_cases.explain_decision import explain
+from lakeguard.services.explain_decision import explain
 from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.core.enums import (
     Enforcement,

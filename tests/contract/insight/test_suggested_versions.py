@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lakeguard.cli.use_cases.suggest_rules import Suggested, rules_for
 from lakeguard.insight.suggestions import Held
+from lakeguard.services.suggest_rules import Suggested, rules_for
 from lakeguard_sdk import Client
 from lakeguard_sdk.core.enums import Outcome
 from tests.support.lakes.past_runs import past_project, past_run, with_rules

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import openlaketx
-from lakeguard.cli.use_cases.adopt_table import proposed_definition, rules_kept
+from lakeguard.services.adopt_table import proposed_definition, rules_kept
 from lakeguard.services.draft_rules import look_and_suggest
 from lakeguard_sdk import Client
 from lakeguard_sdk.core.dataset_name import DatasetName

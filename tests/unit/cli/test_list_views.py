@@ -9,10 +9,11 @@ import click
 import pytest
 
 from lakeguard.cli.rendering.checks import notes_lines
-from lakeguard.cli.rendering.doctor import Finding, doctor_lines
+from lakeguard.cli.rendering.doctor import doctor_lines
 from lakeguard.cli.rendering.replay import replay_lines
 from lakeguard.cli.rendering.runs import moves_lines, runs_lines, versions_lines
 from lakeguard.cli.rendering.show import DatasetPage, show_lines
+from lakeguard.services.doctor import Finding
 from lakeguard_sdk.core.enums import RunStatus, TargetFormat
 from lakeguard_sdk.model.definitions import TargetDefinition
 from lakeguard_sdk.model.evidence import Changes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lakeguard.cli.rendering.run import ended_line, many_lines
-from lakeguard.cli.use_cases.run_graph import Ended
+from lakeguard.services.run_graph import Ended
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
 from lakeguard_sdk.model.run import Failure

@@ -10,8 +10,8 @@ import click
 import pytest
 
 from lakeguard.cli.terminal.shell_patterns import source_path
-from lakeguard.cli.use_cases.propose_definition import propose, write_new
 from lakeguard.registry.load_folder import load_folder
+from lakeguard.services.propose_definition import propose, write_new
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.errors import InvalidDefinitions

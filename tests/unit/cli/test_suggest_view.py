@@ -8,8 +8,6 @@ import pytest
 import yaml
 
 from lakeguard.cli.rendering.suggest import chosen_of, fragment_lines, suggested_data
-from lakeguard.cli.use_cases.propose_definition import propose, with_reasons, write_new
-from lakeguard.cli.use_cases.suggest_rules import Suggested
 from lakeguard.gate.rules.parse import parse_rule, read_rule
 from lakeguard.insight.suggestions import (
     Held,
@@ -19,6 +17,8 @@ from lakeguard.insight.suggestions import (
 )
 from lakeguard.registry.load_folder import load_folder
 from lakeguard.services.draft_rules import defined
+from lakeguard.services.propose_definition import propose, with_reasons, write_new
+from lakeguard.services.suggest_rules import Suggested
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Outcome, Severity, SourceFormat
 from lakeguard_sdk.model.source_preview import SketchColumn, SourceSketch

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from lakeguard.cli.use_cases.explain_decision import waiver_ways
+from lakeguard.services.explain_decision import waiver_ways
 from lakeguard_sdk.core.enums import CheckKind, Outcome
 from lakeguard_sdk.model.decision import CheckResult
 from tests.unit.cli import nouns

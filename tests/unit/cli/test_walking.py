@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from lakeguard.cli.use_cases import run_graph
-from lakeguard.cli.use_cases.run_graph import Ended, Outcome, run_many
+from lakeguard.services import run_graph
+from lakeguard.services.run_graph import Ended, Outcome, run_many
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import StateUnavailable

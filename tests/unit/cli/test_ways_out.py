@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeguard.cli.use_cases.ways_out import ways_out_of
+from lakeguard.services.ways_out import ways_out_of
 from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
 from lakeguard_sdk.model.quarantine import KeptChoice, ReplayOrder
 from tests.unit.cli import nouns

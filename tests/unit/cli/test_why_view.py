@@ -9,11 +9,12 @@ from pathlib import Path
 import click
 import pytest
 
+from lakeguard.cli.commands.inspect.why import as_called
 from lakeguard.cli.options import Call
 from lakeguard.cli.rendering.why import why_lines
 from lakeguard.cli.terminal.output import Screen
-from lakeguard.cli.use_cases.explain_decision import Explanation, explain
-from lakeguard.cli.use_cases.ways_out import WayOut, as_called, ways_out_of
+from lakeguard.services.explain_decision import Explanation, explain
+from lakeguard.services.ways_out import WayOut, ways_out_of
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
 from lakeguard_sdk.model.decision import Decision

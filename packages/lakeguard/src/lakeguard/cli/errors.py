@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import click
 
-from lakeguard.cli.terminal.escape import inert, inert_lines
 from lakeguard.cli.terminal.layout import Tone, toned
-from lakeguard.registry.text.definition_positions import sharpened
-from lakeguard.registry.text.error_rendering import render_errors
-from lakeguard_sdk.errors import InvalidDefinitions, LakeGuardError
+from lakeguard.services.plain_text import escaped, escaped_lines
+from lakeguard_sdk.errors import LakeGuardError
 
 WRONG_CALL = "LG-1000"
 """The command line itself is wrong: an unknown command, option or value."""
@@ -45,12 +40,12 @@ def failure_data(error: BaseException, env: str | None = None) -> dict[str, obje
 def failure_lines(error: BaseException, env: str | None = None) -> list[str]:
     """Its notes first, then ``LG-code what``, then ``Next: command``."""
     data = failure_data(error, env)
-    first, *more = inert_lines(data["message"])
+    first, *more = escaped_lines(data["message"])
     return [
-        *(line for note in getattr(error, "__notes__", ()) for line in (*inert_lines(note), "")),
+        *(line for note in getattr(error, "__notes__", ()) for line in (*escaped_lines(note), "")),
         f"{toned(str(data['code']), Tone.BAD)}  {first}",
         *more,
-        f"Next: {inert(data['next'])}",
+        f"Next: {escaped(data['next'])}",
     ]
 
 
@@ -70,17 +65,3 @@ def exit_code_of(error: BaseException) -> int:
 def _help_command(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{context.command_path if context else 'lakeguard'} --help"
-
-
-# Mistakes in definitions, shown at the very characters where they stand.
-
-
-@contextmanager
-def shown_in_place(folder: Path) -> Iterator[None]:
-    """Whatever mistakes are raised inside carry the lines of the files they stand in."""
-    try:
-        yield
-    except InvalidDefinitions as invalid:
-        errors = [sharpened(error, folder) for error in invalid.errors]
-        invalid.add_note("\n".join(render_errors(errors, folder)))
-        raise

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lakeguard.cli.options import Call
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import moment
 from lakeguard.cli.terminal.progress import note
+from lakeguard.services.plain_text import escaped
 from lakeguard.settings import find_project
 from lakeguard_sdk.client import Client, connect
 from lakeguard_sdk.errors import LakeGuardError, StateError
@@ -47,23 +47,23 @@ def _tell_late(client: Client) -> None:
     """What cannot be found out about lateness stops no command: ``alerts sweep`` says why."""
     try:
         for alert in client.alerts.sweep():
-            note(f"{alert.dataset} is late: {inert(alert.message)}")
+            note(f"{alert.dataset} is late: {escaped(alert.message)}")
     except StateError:
         raise
     except LakeGuardError as error:
-        note(f"what is late is not known: {inert(error)}")
+        note(f"what is late is not known: {escaped(error)}")
 
 
 def reaped_line(ended: LeftBehind) -> str:
     """Whose attempt it was, since when, why it was ended and what its task is now."""
     worker, until = ended.worker, ended.lease_expires_at
-    by = "" if worker is None else f" by {inert(worker.host)}:{worker.pid}"
-    begun = f"run {inert(ended.run_id)}, begun{by} at {moment(ended.begun_at)}"
+    by = "" if worker is None else f" by {escaped(worker.host)}:{worker.pid}"
+    begun = f"run {escaped(ended.run_id)}, begun{by} at {moment(ended.begun_at)}"
     lease = "" if until is None else f", its lease until {moment(until)}"
     became = f"its commit was adopted as v{ended.version}" if ended.version else "it was ended"
     return (
-        f"task {inert(ended.task_id)} of {inert(ended.name)} was left behind ({begun}{lease}): "
-        f"{inert(ended.reason)}; {became}, and the task is {ended.state}"
+        f"task {escaped(ended.task_id)} of {escaped(ended.name)} was left behind ({begun}{lease}): "
+        f"{escaped(ended.reason)}; {became}, and the task is {ended.state}"
     )
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     columns,
     indented,
     moment,
-    plural,
     strong,
     table,
     toned,
 )
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.model.history import (
     NOT_MEASURED,
     Backtest,
@@ -64,9 +63,9 @@ def _counts(test: Backtest) -> list[str]:
         ("let through", plural(len(test.lets_through), "run") + " that was blocked"),
     ]
     if test.added:
-        rows.append(("new or changed", ", ".join(map(inert, test.added))))
+        rows.append(("new or changed", ", ".join(map(escaped, test.added))))
     if test.dropped:
-        rows.append(("dropped", ", ".join(map(inert, test.dropped))))
+        rows.append(("dropped", ", ".join(map(escaped, test.dropped))))
     return columns(rows)
 
 
@@ -84,19 +83,19 @@ def _groups(test: Backtest) -> Iterator[tuple[str, Sequence[BacktestedRun]]]:
 
 def _row(run: BacktestedRun) -> list[str]:
     version = "" if run.version is None else f"v{run.version}"
-    return [inert(run.run_id), moment(run.decided_at), version, _why(run)]
+    return [escaped(run.run_id), moment(run.decided_at), version, _why(run)]
 
 
 def _why(run: BacktestedRun) -> str:
     """By which rules, with their numbers; or which of those of then no longer say no."""
     if run.blocks:
-        return "; ".join(f"{inert(f.rule_id)}: {inert(f.message)}" for f in run.findings)
+        return "; ".join(f"{escaped(f.rule_id)}: {escaped(f.message)}" for f in run.findings)
     unknown = f"; not asked: {_listed(run.unmeasured)}" if run.unmeasured else ""
     return (f"no longer: {_listed(run.lifted)}" if run.lifted else "") + unknown
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(inert, names))
+    return ", ".join(map(escaped, names))
 
 
 def _more(runs: Sequence[BacktestedRun]) -> list[str]:
@@ -106,8 +105,8 @@ def _more(runs: Sequence[BacktestedRun]) -> list[str]:
 def _rule_row(rule: BacktestedRule, test: Backtest) -> list[str]:
     told = failed_text(rule)
     shown = toned(told, Tone.BAD) if rule.failed else told
-    first, last = inert(rule.first or ""), inert(rule.last or "")
-    return [inert(rule.rule_id), shown, first, last, unmeasured_text(rule, test)]
+    first, last = escaped(rule.first or ""), escaped(rule.last or "")
+    return [escaped(rule.rule_id), shown, first, last, unmeasured_text(rule, test)]
 
 
 def failed_text(rule: BacktestedRule) -> str:
@@ -123,7 +122,7 @@ def unmeasured_text(rule: BacktestedRule, test: Backtest) -> str:
     if not rule.unmeasured:
         return ""
     plain = rule.reasons == (NOT_MEASURED,)
-    why = _SCAN if plain and not test.scanned else "; ".join(map(inert, rule.reasons))
+    why = _SCAN if plain and not test.scanned else "; ".join(map(escaped, rule.reasons))
     return f"not measured in {rule.unmeasured:,} of {test.runs:,} runs: {why}"
 
 
@@ -136,8 +135,8 @@ def backtest_markdown(test: Backtest) -> list[str]:
         lines += [f"\n{line}" for line in _more(runs)]
     lines += ["", "| rule | would have failed | first | last | |", "|---|---|---|---|---|"]
     for rule in test.rules:
-        named = [f"`{inert(rule.rule_id)}`", failed_text(rule)]
-        ends = [f"`{inert(run)}`" if run else "" for run in (rule.first, rule.last)]
+        named = [f"`{escaped(rule.rule_id)}`", failed_text(rule)]
+        ends = [f"`{escaped(run)}`" if run else "" for run in (rule.first, rule.last)]
         lines.append(_markdown_row([*named, *ends, unmeasured_text(rule, test)]))
     return lines
 

@@ -7,16 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     columns,
     number,
-    plural,
     toned,
     width,
 )
 from lakeguard.cli.terminal.output import Screen
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.core.enums import CheckKind, Outcome
 from lakeguard_sdk.expressions.measures import MeasureValue
 from lakeguard_sdk.model.decision import CheckResult
@@ -84,7 +83,7 @@ def tally(checks: Sequence[CheckResult]) -> str:
 def _cells(check: CheckResult) -> list[str]:
     mark, tone = _MARKS[check.outcome]
     waived = "" if check.waived_by is None else f"; waived by {check.waived_by}"
-    return [inert(_title(check)), toned(mark, tone), inert(check.message + waived)]
+    return [escaped(_title(check)), toned(mark, tone), escaped(check.message + waived)]
 
 
 def _title(check: CheckResult) -> str:
@@ -132,7 +131,7 @@ def _example_cells(row: tuple[str | None, ...], sample: RowSample) -> list[str]:
 
 def short(text: str) -> str:
     """Harmless to a terminal, and not wider than a cell."""
-    return fitted(inert(text), _LONGEST)
+    return fitted(escaped(text), _LONGEST)
 
 
 def fitted(text: str, most: int) -> str:
@@ -246,7 +245,7 @@ def _changes_text(changes: Changes) -> str:
 
 def notes_lines(notes: Mapping[str, Any]) -> list[str]:
     """A line for each note, in the order of their names."""
-    return columns([(inert(name), inert(_text(notes[name]))) for name in sorted(notes)])
+    return columns([(escaped(name), escaped(_text(notes[name]))) for name in sorted(notes)])
 
 
 def _text(value: Any) -> str:

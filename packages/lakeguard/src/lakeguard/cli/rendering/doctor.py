@@ -4,36 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakeguard.cli.terminal.escape import inert
-from lakeguard.cli.terminal.layout import (
-    Tone,
-    columns,
-    plural,
-    toned,
-)
-from lakeguard_sdk.core.frozen_model import Noun
-
-
-class Finding(Noun):
-    """One thing looked at; ``fix`` is the command to type where it is not as it should be."""
-
-    name: str
-    ok: bool
-    detail: str
-    fix: str = ""
+from lakeguard.cli.terminal.layout import Tone, columns, toned
+from lakeguard.services.doctor import Finding
+from lakeguard.services.plain_text import escaped, plural
 
 
 def doctor_lines(findings: Sequence[Finding]) -> list[str]:
     rows = [
         [
             toned("✓", Tone.GOOD) if finding.ok else toned("✗", Tone.BAD),
-            inert(finding.name),
-            inert(finding.detail),
+            escaped(finding.name),
+            escaped(finding.detail),
         ]
         for finding in findings
     ]
     missing = [finding for finding in findings if not finding.ok]
     if not missing:
         return [*columns(rows), "", "Everything is there."]
-    fixes = [f"Next: {inert(finding.fix)}" for finding in missing if finding.fix]
+    fixes = [f"Next: {escaped(finding.fix)}" for finding in missing if finding.fix]
     return [*columns(rows), "", f"{plural(len(missing), 'thing')} missing", *fixes]

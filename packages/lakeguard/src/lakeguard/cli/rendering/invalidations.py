@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     GAP,
     Tone,
@@ -13,11 +12,11 @@ from lakeguard.cli.terminal.layout import (
     indented,
     moment,
     number,
-    plural,
     strong,
     table,
     toned,
 )
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard.services.windows import again_command
 from lakeguard_sdk.scheduling.invalidations import (
     End,
@@ -42,11 +41,11 @@ def invalidations_lines(rows: Sequence[InvalidationRow], now: datetime) -> list[
         [
             row.invalidation_id,
             row.dataset,
-            inert(_shortened(row.reach.told())),
+            escaped(_shortened(row.reach.told())),
             row.reason.value,
             _state(row),
             age(row.created_at, now),
-            inert(row.created_by),
+            escaped(row.created_by),
         ]
         for row in rows
     ]
@@ -57,12 +56,13 @@ def invalidations_lines(rows: Sequence[InvalidationRow], now: datetime) -> list[
 
 
 def invalidation_lines(row: InvalidationRow) -> list[str]:
-    head = f"{_state(row)}  {strong(row.dataset)}{GAP}{inert(_shortened(row.reach.told()))}"
-    said = f": {inert(row.why)}" if row.why else ""
-    since = f"{row.reason.value}{said}, {moment(row.created_at)}, by {inert(row.created_by)}"
+    head = f"{_state(row)}  {strong(row.dataset)}{GAP}{escaped(_shortened(row.reach.told()))}"
+    said = f": {escaped(row.why)}" if row.why else ""
+    since = f"{row.reason.value}{said}, {moment(row.created_at)}, by {escaped(row.created_by)}"
     cause = [f"brought about by run {row.caused_by}"] if row.caused_by else []
     followers = [
-        [toned(*_MARKS[item.standing]), item.dataset, inert(_told(item))] for item in row.followers
+        [toned(*_MARKS[item.standing]), item.dataset, escaped(_told(item))]
+        for item in row.followers
     ]
     return [
         f"{row.invalidation_id}{GAP}{head}",
@@ -76,7 +76,7 @@ def invalidation_lines(row: InvalidationRow) -> list[str]:
 def partitions_lines(rows: Sequence[PartitionRow]) -> list[str]:
     cells = [
         [
-            inert(_shortened(row.partition)),
+            escaped(_shortened(row.partition)),
             f"v{row.version}",
             moment(row.materialized_at),
             number(row.rows),
@@ -98,9 +98,9 @@ def _state(row: InvalidationRow) -> str:
 def _end(row: InvalidationRow) -> list[str]:
     if row.end is not End.WITHDRAWN or row.ended_at is None:
         return []
-    why = f": {inert(row.end_why)}" if row.end_why else ""
+    why = f": {escaped(row.end_why)}" if row.end_why else ""
     return [
-        f"withdrawn {moment(row.ended_at)}, by {inert(row.ended_by)}{why}",
+        f"withdrawn {moment(row.ended_at)}, by {escaped(row.ended_by)}{why}",
         *(f"task {task_id} was canceled with it" for task_id in row.canceled),
         *(f"task {task_id} was launched for it, and goes on" for task_id in row.going_on),
     ]
@@ -125,7 +125,7 @@ def _next(rows: Sequence[InvalidationRow]) -> Iterator[str]:
     for row in rows:
         for item in row.behind:
             if item.standing is Standing.READY and item.task_id is None:
-                yield f"Next: {inert(again_command(item.dataset, item.window))}"
+                yield f"Next: {escaped(again_command(item.dataset, item.window))}"
                 return
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from lakeguard.cli.rendering.tasks import state_mark, tasks_lines
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     GAP,
     Tone,
@@ -16,13 +15,13 @@ from lakeguard.cli.terminal.layout import (
     indented,
     moment,
     number,
-    plural,
     strong,
     table,
     toned,
 )
-from lakeguard.cli.use_cases.unapplied import Unapplied, unapplied_lines
 from lakeguard.scheduler.graph.store import SHOWN_HASH
+from lakeguard.services.plain_text import escaped, plural
+from lakeguard.services.unapplied import Unapplied
 from lakeguard.worker import Ended, Ending
 from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import NotDeployed
@@ -45,7 +44,7 @@ def jobs_lines(rows: Sequence[JobRow], now: datetime) -> list[str]:
         [
             strong(row.job),
             _kind(row),
-            inert(row.dataset or "-"),
+            escaped(row.dataset or "-"),
             _short("; ".join(_starts(row.controls)) or "by hand"),
             _standing(row),
             "-" if row.next_at is None else moment(row.next_at),
@@ -72,8 +71,8 @@ def job_lines(row: JobRow, tasks: Sequence[TaskRow], now: datetime) -> list[str]
     """What is set, with every default, and what became of it last."""
     facts = [
         ["type", _kind(row)],
-        ["dataset", inert(row.dataset or "-")],
-        ["starts", inert("; ".join(_starts(row.controls)) or "by hand")],
+        ["dataset", escaped(row.dataset or "-")],
+        ["starts", escaped("; ".join(_starts(row.controls)) or "by hand")],
         ["next", "-" if row.next_at is None else moment(row.next_at)],
         ["switched", "-" if row.switched is None else _switch(row.switched)],
         *_manner(row.controls),
@@ -93,11 +92,11 @@ def switch_lines(row: JobRow) -> list[str]:
 
 def launch_lines(launched: Launch) -> list[str]:
     """The task that the wish came to, or why there is none."""
-    name = strong(inert(launched.job))
+    name = strong(escaped(launched.job))
     again = "" if launched.new or not launched.task_id else f"{GAP}the same was started before"
     if launched.state is TaskState.BLOCKED:
         mark = toned("✗ REFUSED", Tone.BAD)
-        lines = [f"{mark}  {name}{GAP}{launched.code}: {inert(launched.reason)}{again}"]
+        lines = [f"{mark}  {name}{GAP}{launched.code}: {escaped(launched.reason)}{again}"]
         return [*lines, f"Next: {_way_out(launched)}"]
     mark = state_mark(launched.state)
     lines = [f"{mark}  {name}{GAP}{launched.task_id}{again}"]
@@ -119,11 +118,11 @@ def _way_out(refused: Launch) -> str:
 def ended_lines(task: TaskRow, ended: Ended) -> list[str]:
     """How an attempt ended that was run here."""
     version = "" if ended.version is None else f"{GAP}v{ended.version}"
-    lines = [f"{state_mark(task.state)}  {strong(inert(task.job))}{GAP}{task.task_id}{version}"]
+    lines = [f"{state_mark(task.state)}  {strong(escaped(task.job))}{GAP}{task.task_id}{version}"]
     if ended.ending is Ending.TAKEN:
         lines.append("somebody else has it, or as many of its tasks run as its settings allow")
     if ended.error is not None:
-        lines.append(f"  {ended.error.code}: {inert(ended.error.message)}")
+        lines.append(f"  {ended.error.code}: {escaped(ended.error.message)}")
     look = f"Next: lakeguard tasks show {task.task_id}"
     if task.state is not TaskState.FAILED or task.due_at is None:
         return [*lines, look]
@@ -149,7 +148,7 @@ def _standing(row: JobRow) -> str:
 def _switch(switch: Switch) -> str:
     why = f": {switch.reason}" if switch.reason else ""
     word = "on" if switch.enabled else "off"
-    return inert(f"{word} at {moment(switch.at)} by {switch.by}{why}")
+    return escaped(f"{word} at {moment(switch.at)} by {switch.by}{why}")
 
 
 def _starts(controls: JobControls) -> list[str]:
@@ -174,8 +173,8 @@ def _manner(controls: JobControls) -> list[list[str]]:
     cron = controls.cron
     return [
         ["catch up", "" if cron is None else cron.catch_up.value],
-        ["call", inert(controls.call)],
-        ["url", inert(controls.url)],
+        ["call", escaped(controls.call)],
+        ["url", escaped(controls.url)],
         ["outputs", ", ".join(controls.outputs)],
         ["overlap", controls.overlap.value],
         ["concurrency", f"{controls.concurrency}"],
@@ -201,7 +200,7 @@ def way_to_start(row: JobRow) -> str:
 
 
 def _short(text: str) -> str:
-    return inert(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
+    return escaped(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
 
 
 # Graphs of jobs and datasets, as people read of them.
@@ -216,9 +215,9 @@ def deployed_lines(
     if not done.changed:
         lines = [f"{toned('= UNCHANGED', Tone.GOOD)}  this graph is active already ({short})"]
         return [*lines, *_withdrawn(done), *unapplied]
-    lines = [f"  {toned('+', Tone.GOOD)} {inert(said)}" for said in done.added]
-    lines += [f"  {toned('-', Tone.BAD)} {inert(said)}" for said in done.removed]
-    lines += [f"  {toned('~', Tone.WARN)} {inert(said)}" for said in done.altered]
+    lines = [f"  {toned('+', Tone.GOOD)} {escaped(said)}" for said in done.added]
+    lines += [f"  {toned('-', Tone.BAD)} {escaped(said)}" for said in done.removed]
+    lines += [f"  {toned('~', Tone.WARN)} {escaped(said)}" for said in done.altered]
     if dry_run:
         return [*lines, "nothing was changed", *(unapplied or ["Next: lakeguard deploy"])]
     mark = toned("✓ DEPLOYED", Tone.GOOD)
@@ -232,7 +231,7 @@ def _withdrawn(done: Deployed) -> list[str]:
     if done.canceled:
         many, some = plural(len(done.canceled), "task"), ", ".join(done.canceled[:3])
         lines.append(f"{many} of newer versions canceled: {some}{_more(done)}")
-    lines += [f"{toned('!', Tone.BAD)} {inert(said)}" for said in done.problems]
+    lines += [f"{toned('!', Tone.BAD)} {escaped(said)}" for said in done.problems]
     if done.problems:
         lines.append("a dispatcher tries that again at each turn")
     return lines
@@ -268,3 +267,26 @@ def versions_lines(versions: Sequence[DagVersion]) -> list[str]:
 
 def _short_hash(digest: str) -> str:
     return digest.removeprefix("sha256:")[:SHOWN_HASH]
+
+
+_MOST_NAMED = 5
+
+
+def unapplied_lines(found: Unapplied) -> list[str]:
+    """One line of what is not the registry's, and the next command; none where all is."""
+    mark = toned("!", Tone.WARN)
+    if found.mistakes:
+        many = plural(found.mistakes, "mistake")
+        said = f"{mark} the files have {many}; what they change is not applied"
+        return [said, "Next: lakeguard validate"]
+    if not found.definitions:
+        return []
+    named = ", ".join(map(escaped, found.definitions[:_MOST_NAMED]))
+    left = len(found.definitions) - _MOST_NAMED
+    more = f" and {left:,} more" if left > 0 else ""
+    many = plural(len(found.definitions), "definition")
+    verb = "is" if len(found.definitions) == 1 else "are"
+    return [
+        f"{mark} {many} of the files {verb} not applied: {named}{more}",
+        "Next: lakeguard apply, then: lakeguard deploy",
+    ]

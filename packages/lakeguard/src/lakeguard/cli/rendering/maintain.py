@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lakeguard.cli.terminal.escape import inert
-from lakeguard.cli.terminal.layout import number, plural, table
+from lakeguard.cli.terminal.layout import number, table
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.model.run import Failure
@@ -74,7 +74,7 @@ def _cells(item: Upkeep, dry_run: bool) -> list[str]:
         number(sum(len(removal.paths) for removal in removals)),
         _size(sum(removal.bytes for removal in removals)),
         ", ".join(f"v{version}" for version in versions),
-        inert(item.problem or _unmerged(item)),
+        escaped(item.problem or _unmerged(item)),
     ]
 
 

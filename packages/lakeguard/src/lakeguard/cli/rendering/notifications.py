@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     moment,
-    plural,
     strong,
     table,
     toned,
 )
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.core.enums import Severity
 from lakeguard_sdk.model.notifications import (
     Alert,
@@ -56,7 +55,7 @@ def _turn(turn: ChannelTurn, noun: str) -> list[str]:
     said = f"{plural(turn.sent, noun)} sent"
     said += f", {turn.failed:,} failed" if turn.failed else ""
     said += f", {turn.waiting:,} waiting" if turn.waiting else ""
-    problem = [f"  {inert(turn.problem)}"] if turn.problem else []
+    problem = [f"  {escaped(turn.problem)}"] if turn.problem else []
     return [f"{mark} {strong(turn.channel)}  {said}", *problem]
 
 
@@ -73,7 +72,7 @@ def alerts_lines(rows: Sequence[AlertRow]) -> list[str]:
             _kind(row.alert),
             row.alert.dataset,
             told(row.tellings),
-            inert(row.alert.message),
+            escaped(row.alert.message),
         ]
         for row in rows
     ]
@@ -85,7 +84,7 @@ def alerts_lines(rows: Sequence[AlertRow]) -> list[str]:
 def swept_lines(found: Sequence[Alert]) -> list[str]:
     if not found:
         return ["nothing new is late"]
-    return [f"{_kind(alert)}  {strong(alert.dataset)}: {inert(alert.message)}" for alert in found]
+    return [f"{_kind(alert)}  {strong(alert.dataset)}: {escaped(alert.message)}" for alert in found]
 
 
 def _kind(alert: Alert) -> str:
@@ -104,7 +103,7 @@ def events_lines(rows: Sequence[EventRow]) -> list[str]:
         [
             moment(row.event.happened_at),
             row.event.kind.value,
-            inert(row.event.subject),
+            escaped(row.event.subject),
             told(row.tellings, row.waiting),
             row.event.event_id,
         ]

@@ -4,47 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     columns,
     indented,
-    plural,
     strong,
     toned,
 )
-from lakeguard.cli.use_cases.ways_out import way_to_build
 from lakeguard.registry.planning.describe import PlanLine, describe
-from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
+from lakeguard.services.plain_text import escaped, plural
+from lakeguard.services.ways_out import way_to_build
+from lakeguard_sdk.model.definitions import DatasetDefinition
 from lakeguard_sdk.model.plan import Applied, Change, Plan
-
-_ALWAYS = {
-    "sources": ("source", "sources"),
-    "datasets": ("dataset", "datasets"),
-    "rules": ("rule", "rules"),
-    "policies": ("policy", "policies"),
-}
-_WHERE_THERE_ARE = {
-    "targets": ("target", "targets"),
-    "jobs": ("job", "jobs"),
-    "profiles": ("schema profile", "schema profiles"),
-    "catalogue": ("catalogue rule", "catalogue rules"),
-}
-
-
-def counts_of(definitions: Definitions) -> dict[str, int]:
-    """Of each kind, and of the rules of datasets; kinds that many do without only if used."""
-    rules = sum(len(dataset.rules) for dataset in definitions.datasets)
-    counts = {key: len(getattr(definitions, key, ())) for key in (*_ALWAYS, *_WHERE_THERE_ARE)}
-    counts["rules"] = rules
-    return {key: count for key, count in counts.items() if count or key in _ALWAYS}
-
-
-def counted(definitions: Definitions) -> str:
-    """``5 sources · 9 datasets · 31 rules · 4 policies``."""
-    words = _ALWAYS | _WHERE_THERE_ARE
-    counts = counts_of(definitions)
-    return " · ".join(plural(count, *words[key]) for key, count in counts.items())
 
 
 def plan_lines(
@@ -52,7 +23,7 @@ def plan_lines(
 ) -> list[str]:
     if not plan.steps:
         return ["nothing to do: the registry holds exactly these definitions"]
-    follow = follow if kept is None else f"{follow} {inert(kept)}"
+    follow = follow if kept is None else f"{follow} {escaped(kept)}"
     return [*_steps(plan), "", f"{plural(len(plan.steps), 'step')}", f"Next: {follow}"]
 
 
@@ -75,7 +46,7 @@ def _steps(plan: Plan) -> list[str]:
     """A line per step, what changed below it; all in the order in which apply goes."""
     described = describe(plan)
     heads = columns(
-        [[_sign(line), line.kind, inert(line.name), inert(line.summary)] for line in described]
+        [[_sign(line), line.kind, escaped(line.name), escaped(line.summary)] for line in described]
     )
     lines = []
     for head, line in zip(heads, described, strict=True):
@@ -89,7 +60,7 @@ def _sign(line: PlanLine) -> str:
 
 def _change(change: Change) -> str:
     if change.before is None:
-        return f"+ {inert(change.field)}: {inert(change.after)}"
+        return f"+ {escaped(change.field)}: {escaped(change.after)}"
     if change.after is None:
-        return f"- {inert(change.field)}: {inert(change.before)}"
-    return f"~ {inert(change.field)}: {inert(change.before)} → {inert(change.after)}"
+        return f"- {escaped(change.field)}: {escaped(change.before)}"
+    return f"~ {escaped(change.field)}: {escaped(change.before)} → {escaped(change.after)}"

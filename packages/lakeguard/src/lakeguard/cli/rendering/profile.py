@@ -6,19 +6,18 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     columns,
     indented,
     moment,
     number,
-    plural,
     strong,
     table,
     toned,
 )
 from lakeguard.cli.terminal.output import Screen
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.expressions.measures import MeasureValue
 from lakeguard_sdk.model.profile import (
     ColumnChange,
@@ -46,7 +45,7 @@ def profile_lines(profile: Profile, screen: Screen) -> list[str]:
 
 
 def _row(column: ColumnProfile, rows: int, screen: Screen) -> list[str]:
-    name, data_type = inert(column.column), column.type
+    name, data_type = escaped(column.column), column.type
     empty = share_words(column.nulls, rows)
     if column.masked:
         return [name, data_type, empty, "", toned("masked: it carries a tag", Tone.QUIET)]
@@ -173,8 +172,8 @@ def _rows(diff: ProfileDiff) -> str:
 
 
 def _column(change: ColumnChange, facts: list[tuple[str, str]]) -> list[str]:
-    name = inert(change.column)
-    much = "; ".join(inert(each) for each in change.much)
+    name = escaped(change.column)
+    much = "; ".join(escaped(each) for each in change.much)
     head = toned(f"{_MARK} {name}: {much}", Tone.WARN) if much else f"  {name}"
     return ["", head, *indented(columns([list(fact) for fact in facts]), 4)]
 

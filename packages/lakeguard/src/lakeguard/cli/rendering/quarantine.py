@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from datetime import datetime
 
 from lakeguard.cli.rendering.checks import fitted, short
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     GAP,
     Tone,
     age,
     columns,
     number,
-    plural,
     strong,
     table,
     toned,
 )
 from lakeguard.cli.terminal.output import Screen
+from lakeguard.services.plain_text import escaped, plural
+from lakeguard.services.ways_out import replay_command
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.quarantine import (
     KeptChoice,
@@ -47,11 +46,11 @@ def kept_lines(kept: Sequence[KeptRows], now: datetime) -> list[str]:
         [
             row.dataset,
             row.run_id,
-            inert(row.rule_id),
+            escaped(row.rule_id),
             number(row.rows),
             age(row.first_seen, now),
             toned(*_STATES[row.state]),
-            inert(row.reason or row.sent_again_by or ""),
+            escaped(row.reason or row.sent_again_by or ""),
         ]
         for row in kept
     ]
@@ -94,7 +93,7 @@ def listing_lines(listed: KeptListing, screen: Screen, choice: KeptChoice) -> li
     if more > 0:
         lines.append(f"{plural(more, 'more row')}: --limit shows more")
     if listed.refused:
-        lines.append(f"A replay is refused: {inert(listed.refused)}")
+        lines.append(f"A replay is refused: {escaped(listed.refused)}")
     return [*lines, f"Next: {_way_on(listed, choice)}"]
 
 
@@ -102,14 +101,14 @@ def _way_on(listed: KeptListing, choice: KeptChoice) -> str:
     if listed.read_anew:
         return f"lakeguard run {listed.dataset}"
     order = ReplayOrder(choice=choice, as_newest=bool(listed.refused))
-    return inert(replay_command(listed.dataset, order))
+    return escaped(replay_command(listed.dataset, order))
 
 
 def aside_lines(kept: Sequence[KeptRows]) -> list[str]:
     """What a run kept out of the table, and what to type to see it; nothing where it kept none."""
     if not kept:
         return []
-    by_rule = ", ".join(f"{inert(row.rule_id)} {number(row.rows)}" for row in kept)
+    by_rule = ", ".join(f"{escaped(row.rule_id)} {number(row.rows)}" for row in kept)
     many = plural(sum(row.rows for row in kept), "row")
     first = kept[0]
     return [
@@ -132,11 +131,3 @@ def unmoved_lines(name: DatasetName, rows: int, published: int | None) -> list[s
 def discarded_lines(name: DatasetName, gone: Sequence[KeptRows]) -> list[str]:
     many = plural(sum(row.rows for row in gone), "row")
     return [f"{toned('✓ WRITTEN OFF', Tone.GOOD)}  {strong(name)}{GAP}{many}"]
-
-
-def replay_command(name: DatasetName, order: ReplayOrder) -> str:
-    """What to type for the same replay."""
-    said = [f"--run {shlex.quote(run)}" for run in order.choice.runs]
-    said += [f"--rule {shlex.quote(rule)}" for rule in order.choice.rules]
-    said += ["--as-newest"] if order.as_newest else []
-    return " ".join([f"lakeguard quarantine replay {name}", *said])

@@ -6,17 +6,16 @@ import difflib
 import json
 import re
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     GAP,
     Tone,
     indented,
     moment,
-    plural,
     strong,
     table,
     toned,
 )
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.core.canonical_json import hash_bytes
 from lakeguard_sdk.model.history import Rebuilt, Replays
 from lakeguard_sdk.model.read_models import ReplayResult
@@ -26,17 +25,17 @@ from lakeguard_sdk.model.run import PythonBuild, RunPlan, SqlBuild
 def replay_lines(result: ReplayResult) -> list[str]:
     digest = hash_bytes(result.recorded.encode())
     if result.identical:
-        head = f"{toned('✓ IDENTICAL', Tone.GOOD)}  {strong(inert(result.run_id))}"
+        head = f"{toned('✓ IDENTICAL', Tone.GOOD)}  {strong(escaped(result.run_id))}"
         return [f"{head}{GAP}{len(result.recorded.encode()):,} bytes{GAP}{digest}"]
-    head = f"{toned('✗ DIFFERS', Tone.BAD)}  {strong(inert(result.run_id))}"
-    return [head, *indented(_difference(result)), f"Next: lakeguard why {inert(result.run_id)}"]
+    head = f"{toned('✗ DIFFERS', Tone.BAD)}  {strong(escaped(result.run_id))}"
+    return [head, *indented(_difference(result)), f"Next: lakeguard why {escaped(result.run_id)}"]
 
 
 def _difference(result: ReplayResult) -> list[str]:
     changes = difflib.unified_diff(
         _spread(result.recorded), _spread(result.replayed), "recorded", "replayed", "", "", 1, ""
     )
-    return [inert(line) for line in changes]
+    return [escaped(line) for line in changes]
 
 
 def _spread(text: str) -> list[str]:
@@ -54,11 +53,11 @@ def replays_lines(found: Replays) -> list[str]:
         return [f"{toned('✓ IDENTICAL', Tone.GOOD)}  {count} made again, each the same"]
     head = f"{toned('✗ DIFFERS', Tone.BAD)}  {len(found.differences):,} of {count} made again"
     rows = [
-        [inert(item.run_id), item.dataset, moment(item.decided_at), inert(item.message)]
+        [escaped(item.run_id), item.dataset, moment(item.decided_at), escaped(item.message)]
         for item in found.differences
     ]
     lines = indented(table(("RUN", "DATASET", "DECIDED", "DIFFERENCE"), rows))
-    return [head, *lines, f"Next: lakeguard replay {inert(found.differences[0].run_id)}"]
+    return [head, *lines, f"Next: lakeguard replay {escaped(found.differences[0].run_id)}"]
 
 
 # A run that was built again, as people read it: the same rows, or which are not.
@@ -74,7 +73,7 @@ _CHANCE = re.compile(
 
 def rebuild_lines(found: Rebuilt, plan: RunPlan) -> list[str]:
     version = "" if found.version is None else f"@v{found.version}"
-    name = f"{strong(inert(found.run_id))}{GAP}{found.dataset}{version}"
+    name = f"{strong(escaped(found.run_id))}{GAP}{found.dataset}{version}"
     if found.same:
         mark = toned("✓ SAME ROWS", Tone.GOOD)
         return [f"{mark}  {name}{GAP}{plural(found.rows, 'row')}"]
@@ -85,12 +84,12 @@ def rebuild_lines(found: Rebuilt, plan: RunPlan) -> list[str]:
             f"{plural(found.missing, 'row')} of then are not there now, {found.extra:,} are new"
         )
     if found.columns:
-        said.append(f"columns that differ: {', '.join(map(inert, found.columns))}")
-    said += map(inert, found.schema_changes)
+        said.append(f"columns that differ: {', '.join(map(escaped, found.columns))}")
+    said += map(escaped, found.schema_changes)
     if found.removed_otherwise:
         said.append("it would replace other files of its base")
     said.append(_why(plan))
-    return [*lines, *indented(said), f"Next: lakeguard why {inert(found.run_id)}"]
+    return [*lines, *indented(said), f"Next: lakeguard why {escaped(found.run_id)}"]
 
 
 def _why(plan: RunPlan) -> str:

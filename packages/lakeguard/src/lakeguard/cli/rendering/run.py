@@ -11,20 +11,19 @@ from lakeguard.cli.rendering.checks import (
     tally,
     with_outcome,
 )
-from lakeguard.cli.terminal.escape import inert, inert_lines
 from lakeguard.cli.terminal.layout import (
     GAP,
     Tone,
     indented,
     number,
-    plural,
     strong,
     table,
     toned,
 )
-from lakeguard.cli.use_cases.run_graph import Ended
-from lakeguard.cli.use_cases.run_graph import Outcome as BuildOutcome
-from lakeguard.cli.use_cases.ways_out import next_for_failure
+from lakeguard.services.plain_text import escaped, escaped_lines, plural
+from lakeguard.services.run_graph import Ended
+from lakeguard.services.run_graph import Outcome as BuildOutcome
+from lakeguard.services.ways_out import next_for_failure
 from lakeguard_sdk.core import enums
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Outcome, RunStatus
@@ -85,7 +84,7 @@ def failing_lines(decision: Decision | None) -> list[str]:
         return []
     checks = decision.ruling.checks
     shown = with_outcome(checks, *BLOCKING)
-    lines = check_lines(shown) or [inert(reason) for reason in decision.ruling.reasons]
+    lines = check_lines(shown) or [escaped(reason) for reason in decision.ruling.reasons]
     rest = others_line(checks, shown)
     return [*lines, rest] if rest else lines
 
@@ -94,8 +93,8 @@ def _failed(result: RunResult, published: int | None, again: str) -> list[str]:
     head = f"{toned('✗ FAILED', Tone.BAD)}  {strong(result.dataset)}"
     lines = [f"{head}{GAP}nothing was published; {_stays(published)}"]
     if result.error is not None:
-        first, *more = inert_lines(result.error.message)
-        lines += indented([f"{inert(result.error.code)}  {first}", *indented(more)])
+        first, *more = escaped_lines(result.error.message)
+        lines += indented([f"{escaped(result.error.code)}  {first}", *indented(more)])
     lines.append(f"Next: {next_for_failure(result.error, result.dataset, result.run_id, again)}")
     return lines
 
@@ -146,8 +145,8 @@ def _ill_lines(item: Ended, published: Published) -> list[str]:
         return [*run_lines(item.result, published.get(item.dataset)), ""]
     lines = [f"{toned('✗ FAILED', Tone.BAD)}  {strong(item.dataset)}"]
     if item.error is not None:
-        first, *more = inert_lines(item.error.message)
-        lines += indented([f"{inert(item.error.code)}  {first}", *indented(more)])
+        first, *more = escaped_lines(item.error.message)
+        lines += indented([f"{escaped(item.error.code)}  {first}", *indented(more)])
     return [*lines, ""]
 
 
@@ -168,7 +167,7 @@ def _told(item: Ended) -> str:
         return f"waits for {', '.join(item.waits_for)}"
     error = item.error or (item.result.error if item.result else None)
     if error is not None:
-        return inert(error.code)
+        return escaped(error.code)
     decision = item.result.decision if item.result else None
     checks = decision.ruling.checks if decision else ()
     bad = with_outcome(checks, enums.Outcome.FAIL, enums.Outcome.ERROR)

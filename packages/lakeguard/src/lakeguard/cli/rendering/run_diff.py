@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     columns,
     indented,
     moment,
     number,
-    plural,
     strong,
     table,
 )
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.model.decision import CheckResult
 from lakeguard_sdk.model.run_comparison import (
     CheckPair,
@@ -59,14 +58,14 @@ def _files(words: str, files: NamedFiles | None) -> list[tuple[str, str]]:
         return []
     said = plural(files.count, "file").partition(" ")
     what = f"{said[0]} {words.format(said[2])}"
-    names = ", ".join(map(inert, files.names))
+    names = ", ".join(map(escaped, files.names))
     rest = files.count - len(files.names)
     more = f" and {number(rest)} more" if rest else ""
     return [(what, f"{names}{more} ({plural(files.bytes, 'byte')})")]
 
 
 def _row(item: Difference) -> tuple[str, str]:
-    what = inert(_SAID[item.subject].format(name=item.name))
+    what = escaped(_SAID[item.subject].format(name=item.name))
     if item.before is None:
         return what, f"new: {_short(item.after)}"
     if item.after is None:
@@ -75,7 +74,7 @@ def _row(item: Difference) -> tuple[str, str]:
 
 
 def _short(text: str | None) -> str:
-    told = inert(text or "nothing")
+    told = escaped(text or "nothing")
     return told if len(told) <= _LONGEST else f"{told[:_LONGEST]}…"
 
 
@@ -83,7 +82,7 @@ def _short(text: str | None) -> str:
 
 
 def side_by_side_lines(found: SideBySide, *, every: bool = False) -> list[str]:
-    heads = ("", inert(found.before.run_id), inert(found.after.run_id))
+    heads = ("", escaped(found.before.run_id), escaped(found.after.run_id))
     lines = [strong(found.dataset), *indented(table(heads, list(_facts(found, every))))]
     lines += ["", strong("Given"), *indented(since_lines(found))]
     rows = [_check(pair) for pair in found.checks if every or not pair.same]
@@ -104,7 +103,7 @@ def _facts(found: SideBySide, every: bool) -> Iterator[list[str]]:
     yield ["version", _version(found.before), _version(found.after)]
     for figure in found.figures:
         if every or figure.before != figure.after:
-            yield [inert(figure.name), figure.before or "—", figure.after or "—"]
+            yield [escaped(figure.name), figure.before or "—", figure.after or "—"]
     yield ["ended", moment(found.before.ended_at), moment(found.after.ended_at)]
 
 
@@ -117,8 +116,8 @@ def _version(side: RunSide) -> str:
 
 
 def _check(pair: CheckPair) -> list[str]:
-    return [inert(pair.check_id), _came_to(pair.before), _came_to(pair.after)]
+    return [escaped(pair.check_id), _came_to(pair.before), _came_to(pair.after)]
 
 
 def _came_to(check: CheckResult | None) -> str:
-    return "not asked" if check is None else f"{check.outcome.value}  {inert(check.message)}"
+    return "not asked" if check is None else f"{check.outcome.value}  {escaped(check.message)}"

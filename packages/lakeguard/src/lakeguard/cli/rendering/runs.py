@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from lakeguard.cli.rendering.run import inputs_text
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     age,
@@ -16,6 +15,7 @@ from lakeguard.cli.terminal.layout import (
     table,
     toned,
 )
+from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.model.read_models import PointerMove, RunRow, VersionRow
 
@@ -47,7 +47,7 @@ def runs_lines(runs: Sequence[RunRow], now: datetime) -> list[str]:
             outcome_of(run),
             age(run.end_time, now),
             duration(run.start_time, run.end_time),
-            inert(run.triggered_by),
+            escaped(run.triggered_by),
         ]
         for run in runs
     ]
@@ -61,7 +61,7 @@ def outcome_of(run: RunRow) -> str:
         return f"v{run.version}"
     if run.status is RunStatus.SUCCESS:
         return "nothing new" if run.replay is None else "no row passed"
-    return inert(run.error_code or "see why")
+    return escaped(run.error_code or "see why")
 
 
 def versions_lines(versions: Sequence[VersionRow]) -> list[str]:
@@ -76,7 +76,7 @@ def versions_lines(versions: Sequence[VersionRow]) -> list[str]:
             number(row.set_aside) if row.set_aside else "",
             _built_from(row),
             row.run_id,
-            inert(row.promoted_by),
+            escaped(row.promoted_by),
         ]
         for row in sorted(versions, key=lambda row: -row.version)
     ]
@@ -121,8 +121,8 @@ def moves_lines(moves: Sequence[PointerMove]) -> list[str]:
             moment(move.moved_at),
             move.kind.value,
             f"v{move.version}",
-            inert(move.actor),
-            inert(move.reason),
+            escaped(move.actor),
+            escaped(move.reason),
         ]
         for move in sorted(moves, key=lambda move: move.moved_at, reverse=True)
     ]

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     age,
     indented,
     moment,
-    plural,
     strong,
     table,
     toned,
 )
 from lakeguard.services.approve_schema import Approved
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.model.read_models import ClassedDifference, SchemaDiff, SchemaRow
 from lakeguard_sdk.model.run import SchemaReaction
 from lakeguard_sdk.model.schema_changes import Reaction
@@ -32,7 +31,7 @@ _FIRST = ("default", "strict", "additive", "backward", "forward", "full", "permi
 def diff_lines(name: str, found: SchemaDiff | None) -> list[str]:
     if found is None:
         return [f"no run of {name} has found a schema yet", f"Next: lakeguard run {name}"]
-    head = f"{strong(name)}   seen by {inert(found.run_id)}, {moment(found.captured_at)}"
+    head = f"{strong(name)}   seen by {escaped(found.run_id)}, {moment(found.captured_at)}"
     if not found.differences:
         return [head, "exactly the declared columns"]
     rows = [_difference(item, found.profile) for item in found.differences]
@@ -52,7 +51,7 @@ def history_lines(name: str, rows: Sequence[SchemaRow], now: datetime) -> list[s
         return [f"no run of {name} has found a schema yet", f"Next: lakeguard run {name}"]
     cells = [
         [
-            inert(row.run_id),
+            escaped(row.run_id),
             age(row.captured_at, now),
             toned("accepted", Tone.GOOD) if row.accepted else toned("refused", Tone.BAD),
             plural(len(row.live.columns), "column"),
@@ -65,8 +64,8 @@ def history_lines(name: str, rows: Sequence[SchemaRow], now: datetime) -> list[s
 
 def approved_lines(made: Approved) -> list[str]:
     done = f"{toned('✓ approved', Tone.GOOD)}  {strong(made.dataset)}"
-    declared = [f"{inert(item.column)}  {_became(item)}" for item in made.differences]
-    place = inert(made.file) if made.file else "the registry alone: there is no file of it"
+    declared = [f"{escaped(item.column)}  {_became(item)}" for item in made.differences]
+    place = escaped(made.file) if made.file else "the registry alone: there is no file of it"
     return [
         f"{done}   {plural(len(made.differences), 'difference')}",
         *indented(declared),
@@ -77,19 +76,21 @@ def approved_lines(made: Approved) -> list[str]:
 
 def _became(item: ClassedDifference) -> str:
     if item.other:
-        return f"is {inert(item.other)} now"
+        return f"is {escaped(item.other)} now"
     if item.found is None:
         return "is declared no more"
-    return f"{inert(item.found)}" + (f", was {inert(item.declared)}" if item.declared else ", new")
+    return f"{escaped(item.found)}" + (
+        f", was {escaped(item.declared)}" if item.declared else ", new"
+    )
 
 
 def _difference(item: ClassedDifference, profile: str) -> list[str]:
     found = f"{item.other} {item.found or ''}".strip() if item.other else item.found or ""
     return [
-        inert(item.column),
+        escaped(item.column),
         item.change.value,
-        inert(item.declared or ""),
-        inert(found),
+        escaped(item.declared or ""),
+        escaped(found),
         _toned(item.reactions[profile]),
     ]
 
@@ -98,7 +99,7 @@ def _profiles(found: SchemaDiff) -> list[str]:
     """A line for each difference, a column for each profile."""
     names = [*_FIRST, *sorted(set(found.differences[0].reactions) - set(_FIRST))]
     rows = [
-        [f"{inert(item.column)} {item.change.value}".strip()]
+        [f"{escaped(item.column)} {item.change.value}".strip()]
         + [_toned(item.reactions[name]) for name in names]
         for item in found.differences
     ]
@@ -110,4 +111,4 @@ def _toned(reaction: Reaction) -> str:
 
 
 def _short(item: SchemaReaction) -> str:
-    return f"{item.change} {inert(item.column)} {item.reaction}".replace("  ", " ")
+    return f"{item.change} {escaped(item.column)} {item.reaction}".replace("  ", " ")

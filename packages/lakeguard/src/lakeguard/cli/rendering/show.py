@@ -9,15 +9,14 @@ from datetime import datetime
 from lakeguard.cli.rendering.checks import facts_rows, notes_lines
 from lakeguard.cli.rendering.runs import moves_lines, runs_lines
 from lakeguard.cli.rendering.status import badge_of
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     columns,
     indented,
     moment,
     number,
-    plural,
     strong,
 )
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.model.definitions import (
     DatasetDefinition,
     FromFrame,
@@ -67,7 +66,7 @@ def show_lines(page: DatasetPage, now: datetime) -> list[str]:
     row = page.status.dataset
     lines = [f"{badge_of(page.status)}  {strong(row.dataset_name)}"]
     if row.description:
-        lines.append(inert(row.description))
+        lines.append(escaped(row.description))
     return [
         *lines,
         *indented(columns(_facts(page))),
@@ -82,8 +81,8 @@ def show_lines(page: DatasetPage, now: datetime) -> list[str]:
 def _facts(page: DatasetPage) -> list[tuple[str, str]]:
     row, status = page.status.dataset, page.status
     facts = [
-        ("owner", inert(row.owner)),
-        ("domain", inert(row.domain)),
+        ("owner", escaped(row.owner)),
+        ("domain", escaped(row.domain)),
         *_build(page.definition),
         *_target(page),
         ("revision", f"{row.revision}, first registered {moment(row.created_at)}"),
@@ -112,11 +111,11 @@ def _target(page: DatasetPage) -> list[tuple[str, str]]:
     if page.target is None:
         return []
     target, name = page.target, page.status.dataset.dataset_name
-    facts = [("target", f"{target.target} ({target.format.value}, {inert(target.location)})")]
+    facts = [("target", f"{target.target} ({target.format.value}, {escaped(target.location)})")]
     table = database_table(target, name)
     if table is None:
         return facts
-    said = f"{inert(table.full_name)} at {inert(table.url)}: live and unversioned, follows"
+    said = f"{escaped(table.full_name)} at {escaped(table.url)}: live and unversioned, follows"
     return [*facts, ("live table", f"{said} what is published")]
 
 
@@ -125,17 +124,17 @@ def _origin(definition: DatasetDefinition) -> str:
         return f"source {definition.build.source}"
     if isinstance(definition.build, FromFrame):
         return "a frame that a program publishes"
-    return f"{', '.join(definition.parents)} ({inert(definition.build.file)})"
+    return f"{', '.join(definition.parents)} ({escaped(definition.build.file)})"
 
 
 def _columns(page: DatasetPage) -> list[str]:
     rows = [
         [
-            inert(column.name),
+            escaped(column.name),
             column.type,
-            " ".join(f"#{inert(tag)}" for tag in column.tags),
+            " ".join(f"#{escaped(tag)}" for tag in column.tags),
             _made_of(column.name, page.lineage),
-            inert(column.description),
+            escaped(column.description),
         ]
         for column in page.definition.columns
     ]
@@ -152,15 +151,17 @@ def _made_of(column: str, lineage: Sequence[ColumnLineage]) -> str:
     unknown = [arrow.input for arrow in own if arrow.input_column is None]
     if unknown:
         return f"from {', '.join(unknown)}, not known which columns"
-    return "from " + ", ".join(f"{arrow.input}.{inert(arrow.input_column or '')}" for arrow in own)
+    return "from " + ", ".join(
+        f"{arrow.input}.{escaped(arrow.input_column or '')}" for arrow in own
+    )
 
 
 def _rules(rules: Sequence[RuleRow]) -> list[str]:
     rows = [
         [
-            inert(rule.rule_id),
+            escaped(rule.rule_id),
             rule.severity.value,
-            inert(rule.rule_expression),
+            escaped(rule.rule_expression),
             "" if rule.active else "off",
         ]
         for rule in rules

@@ -6,19 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from lakeguard.cli.rendering.checks import tally
 from lakeguard.cli.rendering.run import failing_lines
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     GAP,
     Tone,
     columns,
     indented,
     number,
-    plural,
     strong,
     table,
     toned,
 )
 from lakeguard.insight.suggestions import Suggestion
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus, SourceFormat
 from lakeguard_sdk.core.frozen_model import Noun
@@ -38,10 +37,10 @@ def added_lines(
 ) -> list[str]:
     looked = f"looked at {seen_text(sketch)}"
     return [
-        f"{toned('✓ proposed', Tone.GOOD)}  {strong(dataset)}   {_how(sketch)}, {inert(path)}",
+        f"{toned('✓ proposed', Tone.GOOD)}  {strong(dataset)}   {_how(sketch)}, {escaped(path)}",
         *indented([looked, _sure(sketch), *columns(_columns(sketch)), ""]),
         *indented(suggested_lines(suggested, sketch)),
-        *indented([f"wrote {inert(name)}" for name in written]),
+        *indented([f"wrote {escaped(name)}" for name in written]),
         "Next: review them, then: lakeguard plan",
     ]
 
@@ -69,7 +68,7 @@ def _size(count: int) -> str:
 
 
 def _how(sketch: SourceSketch) -> str:
-    said = [f"{key} {inert(repr(value))}" for key, value in sorted(sketch.options.items())]
+    said = [f"{key} {escaped(repr(value))}" for key, value in sorted(sketch.options.items())]
     return ", ".join([sketch.format.value, *said])
 
 
@@ -90,7 +89,7 @@ def _how_unsure(sketch: SourceSketch) -> str:
 
 def _columns(sketch: SourceSketch) -> list[list[str]]:
     return [
-        [inert(column.name), column.type, _remarks(column, sketch)] for column in sketch.columns
+        [escaped(column.name), column.type, _remarks(column, sketch)] for column in sketch.columns
     ]
 
 
@@ -98,7 +97,7 @@ def _remarks(column: SketchColumn, sketch: SourceSketch) -> str:
     said = ["key" if len(sketch.keys) == 1 else "part of the key"]
     said = said if column.name in sketch.keys else []
     if column.found_as != column.name:
-        said.append(f"from {inert(repr(column.found_as))}")
+        said.append(f"from {escaped(repr(column.found_as))}")
     if column.nulls and column.nulls == sketch.rows:
         said.append("never a value")
     elif column.nulls:
@@ -116,9 +115,9 @@ def sources_lines(
         [
             source.source,
             source.format.value,
-            inert(source.path or source.url),
+            escaped(source.path or source.url),
             ", ".join(readers.get(source.source, ())) or "-",
-            inert(source.owner) or "-",
+            escaped(source.owner) or "-",
             "" if source.active else "off",
         ]
         for source in sources
@@ -151,16 +150,16 @@ def _proposed(adopted: Adopted) -> list[str]:
         return []
     head = f"{toned('✓ proposed', Tone.GOOD)}  {strong(adopted.dataset)}"
     return [
-        f"{head}{GAP}{inert(adopted.location)}",
+        f"{head}{GAP}{escaped(adopted.location)}",
         *indented([f"looked at {seen_text(adopted.sketch)}"]),
         *indented(suggested_lines(len(adopted.suggested), adopted.sketch)),
-        *indented([f"wrote {inert(name)}" for name in adopted.files]),
+        *indented([f"wrote {escaped(name)}" for name in adopted.files]),
     ]
 
 
 def _ended(adopted: Adopted, result: RunResult, published: int | None) -> list[str]:
     checks = result.decision.ruling.checks if result.decision else ()
-    again = f"lakeguard adopt {adopted.dataset} {inert(adopted.location)}"
+    again = f"lakeguard adopt {adopted.dataset} {escaped(adopted.location)}"
     if result.status is RunStatus.SUCCESS:
         rows = [] if result.rows is None else [plural(result.rows, "row")]
         said = ", ".join([*rows, tally(checks)])
@@ -175,5 +174,5 @@ def _ended(adopted: Adopted, result: RunResult, published: int | None) -> list[s
             f"Next: {way}",
         ]
     head = f"{toned('✗ FAILED', Tone.BAD)}  {strong(adopted.dataset)}"
-    told = f"{inert(result.error.code)}  {inert(result.error.message)}" if result.error else ""
+    told = f"{escaped(result.error.code)}  {escaped(result.error.message)}" if result.error else ""
     return [f"{head}{GAP}nothing was published", *indented([told]), f"Next: {again}"]

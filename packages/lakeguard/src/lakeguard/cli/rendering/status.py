@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     age,
     number,
-    plural,
     table,
     toned,
 )
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.model.read_models import DatasetStatus
@@ -101,8 +100,8 @@ def _late(healths: Sequence[Health]) -> list[str]:
 def _alerts(healths: Sequence[Health]) -> list[str]:
     """Policies that what is published breaks, and that let it through because they only alert."""
     return [
-        f"alert: {item.name} v{item.status.published}  {inert(alert.message)}"
-        f"  (policy {alert.policy}: {inert(alert.expression)})"
+        f"alert: {item.name} v{item.status.published}  {escaped(alert.message)}"
+        f"  (policy {alert.policy}: {escaped(alert.expression)})"
         for item in worst_first(healths)
         for alert in item.status.alerts
     ]
@@ -128,7 +127,7 @@ def _cells(health: Health, now: datetime) -> list[str]:
         "-" if status.table_rows is None else number(status.table_rows),
         "-" if status.published_at is None else age(status.published_at, now),
         "never" if last is None else age(last.end_time, now),
-        inert(status.dataset.owner),
+        escaped(status.dataset.owner),
     ]
 
 

@@ -9,9 +9,7 @@ from typing import Any
 
 import yaml
 
-from lakeguard.cli.terminal.escape import inert
-from lakeguard.cli.terminal.layout import Tone, plural, toned
-from lakeguard.cli.use_cases.suggest_rules import Suggested
+from lakeguard.cli.terminal.layout import Tone, toned
 from lakeguard.gate.grammar.rule import rule_text
 from lakeguard.gate.rules.parse import parse_rule
 from lakeguard.insight.suggestions import (
@@ -20,6 +18,8 @@ from lakeguard.insight.suggestions import (
     Suggestion,
     ranked,
 )
+from lakeguard.services.plain_text import escaped, plural
+from lakeguard.services.suggest_rules import Suggested
 from lakeguard_sdk.core.enums import Outcome, Severity
 
 
@@ -54,7 +54,7 @@ def fragment_lines(found: Suggested, chosen: Sequence[Suggestion]) -> list[str]:
 def wrote_lines(found: Suggested, chosen: Sequence[Suggestion], out: Path) -> list[str]:
     said = f"{plural(len(chosen), 'rule')} for {found.dataset} v{found.version}"
     return [
-        f"{toned('✓ wrote', Tone.GOOD)}  {inert(out)}   {said}",
+        f"{toned('✓ wrote', Tone.GOOD)}  {escaped(out)}   {said}",
         "Next: edit it, and paste what is meant into the definition",
     ]
 
@@ -88,8 +88,8 @@ def evidence_lines(item: Suggestion) -> list[str]:
     """Why, how sure that is, what versions say, and what the rule would catch."""
     sure = f"confidence {item.confidence:.2f}"
     return [
-        inert(f"{item.why}; {sure}"),
-        inert(f"violations: {', '.join(map(_held, item.held))}; fails on: {item.mutation.says}"),
+        escaped(f"{item.why}; {sure}"),
+        escaped(f"violations: {', '.join(map(_held, item.held))}; fails on: {item.mutation.says}"),
     ]
 
 

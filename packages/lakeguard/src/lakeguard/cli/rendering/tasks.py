@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     age,
@@ -16,6 +15,7 @@ from lakeguard.cli.terminal.layout import (
     table,
     toned,
 )
+from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.core.enums import CauseKind, TaskState
 from lakeguard_sdk.scheduling.tasks import Cause, TaskRow, Transition
 
@@ -60,16 +60,16 @@ def task_lines(
     that without which it would be refused again."""
     facts = [
         ["kind", row.kind.value],
-        ["why", "-" if row.cause is None else inert(cause_words(row.cause))],
+        ["why", "-" if row.cause is None else escaped(cause_words(row.cause))],
         ["day", "-" if row.day is None else row.day.isoformat()],
         *_values(row),
         ["window", _window(row)],
-        ["key", inert(row.dedupe_key)],
-        ["by", inert(row.triggered_by)],
+        ["key", escaped(row.dedupe_key)],
+        ["by", escaped(row.triggered_by)],
         ["graph", row.dag_version_id or "-"],
         ["attempts", f"{row.attempt} of {row.max_attempts}"],
         ["priority", f"{row.priority}"],
-        ["labels", inert(", ".join(row.labels)) or "-"],
+        ["labels", escaped(", ".join(row.labels)) or "-"],
         ["run", row.run_id or "-"],
         ["worker", _worker(row)],
         ["lease", _lease(row, now)],
@@ -87,7 +87,7 @@ def state_mark(state: TaskState) -> str:
 
 def name_of(row: TaskRow) -> str:
     """Its job, else the dataset that it is about."""
-    return inert(row.job or row.dataset or "-")
+    return escaped(row.job or row.dataset or "-")
 
 
 def cause_words(cause: Cause) -> str:
@@ -115,13 +115,13 @@ def cause_words(cause: Cause) -> str:
 
 def _values(row: TaskRow) -> list[list[str]]:
     """One line for each that the launch set."""
-    said = [inert(_short(f"{name}={value}")) for name, value in row.parameters.items()]
+    said = [escaped(_short(f"{name}={value}")) for name, value in row.parameters.items()]
     return [["set" if number == 0 else "", text] for number, text in enumerate(said)]
 
 
 def _window(row: TaskRow) -> str:
     window = row.window
-    return "-" if window is None else inert(f"{window.column} {window.start} to {window.end}")
+    return "-" if window is None else escaped(f"{window.column} {window.start} to {window.end}")
 
 
 def _way(transitions: Sequence[Transition]) -> list[str]:
@@ -131,7 +131,7 @@ def _way(transitions: Sequence[Transition]) -> list[str]:
             f"● {each.to_state}",
             moment(each.at),
             f"attempt {each.attempt}" if each.attempt else "",
-            inert(each.actor),
+            escaped(each.actor),
         ]
         for each in transitions
     ]
@@ -144,7 +144,7 @@ def _way(transitions: Sequence[Transition]) -> list[str]:
 
 def _why(each: Transition, stem: str) -> list[str]:
     said = " ".join(filter(None, (each.code, each.message)))
-    return [f"{stem}   {inert(said)}"] if said else []
+    return [f"{stem}   {escaped(said)}"] if said else []
 
 
 def _next(row: TaskRow, first: str) -> list[str]:
@@ -163,12 +163,12 @@ def _lease(row: TaskRow, now: datetime) -> str:
 
 
 def _worker(row: TaskRow) -> str:
-    return "-" if row.worker is None else inert(f"{row.worker.host}:{row.worker.pid}")
+    return "-" if row.worker is None else escaped(f"{row.worker.host}:{row.worker.pid}")
 
 
 def _reason(last: Transition | None) -> str:
     said = "" if last is None else " ".join(filter(None, (last.code, last.message)))
-    return inert(_short(said)) or toned("-", Tone.QUIET)
+    return escaped(_short(said)) or toned("-", Tone.QUIET)
 
 
 def _short(text: str) -> str:

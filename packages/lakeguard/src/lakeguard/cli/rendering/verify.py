@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     columns,
@@ -14,6 +13,7 @@ from lakeguard.cli.terminal.layout import (
     strong,
     toned,
 )
+from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.model.verification import Finding, FindingKind, VerifyReport
 
 MEANING = {
@@ -68,7 +68,7 @@ def verify_lines(report: VerifyReport, *, replayed: bool) -> list[str]:
         ["decisions", number(report.decisions), decided],
     ]
     shown = columns(counts, right=frozenset({1}))
-    return [*shown, "", *_verdict(report.findings), f"head {inert(report.head)}"]
+    return [*shown, "", *_verdict(report.findings), f"head {escaped(report.head)}"]
 
 
 def _verdict(findings: Sequence[Finding]) -> Iterator[str]:
@@ -87,5 +87,5 @@ def _verdict(findings: Sequence[Finding]) -> Iterator[str]:
 
 def _line(finding: Finding) -> str:
     if finding.place == "…":
-        return inert(finding.message)
-    return f"{inert(finding.place)}: {inert(finding.message)}"
+        return escaped(finding.message)
+    return f"{escaped(finding.place)}: {escaped(finding.message)}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     moment,
     table,
     toned,
 )
+from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.model.decision import WaiverRow
 
 
@@ -21,11 +21,11 @@ def waivers_lines(waivers: Sequence[WaiverRow], now: datetime) -> list[str]:
         [
             row.waiver.waiver_id,
             row.dataset,
-            inert(f"{row.waiver.check_kind} {row.waiver.check_id}"),
+            escaped(f"{row.waiver.check_kind} {row.waiver.check_id}"),
             _state(row, now),
             moment(row.waiver.until),
-            inert(row.waiver.approver),
-            inert(row.waiver.reason),
+            escaped(row.waiver.approver),
+            escaped(row.waiver.reason),
         ]
         for row in waivers
     ]

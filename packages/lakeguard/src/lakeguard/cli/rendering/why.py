@@ -13,16 +13,15 @@ from lakeguard.cli.rendering.checks import (
 )
 from lakeguard.cli.rendering.run_diff import since_lines
 from lakeguard.cli.rendering.runs import outcome_of, run_mark
-from lakeguard.cli.terminal.escape import inert, inert_lines
 from lakeguard.cli.terminal.layout import (
     columns,
     indented,
     moment,
-    plural,
     strong,
 )
 from lakeguard.cli.terminal.output import Screen
-from lakeguard.cli.use_cases.explain_decision import TOLD, Explanation
+from lakeguard.services.explain_decision import TOLD, Explanation
+from lakeguard.services.plain_text import escaped, escaped_lines, plural
 from lakeguard_sdk.core.enums import Outcome, RunStatus
 from lakeguard_sdk.model.decision import CheckResult
 
@@ -50,8 +49,8 @@ def _verdict(told: Explanation) -> list[str]:
     facts += facts_rows(told.facts)
     lines = [head, *indented(columns(facts))]
     if run.error_message and told.decision is None:
-        first, *more = inert_lines(run.error_message)
-        lines += ["", f"{inert(run.error_code or '')}  {first}", *indented(more)]
+        first, *more = escaped_lines(run.error_message)
+        lines += ["", f"{escaped(run.error_code or '')}  {first}", *indented(more)]
     return lines
 
 
@@ -73,7 +72,7 @@ def _checks(told: Explanation, screen: Screen, every_check: bool) -> list[str]:
         for check, said in zip(shown, check_lines(shown), strict=True)
         for line in (said, *indented(_below(told, check, screen), _BELOW))
     ]
-    lines = lines or [inert(reason) for reason in told.decision.ruling.reasons]
+    lines = lines or [escaped(reason) for reason in told.decision.ruling.reasons]
     rest = others_line(checks, shown)
     if rest:
         lines.append(f"{rest}   (--all shows them)")
@@ -107,6 +106,8 @@ def _ways_out(told: Explanation) -> list[str]:
     if not told.ways_out:
         return []
     lines = [
-        line for way in told.ways_out for line in (f"{inert(way.when)}:", f"  {inert(way.command)}")
+        line
+        for way in told.ways_out
+        for line in (f"{escaped(way.when)}:", f"  {escaped(way.command)}")
     ]
     return ["", strong("Ways out"), *indented(lines)]

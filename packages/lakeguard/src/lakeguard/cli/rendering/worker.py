@@ -10,14 +10,13 @@ from datetime import UTC, datetime
 
 import click
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     moment,
-    plural,
     strong,
     toned,
 )
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard.worker import (
     Attempt,
     Ended,
@@ -71,8 +70,10 @@ class TaskTeller:
 
 
 def refused_line(task: RefusedTask) -> str:
-    mark, name = toned(*_MARKS[Ending.BLOCKED]), strong(inert(task.job or "-"))
-    return f"{mark} {name}  refused, {task.task_id}: {task.error.code} {inert(task.error.message)}"
+    mark, name = toned(*_MARKS[Ending.BLOCKED]), strong(escaped(task.job or "-"))
+    return (
+        f"{mark} {name}  refused, {task.task_id}: {task.error.code} {escaped(task.error.message)}"
+    )
 
 
 def refused_data(task: RefusedTask) -> dict[str, object]:
@@ -89,19 +90,19 @@ def told_line(
     told: Told, attempt: Attempt | None, ended: Ended | None, said: str, seconds: float | None
 ) -> str:
     if told is Told.AWAY:
-        return f"the control plane is away, trying on: {inert(said)}"
+        return f"the control plane is away, trying on: {escaped(said)}"
     if told is Told.BACK:
         return "the control plane is back"
     if attempt is None:
         return f"stopping; {plural(int(said), 'task')} under way"
-    name, ticket = strong(inert(attempt.name)), attempt.ticket
+    name, ticket = strong(escaped(attempt.name)), attempt.ticket
     if ended is None:
         kind = attempt.assignment.kind
         return f"▶ {name}  {kind}, attempt {ticket.attempt} of {ticket.task_id}"
     version = "" if ended.version is None else f" as v{ended.version}"
     if ended.ending is Ending.TAKEN and ended.error is None:
         return f"{toned(*_MARKS[ended.ending])} {name}  lost after {seconds or 0:.1f} s: {_LOST}"
-    error = "" if ended.error is None else f": {ended.error.code} {inert(ended.error.message)}"
+    error = "" if ended.error is None else f": {ended.error.code} {escaped(ended.error.message)}"
     mark = toned(*_MARKS[ended.ending])
     word = "lost" if ended.ending is Ending.TAKEN else ended.ending.value
     return f"{mark} {name}  {word}{version} in {seconds or 0:.1f} s{error}"
@@ -173,4 +174,4 @@ def turn_lines(done: Ticked) -> list[str]:
     lines = [", ".join(counts)] if counts else []
     if done.settling:
         lines.append(f"{plural(done.settling, 'new file')}, perhaps still being written")
-    return lines + [f"{toned('!', Tone.BAD)} {inert(said)}" for said in done.problems]
+    return lines + [f"{toned('!', Tone.BAD)} {escaped(said)}" for said in done.problems]

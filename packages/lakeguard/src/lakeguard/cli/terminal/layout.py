@@ -1,4 +1,4 @@
-"""Laying out text for people: tables, numbers, times, tones. Pure; data is made inert here."""
+"""Laying out text for people: tables, numbers, times, colours. Data is escaped here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import click
 
-from lakeguard.cli.terminal.escape import inert
+from lakeguard.services.plain_text import escaped
 
 GAP = "   "
 
@@ -86,16 +86,12 @@ def number(value: object) -> str:
     """Thousands are separated; at most six significant digits after a point are shown, and of a
     huge number as many in all."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return inert(value)
+        return escaped(value)
     if isinstance(value, int):
         return f"{value:,}"
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
     return f"{value:,.2f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
-
-
-def plural(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def moment(instant: datetime) -> str:

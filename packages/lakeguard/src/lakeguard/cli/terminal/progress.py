@@ -13,9 +13,9 @@ from typing import Any
 
 import click
 
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import clipped
 from lakeguard.cli.terminal.output import colour
+from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.client import Progress
 
 STAGES = {
@@ -157,7 +157,9 @@ class Spinner:
     def _draw(self, before: str = "") -> None:
         room = shutil.get_terminal_size().columns - 3  # the frame, a space, the cursor
         with self._drawing:
-            _write(f"{before}{_CLEAR_LINE}{next(self._frames)} {clipped(inert(self._text), room)}")
+            _write(
+                f"{before}{_CLEAR_LINE}{next(self._frames)} {clipped(escaped(self._text), room)}"
+            )
 
 
 def _frames() -> str:
@@ -181,7 +183,7 @@ def _is_screen() -> bool:
 def warn(stage: str, facts: dict[str, Any]) -> None:
     """Tells a stage that went wrong, under the name of its dataset; of others, nothing."""
     if stage in WARNINGS:
-        note(inert(WARNINGS[stage].format(**facts)))
+        note(escaped(WARNINGS[stage].format(**facts)))
 
 
 _notes: list[Callable[[str], None]] = []

@@ -56,8 +56,3 @@ def _beginning(texts: Sequence[str]) -> str:
             break
         shared += 1
     return texts[0][:shared]
-
-
-def is_pattern(path: str) -> bool:
-    """Whether more files may come that match it."""
-    return glob.has_magic(path)

@@ -11,11 +11,10 @@ from lakeguard.cli.errors import with_env
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.run import run_lines
 from lakeguard.cli.session import person, project_of, writing
-from lakeguard.cli.terminal.escape import inert
-from lakeguard.cli.terminal.layout import plural
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note, working
 from lakeguard.services.choose_datasets import Ran, Run, choose_named, run_downstream
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard.services.run_task import published_version, run_to_end
 from lakeguard.services.windows import again_command, chosen_window, partition_windows
 from lakeguard.settings import load_settings
@@ -120,7 +119,7 @@ def _tell(call: Call, client: Client, ran: Sequence[Ran], left: int) -> int:
     said: list[dict[str, object]] = []
     for result, window in ran:
         published = published_version(client, result.dataset)
-        again = inert(with_env(again_command(result.dataset, window), call.env))
+        again = escaped(with_env(again_command(result.dataset, window), call.env))
         lines += [f"window: {window_text(window)}"] if window else []
         lines += run_lines(result, published, again)
         kept = window.to_data() if window else None
@@ -137,4 +136,4 @@ def _badness(code: int) -> tuple[bool, int]:
 
 def window_text(window: Window) -> str:
     """``flight_date from 2013-01-01 to 2013-01-31``, harmless to a terminal."""
-    return inert(f"{window.column} from {window.start} to {window.end}")
+    return escaped(f"{window.column} from {window.start} to {window.end}")

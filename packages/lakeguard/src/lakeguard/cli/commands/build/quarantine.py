@@ -15,7 +15,6 @@ from lakeguard.cli.rendering.quarantine import (
     discarded_lines,
     kept_lines,
     listing_lines,
-    replay_command,
     unmoved_lines,
 )
 from lakeguard.cli.rendering.run import run_lines
@@ -25,15 +24,16 @@ from lakeguard.cli.session import (
     project_of,
     writing,
 )
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.output import answer, this_screen
 from lakeguard.cli.terminal.progress import note, working
+from lakeguard.services.plain_text import escaped
 from lakeguard.services.run_task import (
     kept_by,
     published_version,
     rows_waiting,
     run_to_end,
 )
+from lakeguard.services.ways_out import replay_command
 from lakeguard.settings import load_settings
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -132,7 +132,7 @@ def replay(
         "published": published,
         "set_aside": [row.to_data() for row in kept],
     }
-    again = inert(with_env(replay_command(name, order), call.env))
+    again = escaped(with_env(replay_command(name, order), call.env))
     lines = [*run_lines(result, published, again), *aside_lines(kept)]
     if result.status is RunStatus.SUCCESS and result.version is None:
         lines = unmoved_lines(name, sent, published)

@@ -12,8 +12,8 @@ from lakeguard.cli.rendering.run import ended_line, many_lines, run_lines
 from lakeguard.cli.session import person, project_of, writing
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note, working, working_on_many
-from lakeguard.cli.use_cases.run_graph import Ended, Outcome, run_many
 from lakeguard.services.choose_datasets import Chosen, choose_all, choose_named
+from lakeguard.services.run_graph import Ended, Outcome, run_many
 from lakeguard.services.run_task import (
     kept_by,
     published_version,

@@ -16,14 +16,14 @@ from lakeguard.cli.rendering.source import Adopted, adopted_lines
 from lakeguard.cli.session import person, project_of, writing
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import working
-from lakeguard.cli.use_cases.adopt_table import (
+from lakeguard.services.adopt_table import (
     definition_of,
     proposed_definition,
     register,
     rules_kept,
 )
-from lakeguard.cli.use_cases.propose_definition import write_new
 from lakeguard.services.draft_rules import look_and_suggest
+from lakeguard.services.propose_definition import write_new
 from lakeguard.services.run_task import published_version
 from lakeguard.settings import load_settings
 from lakeguard_sdk.client import Client, local_worker

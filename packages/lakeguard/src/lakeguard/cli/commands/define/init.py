@@ -9,15 +9,14 @@ from pathlib import Path
 import click
 
 from lakeguard.cli.options import Call, json_option
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     indented,
-    plural,
     strong,
     toned,
 )
 from lakeguard.cli.terminal.output import answer
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.errors import AlreadyThere
 
 _HIDDEN = {"gitignore": ".gitignore"}
@@ -70,9 +69,9 @@ def _template_files(folder: Traversable, under: Path = Path()) -> list[tuple[Pat
 
 def _lines(folder: Path, written: list[str], follow: list[str]) -> list[str]:
     return [
-        f"{toned('✓ made', Tone.GOOD)}  {strong(inert(folder))}   {plural(len(written), 'file')}",
+        f"{toned('✓ made', Tone.GOOD)}  {strong(escaped(folder))}   {plural(len(written), 'file')}",
         *indented(written),
         "",
         "Next:",
-        *indented([f"cd {inert(folder)}", *follow]),
+        *indented([f"cd {escaped(folder)}", *follow]),
     ]

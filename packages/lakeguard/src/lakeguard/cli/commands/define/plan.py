@@ -8,11 +8,9 @@ import click
 from pydantic import ValidationError
 from sqlalchemy.engine import make_url
 
-from lakeguard.cli.errors import shown_in_place
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.rendering.plan import applied_lines, counted, counts_of, plan_lines
+from lakeguard.cli.rendering.plan import applied_lines, plan_lines
 from lakeguard.cli.session import client_of, project_of, writing
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import Tone, toned
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note
@@ -22,6 +20,9 @@ from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.snapshot import RegistryState
 from lakeguard.registry.store import read_state
 from lakeguard.registry.validation.database_separation import require_apart
+from lakeguard.services.definition_counts import counted, counts_of
+from lakeguard.services.definition_errors import with_source_lines
+from lakeguard.services.plain_text import escaped
 from lakeguard.settings import Settings, load_settings
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import SecretMissing, StateError
@@ -40,7 +41,7 @@ from lakeguard_sdk.model.plan import KeptPlan, Plan
 def plan_command(call: Call, out: Path | None) -> None:
     """Show what apply would change, without changing anything."""
     folder = project_of(call)
-    with shown_in_place(folder):
+    with with_source_lines(folder):
         plan = client_of(call).registry.plan(load_folder(folder))
     if out is not None:
         out.write_text(KeptPlan.of(plan).to_json() + "\n", encoding="utf-8")
@@ -61,7 +62,7 @@ def apply_command(call: Call, file: Path | None) -> None:
     With FILE exactly the plan kept there is applied; it is refused if the registry has moved since.
     The same definitions again change nothing.
     """
-    with shown_in_place(project_of(call)), writing(call) as client:
+    with with_source_lines(project_of(call)), writing(call) as client:
         plan = _fresh(client, call) if file is None else _kept(file)
         applied = client.registry.apply(plan)
     data = {"applied": applied.to_data(), "plan": plan.to_data()}
@@ -77,7 +78,7 @@ def _kept(file: Path) -> Plan:
         return KeptPlan.from_json(file.read_bytes()).opened()
     except ValidationError:
         raise click.UsageError(
-            f"{inert(file)} is not a plan; make one: lakeguard plan --out {inert(file)}"
+            f"{escaped(file)} is not a plan; make one: lakeguard plan --out {escaped(file)}"
         ) from None
 
 
@@ -93,14 +94,14 @@ def validate_command(call: Call) -> None:
     of, and the files are checked alone.
     """
     folder = project_of(call)
-    with shown_in_place(folder):
+    with with_source_lines(folder):
         definitions = load_folder(folder)
         settings = load_settings(folder, call.env)
         if settings.database.server:
             require_apart(definitions.targets, make_url(settings.database.server))
         unasked = _compare(definitions, settings)
     if unasked:
-        note(f"only the files were checked, for the registry was not asked: {inert(unasked)}")
+        note(f"only the files were checked, for the registry was not asked: {escaped(unasked)}")
     data = {"valid": True, "registry_asked": not unasked, "counts": counts_of(definitions)}
     answer(call, data, [f"{toned('✓ valid', Tone.GOOD)}  {counted(definitions)}"])
 

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import click
 
-from lakeguard.cli.errors import shown_in_place
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.schema import approved_lines, diff_lines, history_lines
 from lakeguard.cli.session import client_of, project_of, writing
 from lakeguard.cli.terminal.output import answer
 from lakeguard.services.approve_schema import approve
+from lakeguard.services.definition_errors import with_source_lines
 from lakeguard_sdk.core.dataset_name import DatasetName
 
 
@@ -57,6 +57,6 @@ def approve_command(call: Call, dataset: str, reason: str, columns: tuple[str, .
     """
     if not reason.strip():
         raise click.UsageError("say why: --reason TEXT")
-    with shown_in_place(project_of(call)), writing(call) as client:
+    with with_source_lines(project_of(call)), writing(call) as client:
         made = approve(client, project_of(call), DatasetName(dataset), columns, reason)
     answer(call, made.to_data(), approved_lines(made))

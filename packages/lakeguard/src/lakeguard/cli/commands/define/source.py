@@ -14,8 +14,8 @@ from lakeguard.cli.session import client_of, project_of
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import working
 from lakeguard.cli.terminal.shell_patterns import source_path
-from lakeguard.cli.use_cases.propose_definition import propose, rules_of_keys, write_new
 from lakeguard.services.draft_rules import look_and_suggest
+from lakeguard.services.propose_definition import propose, rules_of_keys, write_new
 from lakeguard.settings import load_settings
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Layer

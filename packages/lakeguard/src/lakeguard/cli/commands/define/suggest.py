@@ -16,7 +16,7 @@ from lakeguard.cli.rendering.suggest import (
 from lakeguard.cli.session import writing
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import working
-from lakeguard.cli.use_cases.suggest_rules import rules_for
+from lakeguard.services.suggest_rules import rules_for
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import AlreadyThere
 
@@ -51,7 +51,9 @@ def suggest_command(
     if out is not None and out.exists():
         raise AlreadyThere(place=str(out), command=f"suggest {dataset} --out ANOTHER-FILE")
     with writing(call) as client, working(f"suggesting rules for {dataset}") as tell:
-        found = rules_for(client, DatasetName(dataset), versions, lambda said: tell(said, {}))
+        found = rules_for(
+            client, DatasetName(dataset), versions, lambda stage: tell(stage, {}), working
+        )
     chosen = chosen_of(found, everything=everything)
     lines = fragment_lines(found, chosen)
     if out is not None:

@@ -9,13 +9,11 @@ from pathlib import Path
 import click
 
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.rendering.plan import applied_lines, counted, plan_lines
+from lakeguard.cli.rendering.plan import applied_lines, plan_lines
 from lakeguard.cli.session import client_of, writing
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.layout import (
     Tone,
     indented,
-    plural,
     strong,
     toned,
 )
@@ -26,6 +24,8 @@ from lakeguard.registry.rows.assemble import Assembly
 from lakeguard.registry.rows.error_rendering import render_row_errors
 from lakeguard.registry.rows.write_rows import csv_files
 from lakeguard.registry.text.problems import Findings
+from lakeguard.services.definition_counts import counted
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import AlreadyThere, InvalidDefinitions, InvalidRows
 from lakeguard_sdk.model.plan import Plan
@@ -120,7 +120,7 @@ def export_command(call: Call, dest: Path, form: str) -> None:
 
 
 def _lines(dest: Path, form: str, what: str, written: list[str]) -> list[str]:
-    done = f"{toned('✓ exported', Tone.GOOD)}  {strong(inert(dest))}   {what}"
-    back = "lakeguard apply" if form == "yaml" else f"lakeguard load {inert(dest)}/*.csv"
+    done = f"{toned('✓ exported', Tone.GOOD)}  {strong(escaped(dest))}   {what}"
+    back = "lakeguard apply" if form == "yaml" else f"lakeguard load {escaped(dest)}/*.csv"
     files = plural(len(written), "file")
-    return [done, files, *indented([inert(name) for name in written]), f"Next: {back}"]
+    return [done, files, *indented([escaped(name) for name in written]), f"Next: {back}"]

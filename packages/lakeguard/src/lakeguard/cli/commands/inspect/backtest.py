@@ -8,15 +8,15 @@ from pathlib import Path
 
 import click
 
-from lakeguard.cli.errors import shown_in_place
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.backtest import backtest_lines, backtest_markdown
 from lakeguard.cli.session import client_of, project_of
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.output import write_json, write_lines
 from lakeguard.cli.terminal.progress import working
 from lakeguard.cli.terminal.time_arguments import moment_of
 from lakeguard.registry.drafts import load_draft
+from lakeguard.services.definition_errors import with_source_lines
+from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.client import survey
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import NotInDraft
@@ -57,7 +57,7 @@ def backtest_command(
     """
     start = moment_of(since, datetime.now(UTC))
     project = project_of(call)
-    with shown_in_place(project):
+    with with_source_lines(project):
         drafts = _chosen(load_draft(file, project), dataset)
     memory = client_of(call).memory
     found = [_tested(memory, draft, start, scan=scan) for draft in drafts]
@@ -73,7 +73,7 @@ def _checked(found: Sequence[Backtest]) -> int:
     if not unasked:
         return 0
     for test in unasked:
-        names = ", ".join(map(inert, test.to_scan))
+        names = ", ".join(map(escaped, test.to_scan))
         write_lines([f"asked in no run: {names} of {test.dataset}"], err=True)
     write_lines(["Next: lakeguard backtest FILE --check --scan"], err=True)
     return _NOT_ASKED

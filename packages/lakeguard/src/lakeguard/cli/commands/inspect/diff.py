@@ -9,8 +9,9 @@ from lakeguard.cli.rendering.profile import profile_diff_lines
 from lakeguard.cli.rendering.run_diff import side_by_side_lines
 from lakeguard.cli.session import client_of, writing
 from lakeguard.cli.terminal.output import answer
-from lakeguard.cli.use_cases.profile_version import profile_of
+from lakeguard.cli.terminal.progress import working
 from lakeguard.insight.comparison.profiles import compare_profiles
+from lakeguard.services.profile_version import profile_of
 from lakeguard_sdk.core.dataset_name import parse_address
 from lakeguard_sdk.errors import NotComparable
 
@@ -50,6 +51,6 @@ def _versions(call: Call, before: str, after: str, *, every: bool) -> None:
     if old != new:
         raise NotComparable(before=before, after=after, dataset=old, other=new)
     with writing(call) as client:
-        profiles = [profile_of(client, address) for address in addresses]
+        profiles = [profile_of(client, address, working=working) for address in addresses]
     found = compare_profiles(*profiles)
     answer(call, {"diff": found.to_data()}, profile_diff_lines(found, every=every))

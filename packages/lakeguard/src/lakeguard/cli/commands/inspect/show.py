@@ -12,7 +12,8 @@ from lakeguard.cli.rendering.show import DatasetPage, show_lines
 from lakeguard.cli.rendering.status import Health, status_lines, worst_first
 from lakeguard.cli.session import client_of, writing
 from lakeguard.cli.terminal.output import answer, this_screen
-from lakeguard.cli.use_cases.profile_version import profile_of
+from lakeguard.cli.terminal.progress import working
+from lakeguard.services.profile_version import profile_of
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.dataset_name import DatasetName, parse_address
 from lakeguard_sdk.model.definitions import TargetDefinition
@@ -85,5 +86,5 @@ def profile_command(call: Call, dataset: str, again: bool) -> None:
     and kept. Columns that carry a tag today are only counted, whenever it was kept.
     """
     with writing(call) as client:
-        profile = profile_of(client, parse_address(dataset), again=again)
+        profile = profile_of(client, parse_address(dataset), again=again, working=working)
     answer(call, profile.to_data(), profile_lines(profile, this_screen()))

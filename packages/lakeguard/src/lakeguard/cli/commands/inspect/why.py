@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import click
 
+from lakeguard.cli.errors import with_env
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.why import why_lines
 from lakeguard.cli.session import client_of
 from lakeguard.cli.terminal.output import answer, this_screen
-from lakeguard.cli.use_cases.explain_decision import explain
-from lakeguard.cli.use_cases.ways_out import as_called, way_to_build
+from lakeguard.services.explain_decision import explain
+from lakeguard.services.ways_out import WayOut, way_to_build
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.read_models import RunRow
 from lakeguard_sdk.ports import Reader
@@ -42,3 +45,12 @@ def _run_meant(reader: Reader, subject: str) -> RunRow | None:
     name = reader.dataset(DatasetName(subject)).dataset_name
     found = (item for item in reader.status() if item.dataset.dataset_name == name)
     return next((item.last_run for item in found), None)
+
+
+def as_called(way: WayOut, call: Call) -> WayOut:
+    """The way in the environment and the project of the call that asked for it."""
+    command = with_env(way.command, call.env)
+    if call.project is not None:
+        named = f"lakeguard --project {shlex.quote(str(call.project))} "
+        command = re.sub(r"\blakeguard (?=[a-z-])", lambda _: named, command)
+    return way.model_copy(update={"command": command})

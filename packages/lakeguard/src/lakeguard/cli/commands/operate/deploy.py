@@ -8,11 +8,11 @@ from contextlib import contextmanager
 import click
 
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.rendering.jobs import deployed_lines, versions_lines
+from lakeguard.cli.rendering.jobs import deployed_lines, unapplied_lines, versions_lines
 from lakeguard.cli.session import client_of, project_of, writing
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note
-from lakeguard.cli.use_cases.unapplied import Unapplied, unapplied, unapplied_lines
+from lakeguard.services.unapplied import Unapplied, unapplied
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import NothingToDeploy
 

@@ -12,10 +12,10 @@ import click
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.worker import TurnTeller, turn_lines
 from lakeguard.cli.session import client_of, project_of, stopping
-from lakeguard.cli.terminal.escape import inert
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note
 from lakeguard.services.dispatcher_loop import BESIDE_SECONDS, TurnLoop, beside
+from lakeguard.services.plain_text import escaped
 from lakeguard.settings import Settings, load_settings
 from lakeguard.worker import Deliveries
 from lakeguard_sdk.client import Client, local_worker
@@ -63,7 +63,7 @@ def dispatcher_command(call: Call, once: bool, listen: str | None) -> int:
         delivered = partial(_deliver, _deliveries(client, settings, _warn), tell)
         seconds = min(BESIDE_SECONDS, settings.dispatch.backoff_first_seconds)
         open_things.enter_context(beside(delivered, _warn, seconds))
-        note(f"dispatching {inert(settings.organisation)}; a turn every {loop.pause_seconds:g} s")
+        note(f"dispatching {escaped(settings.organisation)}; a turn every {loop.pause_seconds:g} s")
         loop.run()
         note("stopping")
     return 0
@@ -114,9 +114,9 @@ def _listening(client: Client, settings: Settings, place: str | None) -> Iterato
 
     secret = settings.inbox.secret
     with serve(client, parse_place(place), None if secret is None else secret.resolve) as inbox:
-        note(f"listening on {inert(inbox.url)}")
+        note(f"listening on {escaped(inbox.url)}")
         yield
 
 
 def _warn(said: str) -> None:
-    note(inert(said))
+    note(escaped(said))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.doctor import doctor_lines
 from lakeguard.cli.terminal.output import answer
-from lakeguard.cli.use_cases.doctor import examine
+from lakeguard.plane import open_state
+from lakeguard.services.doctor import examine
 
 
 @click.command("doctor")
@@ -17,7 +20,7 @@ def doctor_command(call: Call) -> int:
 
     Each thing that is missing comes with the command that fixes it. Exit 1 if anything is missing.
     """
-    findings = examine(call)
+    findings = examine(call.project or Path.cwd(), call.env, open_state)
     well = all(finding.ok for finding in findings)
     data = {"ok": well, "findings": [finding.to_data() for finding in findings]}
     answer(call, data, doctor_lines(findings))

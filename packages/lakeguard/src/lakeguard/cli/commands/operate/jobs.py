@@ -19,16 +19,38 @@ from lakeguard.cli.session import (
     client_of,
     person,
     project_of,
+    stopping,
     writing,
 )
 from lakeguard.cli.terminal.output import answer
+from lakeguard.cli.terminal.progress import warn
 from lakeguard.cli.terminal.time_arguments import Day
-from lakeguard.cli.use_cases.run_task_locally import EXIT_CODES, KNOWN_ENDS, run_here
-from lakeguard.cli.use_cases.unapplied import unapplied
+from lakeguard.services.unapplied import unapplied
+from lakeguard.settings import load_settings
+from lakeguard.worker import Ended, Ending
+from lakeguard.worker.run_task_locally import run_task_locally
+from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import LaunchInvalid
 
 _SHOWN_TASKS = 5
+_EXIT_CODES = {
+    Ending.SUCCEEDED: 0,
+    Ending.HANDED_OVER: 0,
+    Ending.FAILED: 1,
+    Ending.TAKEN: 1,
+    Ending.BLOCKED: 3,
+}
+_EARLIER_EXIT_CODES = {
+    TaskState.COMPLETED: 0,
+    TaskState.BLOCKED: 3,
+    TaskState.RUNNING: 1,
+    TaskState.FAILED: 1,
+    TaskState.CANCELED: 1,
+    TaskState.DEAD: 1,
+}
+"""Exit codes where the task was started before, so nothing runs here."""
+
 _reason_option = click.option("--reason", default="", help="Why; it stays beside the change.")
 
 
@@ -113,13 +135,18 @@ def trigger(
         if not here or launched.state is not TaskState.QUEUED:
             answer(call, {"launch": launched.to_data()}, launch_lines(launched))
             if here:
-                return KNOWN_ENDS[launched.state]
+                return _EARLIER_EXIT_CODES[launched.state]
             return 3 if launched.state is TaskState.BLOCKED else 0
-        ended = run_here(call, client, launched.task_id)
+        ended = _run_here(call, client, launched.task_id)
         task = client.jobs.task(launched.task_id)
     data = {"launch": launched.to_data(), "task": task.to_data()}
     answer(call, data, ended_lines(task, ended))
-    return EXIT_CODES[ended.ending]
+    return _EXIT_CODES[ended.ending]
+
+
+def _run_here(call: Call, client: Client, task_id: str) -> Ended:
+    settings = load_settings(project_of(call), call.env)
+    return run_task_locally(client, settings, task_id, progress=warn, on_stop=stopping)
 
 
 def _values(job: str, said: tuple[str, ...]) -> dict[str, str]:

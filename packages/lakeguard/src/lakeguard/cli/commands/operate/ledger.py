@@ -10,10 +10,11 @@ import click
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.verify import verify_lines
 from lakeguard.cli.session import client_of, project_of
-from lakeguard.cli.terminal.layout import number, plural
+from lakeguard.cli.terminal.layout import number
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note, working
 from lakeguard.plane import rebuild_embedded, verify_embedded
+from lakeguard.services.plain_text import plural
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.model.verification import Finding
 

@@ -15,9 +15,9 @@ from lakeguard.cli.rendering.tasks import (
     tasks_lines,
 )
 from lakeguard.cli.session import client_of, writing
-from lakeguard.cli.terminal.escape import inert_lines
 from lakeguard.cli.terminal.layout import strong
 from lakeguard.cli.terminal.output import answer
+from lakeguard.services.plain_text import escaped_lines
 from lakeguard.worker.job_log import log_place
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.enums import TaskKind, TaskState
@@ -94,7 +94,7 @@ def log(call: Call, task: str) -> None:
     row = client.jobs.task(task)
     text = _log_of(client, row)
     data: dict[str, object] = {"task": row.task_id, "run": row.run_id, "log": text}
-    answer(call, data, inert_lines(text.removesuffix("\n")))
+    answer(call, data, escaped_lines(text.removesuffix("\n")))
 
 
 def _first(jobs: Jobs, row: TaskRow) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from lakeguard.cli.terminal.layout import plural
-from lakeguard.cli.use_cases.ways_out import (
+from lakeguard.services.plain_text import plural
+from lakeguard.services.ways_out import (
     WayOut,
     aside_ways,
     schema_ways,

@@ -1,4 +1,4 @@
-"""Gathering what the doctor tells. Nothing that is looked at is changed."""
+"""Health check of an installation and a project. Read-only."""
 
 from __future__ import annotations
 
@@ -10,36 +10,43 @@ from pathlib import Path
 from platform import python_version
 from typing import cast
 
-from lakeguard.cli.options import Call
-from lakeguard.cli.rendering.doctor import Finding
-from lakeguard.cli.rendering.plan import counted
-from lakeguard.cli.session import project_of
-from lakeguard.cli.terminal.layout import plural
 from lakeguard.notifications.alerts.health import examine_channel
 from lakeguard.notifications.alerts.store import alert_messenger
 from lakeguard.notifications.channels.health import ChannelHealth, health_of
 from lakeguard.notifications.events.store import event_messenger
-from lakeguard.plane import open_state
 from lakeguard.registry.load_folder import load_folder
-from lakeguard.settings import SETTINGS_FILE, Settings, load_settings
+from lakeguard.services.definition_counts import counted
+from lakeguard.services.plain_text import plural
+from lakeguard.settings import SETTINGS_FILE, Settings, find_project, load_settings
 from lakeguard.state.database import Database
 from lakeguard.state.health_check import examine_database
+from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.errors import LakeGuardError, StateShut
 from lakeguard_sdk.storage.storage import local_path
 
 DOCTORS = "lakeguard_sdk.doctors"
-"""Entry points of data planes: called without arguments, they answer with a list of
-(name, whether it is there, what was found, the command that brings it)."""
+"""Entry points of data planes. Each is called without arguments and returns a list of
+(name, whether it is present, details, the command that installs it)."""
 
 Doctor = Callable[[], list[tuple[str, bool, str, str]]]
+OpenState = Callable[[Settings], Database]
 
 
-def examine(call: Call) -> list[Finding]:
-    """Everything is looked at, whatever is missing."""
+class Finding(Noun):
+    """One check; ``fix`` is the command to type where it failed."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str = ""
+
+
+def examine(start: Path, env: str | None, open_state: OpenState) -> list[Finding]:
+    """All checks, for the nearest project from ``start`` upwards; a failed one stops no other."""
     return [
         _lakeguard(),
         *_data_planes(),
-        *_project(call),
+        *_project(start, env, open_state),
     ]
 
 
@@ -58,18 +65,18 @@ def _data_planes() -> Iterator[Finding]:
             yield Finding(name=name, ok=ok, detail=detail, fix=fix)
 
 
-def _project(call: Call) -> Iterator[Finding]:
+def _project(start: Path, env: str | None, open_state: OpenState) -> Iterator[Finding]:
     try:
-        settings = load_settings(project_of(call), call.env)
+        settings = load_settings(find_project(start), env)
     except LakeGuardError as error:
         yield Finding(name="Project", ok=False, detail=str(error), fix=error.next_step)
         return
     place = f"{settings.folder / SETTINGS_FILE}, environment {settings.env}"
     yield Finding(name="Project", ok=True, detail=place)
     yield _definitions(settings)
-    yield _database(settings)
+    yield _database(settings, open_state)
     yield _lake(settings)
-    yield from _channels(settings)
+    yield from _channels(settings, open_state)
 
 
 def _definitions(settings: Settings) -> Finding:
@@ -80,7 +87,7 @@ def _definitions(settings: Settings) -> Finding:
         return Finding(name="Definitions", ok=False, detail=str(error), fix="lakeguard validate")
 
 
-def _database(settings: Settings) -> Finding:
+def _database(settings: Settings, open_state: OpenState) -> Finding:
     database = open_state(settings)
     try:
         health = examine_database(database)
@@ -117,31 +124,31 @@ def _lake(settings: Settings) -> Finding:
     return Finding(name="Lake", ok=True, detail=f"{place}, writable")
 
 
-def _channels(settings: Settings) -> Iterator[Finding]:
-    """How each channel fares; of a database that is not there, nothing is known."""
+def _channels(settings: Settings, open_state: OpenState) -> Iterator[Finding]:
+    """Health of each channel; none where the database is missing."""
     if not settings.channels and not settings.event_channels:
         return
     database = open_state(settings)
     try:
         database.check()
-        yield from _fares(settings, database)
-    except LakeGuardError:  # told of the database already
+        yield from _channel_findings(settings, database)
+    except LakeGuardError:  # already reported as the database's
         return
     finally:
         database.close()
 
 
-def _fares(settings: Settings, database: Database) -> Iterator[Finding]:
+def _channel_findings(settings: Settings, database: Database) -> Iterator[Finding]:
     place = (database, settings.organisation, lambda: datetime.now(UTC))
     alerts = alert_messenger(*place, settings.channels)
     for channel in settings.channels:
-        yield _fare("alert", "Channel", examine_channel(alerts, channel))
+        yield _channel_finding("alert", "Channel", examine_channel(alerts, channel))
     events = event_messenger(*place, settings.event_channels)
     for listener in settings.event_channels:
-        yield _fare("event", "Channel of events", health_of(events, listener))
+        yield _channel_finding("event", "Channel of events", health_of(events, listener))
 
 
-def _fare(noun: str, title: str, health: ChannelHealth) -> Finding:
+def _channel_finding(noun: str, title: str, health: ChannelHealth) -> Finding:
     name = f"{title} {health.channel}"
     detail = f"{plural(health.waiting, noun)} waiting, {health.dead:,} given up"
     if not health.problem:

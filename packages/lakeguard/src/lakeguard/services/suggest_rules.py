@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
-from lakeguard.cli.use_cases.profile_version import profile_of
 from lakeguard.gate.evaluation.case import EarlierVersion, History
 from lakeguard.gate.grammar.grammar_error import GrammarError
 from lakeguard.gate.rules.parse import read_rule
@@ -26,6 +26,7 @@ from lakeguard.insight.suggestions import (
     tried,
 )
 from lakeguard.promotion.deciding.measure_history import led_to
+from lakeguard.services.profile_version import Working, profile_of
 from lakeguard_sdk.client import Client, survey
 from lakeguard_sdk.core.dataset_name import Address, DatasetName
 from lakeguard_sdk.core.enums import Outcome
@@ -61,10 +62,14 @@ class Suggested(Noun):
 
 
 def rules_for(
-    client: Client, dataset: DatasetName, count: int, tell: Callable[[str], None]
+    client: Client,
+    dataset: DatasetName,
+    count: int,
+    tell: Callable[[str], None],
+    working: Working = nullcontext,
 ) -> Suggested:
     """Every draft that the published version keeps, with what the last ``count`` say of it."""
-    profile = profile_of(client, Address(dataset=dataset))
+    profile = profile_of(client, Address(dataset=dataset), working=working)
     definition = client.reader.definition(profile.dataset)
     chain = _chain(client, profile)
     versions = chain[:count]

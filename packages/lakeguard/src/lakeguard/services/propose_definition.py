@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import glob
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import yaml
 
-from lakeguard.cli.errors import shown_in_place
-from lakeguard.cli.terminal.escape import inert
-from lakeguard.cli.terminal.shell_patterns import is_pattern
 from lakeguard.gate.grammar.unparse import column_text
 from lakeguard.gate.rules.compile import define_rule
 from lakeguard.gate.rules.parse import parse_rule
 from lakeguard.insight.suggestions import Suggestion
 from lakeguard.registry.editing.export import definition_files
 from lakeguard.registry.load_folder import load_folder
+from lakeguard.services.definition_errors import with_source_lines
 from lakeguard.services.draft_rules import defined
+from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, Severity
 from lakeguard_sdk.errors import AlreadyThere
@@ -59,7 +59,7 @@ def propose(
                 owner=owner,
                 domain=domain,
                 build=FromSource(source=dataset.name),
-                load=Load(type=LoadType.APPEND if is_pattern(path) else LoadType.FULL),
+                load=Load(type=LoadType.APPEND if glob.has_magic(path) else LoadType.FULL),
                 columns=tuple(
                     ColumnDefinition(name=column.name, type=column.type)
                     for column in sketch.columns
@@ -105,7 +105,7 @@ def write_new(
             raise AlreadyThere(place=name, command=instead)
     with tempfile.TemporaryDirectory(prefix="proposed-") as trial:
         _write(Path(trial), texts)
-        with shown_in_place(Path(trial)):
+        with with_source_lines(Path(trial)):
             loaded = load_folder(Path(trial))
             if accept is not None:
                 accept(loaded)
@@ -148,5 +148,5 @@ def _commented(lines: list[str], told: Iterator[str | None]) -> Iterator[str]:
     for line in lines:
         inside = line.startswith("rules:") or (inside and line.startswith(("-", " ")))
         if inside and line.startswith("- ") and (reason := next(told, None)):
-            yield f"# {inert(reason)}\n"
+            yield f"# {escaped(reason)}\n"
         yield line

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 
-from lakeguard.cli.errors import with_env
-from lakeguard.cli.options import Call
-from lakeguard.cli.rendering.quarantine import replay_command
 from lakeguard.services.windows import backfill_command
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
@@ -16,6 +12,7 @@ from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.errors import BuiltByProgram, error_classes
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame
+from lakeguard_sdk.model.quarantine import ReplayOrder
 from lakeguard_sdk.model.read_models import RunFacts, RunRow, VersionRow
 from lakeguard_sdk.model.run import Failure
 
@@ -31,15 +28,6 @@ class WayOut(Noun):
 
     command: str
     when: str
-
-
-def as_called(way: WayOut, call: Call) -> WayOut:
-    """The way in the environment and the project of the call that asked for it."""
-    command = with_env(way.command, call.env)
-    if call.project is not None:
-        named = f"lakeguard --project {shlex.quote(str(call.project))} "
-        command = re.sub(r"\blakeguard (?=[a-z-])", lambda _: named, command)
-    return way.model_copy(update={"command": command})
 
 
 def ways_out_of(
@@ -171,3 +159,11 @@ def _filled(command: str, dataset: DatasetName, run_id: str) -> str:
         return command.format(dataset=dataset, run=run_id)
     except (KeyError, IndexError):
         return f"lakeguard why {dataset}"
+
+
+def replay_command(name: DatasetName, order: ReplayOrder) -> str:
+    """What to type for the same replay."""
+    said = [f"--run {shlex.quote(run)}" for run in order.choice.runs]
+    said += [f"--rule {shlex.quote(rule)}" for rule in order.choice.rules]
+    said += ["--as-newest"] if order.as_newest else []
+    return " ".join([f"lakeguard quarantine replay {name}", *said])

@@ -9,11 +9,11 @@ from enum import StrEnum
 from queue import Empty, SimpleQueue
 from threading import Thread
 
-from lakeguard.cli.errors import failure_data
 from lakeguard.dispatch.schedule import Schedule
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.model.run import Failure, RunResult
 
 _LOOK_EVERY = 0.2
@@ -141,7 +141,12 @@ class _Crew:
         try:
             result = self._run(name)
         except BaseException as problem:  # noqa: BLE001 - a thread has no one above to catch it
-            data = failure_data(problem)
-            error = Failure(code=str(data["code"]), message=str(data["message"]))
+            error = _failure(problem)
         seconds = round(time.monotonic() - began, 3)
         return Ended(dataset=name, result=result, error=error, seconds=seconds)
+
+
+def _failure(problem: BaseException) -> Failure:
+    if isinstance(problem, LakeGuardError):
+        return Failure(code=problem.code, message=str(problem))
+    return Failure(code=LakeGuardError.code, message=f"{type(problem).__name__}: {problem}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lakeguard.cli.errors import shown_in_place
 from lakeguard.gate.grammar.unparse import column_text
 from lakeguard.gate.rules.compile import define_rule
 from lakeguard.gate.rules.parse import parse_rule
 from lakeguard.insight.suggestions import Suggestion
 from lakeguard.registry.load_folder import load_folder
+from lakeguard.services.definition_errors import with_source_lines
 from lakeguard.services.draft_rules import defined
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -31,7 +31,7 @@ def definition_of(folder: Path, client: Client, name: DatasetName) -> DatasetDef
     """The dataset's definition in the project's files, else as it is registered, if it is."""
     known = client.registry.definitions().datasets
     if (folder / "definitions" / name.layer / f"{name.name}.yaml").exists():
-        with shown_in_place(folder):
+        with with_source_lines(folder):
             known = load_folder(folder).datasets
     return next((item for item in known if item.dataset == name), None)
 
@@ -40,7 +40,7 @@ def register(folder: Path, client: Client, name: DatasetName) -> None:
     """Apply the dataset's definition alone: what else was edited waits for an apply."""
     definition = definition_of(folder, client, name)
     if definition is not None:
-        with shown_in_place(folder):
+        with with_source_lines(folder):
             plan = client.registry.plan(Definitions(datasets=(definition,)))
             client.registry.apply(plan)
 

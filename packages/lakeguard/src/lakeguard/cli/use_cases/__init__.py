@@ -1,1 +1,0 @@
-"""Use cases that still print or prompt on their own."""

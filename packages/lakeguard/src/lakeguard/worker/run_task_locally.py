@@ -1,0 +1,47 @@
+"""Run one task to its end in this process, as a worker would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from lakeguard.settings import Settings, hide_secrets
+from lakeguard.worker import (
+    Attempt,
+    Bench,
+    Ended,
+    Ending,
+    seclude,
+)
+from lakeguard.worker.heartbeat import keeping_leases
+from lakeguard_sdk.client import Client, Progress, local_worker
+from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.scheduling.tasks import RefusedTask
+
+OnStop = Callable[[Callable[[], None]], AbstractContextManager[None]]
+"""Calls the given function when the process is asked to stop, while the block runs."""
+
+
+def run_task_locally(
+    client: Client, settings: Settings, task_id: str, *, progress: Progress, on_stop: OnStop
+) -> Ended:
+    """How the attempt ended; ``TAKEN`` if another worker has the task or its job is full."""
+    seclude()
+    hide_secrets(settings)
+    refused: list[RefusedTask] = []
+    taken = client.dispatch.claim(this_process("cli"), only=task_id, refused=refused.append)
+    if refused:
+        return Ended(Ending.BLOCKED, refused[0].error)
+    if not taken:
+        return Ended(Ending.TAKEN)
+    attempt = Attempt(taken[0])
+    builder = local_worker(client.for_worker(), spark_options=settings.spark, progress=progress)
+    bench = Bench(client, builder)
+
+    def stop() -> None:
+        attempt.stop()
+        bench.halt()
+
+    beat = settings.dispatch.heartbeat_seconds
+    with on_stop(stop), keeping_leases(client.dispatch, lambda: [attempt], beat):
+        return bench.work(attempt)
