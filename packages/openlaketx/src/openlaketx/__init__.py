@@ -1,4 +1,4 @@
-"""The data plane. In a notebook: ``tx = openlaketx.connect(url)``; in a build: ``run.note``."""
+"""Data plane. In a notebook: ``tx = openlaketx.connect(url)``; in a build: ``run.note``."""
 
 from openlaketx import run
 from openlaketx.notebook import Connection, PublishResult, connect

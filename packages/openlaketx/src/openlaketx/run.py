@@ -1,4 +1,4 @@
-"""What a build may say about the run that it is part of: ``from openlaketx import run``.
+"""Notes that a build attaches to its run: ``from openlaketx import run``.
 
 def build(spark, inputs):
     orders = inputs["bronze.orders"]
@@ -20,9 +20,9 @@ _notes: ContextVar[dict[str, Any] | None] = ContextVar("notes", default=None)
 
 
 def note(values: Mapping[str, Any]) -> None:
-    """Keep ``values`` beside the version that this run brings forth; a later value of a key wins.
+    """Attach ``values`` to the version that this run produces; the last value of a key wins.
 
-    They are JSON, at most 64 KiB together and free of secrets, or none of them is kept.
+    Values are JSON, at most 64 KiB in total and without secrets; otherwise none is stored.
     """
     held = _notes.get()
     if held is None:
@@ -32,7 +32,8 @@ def note(values: Mapping[str, Any]) -> None:
 
 @contextmanager
 def noting() -> Iterator[None]:
-    """Notes of one run: those made around the block, and those made in it by its thread."""
+    """Collect the notes of one run: those made outside the block so far, and by its thread
+    inside."""
     token = _notes.set(collected_notes())
     try:
         yield

@@ -1,4 +1,4 @@
-"""A worker: one warm Spark session that takes tasks to their end."""
+"""Worker: runs tasks on one warm Spark session."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def create_worker(
     spark_options: dict[str, str],
     progress: Progress | None = None,
 ) -> SparkWorker:
-    """The worker of this process; Spark starts with the first task that needs it."""
+    """The worker of this process. Spark starts with the first task that needs it."""
 
     def session() -> SparkSession:
         from openlaketx.engine.spark.session import spark_session
@@ -41,9 +41,9 @@ def create_worker(
 
 
 class SparkWorker:
-    """Every task it opens ends: with a result, or by the reaper where nothing can be said.
+    """Every run it opens ends with a result, or is ended by the reaper after its lease expires.
 
-    Threads may run tasks side by side, on the one session.
+    Threads may run tasks concurrently on the one session.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class SparkWorker:
         self._sign = StopSign()
 
     def run_task(self, task_id: str, frame: DataFrame | None = None) -> RunResult:
-        """Opens the task's next attempt and runs it; a retryable failure is told as such.
+        """Open and run the task's next attempt; the result says whether a failure is retryable.
 
         ``frame`` is the batch of a dataset that a program publishes.
         """
@@ -68,9 +68,9 @@ class SparkWorker:
         return opened if isinstance(opened, RunResult) else self._run(opened, frame)
 
     def run_claimed(self, ticket: RunTicket, *, within: float | None = None) -> RunResult:
-        """Runs an attempt that was taken from the queue, for so many seconds at most.
+        """Run an attempt claimed from the queue, with a timeout of ``within`` seconds.
 
-        Where it cannot even be opened it has failed; once stopped, another may take its task.
+        An attempt that cannot be opened fails. After a stop, another worker may claim the task.
         """
         runs = self._client.runs
         try:
@@ -81,39 +81,39 @@ class SparkWorker:
         except KeyboardInterrupt:
             runs.fail_run(ticket, failure_of(WorkerStopped(job=ticket.task_id)))
             raise
-        except Exception as error:  # noqa: BLE001 - whatever it was, the attempt must end
+        except Exception as error:  # noqa: BLE001 - the attempt must end, whatever the error
             return runs.fail_run(ticket, failure_of(error))
         return opened if isinstance(opened, RunResult) else self._run(opened, None, _Queued(within))
 
     def run_compaction(self, task_id: str) -> RunResult:
-        """Merges the small files of a table, without Spark."""
+        """Merge the small files of a table, without Spark."""
         from openlaketx.pipeline.compaction import run_compaction
 
         self._sign.check()
         return run_compaction(task_id, self._client)
 
     def run_adoption(self, task_id: str) -> RunResult:
-        """Has a table judged as it is, without Spark."""
+        """Measure an existing table and submit the evidence, without Spark."""
         from openlaketx.pipeline.adoption import run_adoption
 
         self._sign.check()
         return run_adoption(task_id, self._client, self._progress)
 
     def markers(self, places: Sequence[DataPlace]) -> tuple[PlaceMarkers, ...]:
-        """What data databases say of the tables that were delivered to them; without Spark."""
+        """Read the delivery markers of target databases, without Spark."""
         from openlaketx.deliver.postgresql.scan import scan_place
 
         return tuple(scan_place(place) for place in places)
 
     def deliver(self, delivery: Delivery) -> bool:
-        """Make a live table show what is published now, without Spark; False where it did."""
+        """Deliver the published version to its live table, without Spark. False if up to date."""
         from openlaketx.deliver.postgresql import deliver_to_postgresql
 
         self._sign.check()
         return deliver_to_postgresql(delivery, self._client.reader) is not None
 
     def rebuild(self, plan: RebuildPlan) -> Rebuilt:
-        """Builds a run of the past again, in a place that nothing shows, and compares its rows."""
+        """Rebuild a past run in a scratch folder and compare its rows."""
         from openlaketx.engine.spark.runtime import runtime_of
         from openlaketx.engine.spark.session import lent_session
         from openlaketx.pipeline.rebuild import rebuild_run
@@ -130,7 +130,7 @@ class SparkWorker:
             return rebuild_run(plan, self._client, session, self._progress)
 
     def stop(self) -> None:
-        """Runs under way end as if Ctrl-C had reached them, and none starts any more."""
+        """Interrupt active runs as Ctrl-C does, and start no more."""
         self._sign.give()
 
     def _run(
@@ -143,14 +143,14 @@ class SparkWorker:
             except KeyboardInterrupt:
                 self._end_interrupted(plan, queued)
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
+            except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
                 if not interrupted():
                     return self._fail(plan, _spark_ended(plan) or error)
         self._end_interrupted(plan, queued)
         raise KeyboardInterrupt
 
     def _end_interrupted(self, plan: RunPlan, queued: _Queued | None) -> None:
-        """Who stops his own run wants no other; who stops a worker means no task of it."""
+        """An interrupted user run is final; an attempt of a stopped worker is retried."""
         stopped = Interrupted(dataset=plan.dataset)
         self._fail(plan, stopped if queued is None else WorkerStopped(job=plan.dataset))
 
@@ -167,7 +167,7 @@ class SparkWorker:
         from openlaketx.pipeline.run_dataset import run_dataset
 
         runs, ticket, brake = self._client.runs, plan.ticket, Brake()
-        # The lease is kept from here on: a cold start of Spark may take longer than it lasts.
+        # Heartbeats start here: a cold start of Spark may take longer than the lease.
         with (
             noting(),
             keeping_private(plan.private),
@@ -180,7 +180,7 @@ class SparkWorker:
                     lease.check()
                     result = run_dataset(plan, self._client, session, lease, self._progress, frame)
             except Exception:
-                lease.check()  # whatever a lost lease or a stop made of it, that is the reason
+                lease.check()  # a lost lease or a stop explains any error it caused
                 raise
         deliver_or_tell(plan, self._client.reader, self._progress)
         compact_if_needed(plan, self._client, self._progress)
@@ -189,7 +189,7 @@ class SparkWorker:
 
     @contextmanager
     def _lent(self, run_id: str, brake: Brake) -> Iterator[SparkSession]:
-        """A session for the run alone, whose work the brake and the sign stop."""
+        """A session for this run only; the canceller and the stop signal cancel its jobs."""
         from openlaketx.engine.spark.runtime import runtime_of
         from openlaketx.engine.spark.session import lent_session
 
@@ -204,7 +204,7 @@ class SparkWorker:
             yield session
 
     def _fail(self, plan: RunPlan, error: Exception) -> RunResult:
-        """The control plane ends the run; a commit that stands after all makes it a success."""
+        """Fail the run in the control plane; if its commit exists after all, the run succeeds."""
         try:
             return self._client.runs.fail_run(plan.ticket, failure_of(error))
         except Fenced as fenced:
@@ -213,7 +213,7 @@ class SparkWorker:
 
 @dataclass(frozen=True)
 class _Queued:
-    """An attempt that came from the queue, and the seconds it may take."""
+    """An attempt claimed from the queue, with its timeout in seconds."""
 
     within: float | None
 
@@ -224,7 +224,7 @@ class _Queued:
 
 
 def _spark_ended(plan: RunPlan) -> SparkEnded | None:
-    """Whatever a JVM that is gone made of the run, that is the reason."""
+    """If the JVM has exited, that explains any error of the run."""
     from openlaketx.engine.spark.session import engine_ended
 
     reason = engine_ended()

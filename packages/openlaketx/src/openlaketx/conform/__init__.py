@@ -1,4 +1,4 @@
-"""From what a source has to what the dataset declares."""
+"""Conversion of source columns to the declared schema."""
 
 from openlaketx.conform.accepted_rows import as_accepted
 from openlaketx.conform.conform import conform, telling_misfits

@@ -1,7 +1,7 @@
-"""The batch as the verdict on its schema lets it in: names, missing columns, rows kept aside.
+"""Applies the schema verdict to a batch: column names, missing columns, quarantined rows.
 
-Rows with a value that no declared type can hold are kept as they came, with the reason, below the
-lake: ``quarantine/<layer>/<name>/execution_id=<run>``.
+Rows with a value that does not fit its declared type are stored unchanged, with the reason, in
+``quarantine/<layer>/<name>/execution_id=<run>`` of the lake.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def as_accepted(batch: Batch, verdict: SchemaVerdict, plan: RunPlan, lake: str) 
 
 
 def _renamed(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
-    """Names that differ in case alone become the declared ones."""
+    """Rename columns whose names differ from the declared ones in case only."""
     names = {item.other: item.column for item in taken if item.change is SchemaChange.CASE_RENAME}
     if not names:
         return batch
@@ -54,7 +54,7 @@ def _renamed(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
 
 
 def _filled(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
-    """Columns that the batch has no more are NULL in it."""
+    """Add missing columns as NULL."""
     gone = [item for item in taken if item.change in _MISSING]
     if not gone:
         return batch
@@ -66,7 +66,7 @@ def _filled(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
 
 
 def _sifted(batch: Batch, aside: list[SchemaReaction], plan: RunPlan, lake: str) -> Batch:
-    """The rows that fit; the others are written down first, so that none is lost between."""
+    """The rows that fit; the others are written to quarantine first, so that none is lost."""
     batch = _made_once(batch)
     columns = [column for column in plan.batch_schema.columns if _is_in(column.name, aside)]
     fits = [(column, _fits(batch, column)) for column in columns]
@@ -83,8 +83,8 @@ def _sifted(batch: Batch, aside: list[SchemaReaction], plan: RunPlan, lake: str)
 
 
 def _made_once(batch: Batch) -> Batch:
-    """The same rows however often they are asked for: a build that answers otherwise each time
-    could have a row in both parts, or in neither. Where they are lost, the run fails."""
+    """Compute the rows once: a nondeterministic build could put a row into both parts, or neither.
+    If the cached rows are lost, the run fails."""
     try:
         return replace(batch, frame=batch.frame.localCheckpoint())
     except SPARK_ERRORS as error:
@@ -97,7 +97,7 @@ def _fits(batch: Batch, column: Column) -> SparkColumn:
 
 
 def _is_in(column: str, aside: Iterable[SchemaReaction]) -> bool:
-    """Whether a part of the column, or all of it, is what may not be cast."""
+    """Whether the column, or a field of it, may fail the cast."""
     inside = (f"{column}.", f"{column}[")
     return any(item.column == column or item.column.startswith(inside) for item in aside)
 
@@ -106,11 +106,8 @@ def _place(plan: RunPlan, lake: str) -> str:
     return local_path(quarantine_place(lake, plan.dataset, plan.ticket.run_id))
 
 
-# Which values a cast would keep, said without failing the run.
-
-
 def _is_castable(value: SparkColumn, found: str, declared: str) -> SparkColumn:
-    """TRUE where ``lossless_cast`` keeps the value, FALSE where it would fail; never NULL."""
+    """TRUE if ``lossless_cast`` succeeds, FALSE if it would fail; never NULL."""
     if found == declared or widens(found, declared):
         return F.lit(True)
     if is_nested(found) or is_nested(declared):

@@ -1,15 +1,15 @@
-"""Casts that keep the value or fail the run, naming column and value.
+"""Lossless casts; a value that does not fit fails the run, which names column and value.
 
-Spark's own casts, even under ANSI, drop a fraction, round a decimal, take blanks and control
-characters for nothing and read ``2024`` as a date. Text is read here only in the spellings that
-every engine understands alike; an empty text, even a quoted one, is NULL:
+Spark's own casts, even under ANSI, drop fractions, round decimals, trim blanks and control
+characters, and read ``2024`` as a date. Here text is accepted only in formats that every engine
+reads alike; an empty text, even a quoted one, is NULL:
 
     byte, short, integer, long   12  -3  +7
     float, double                1.5  .5  2.  1e-3        not NaN, not Infinity
-    decimal(p,s)                 1.50, with no digit but 0 after the scale
+    decimal(p,s)                 1.50, with only zeros after the scale
     boolean                      true  false, in any case
     date                         2013-12-31
-    timestamp                    2013-12-31T23:59:59.123456Z, T or a blank; no zone means UTC
+    timestamp                    2013-12-31T23:59:59.123456Z, T or a blank; UTC without a zone
     timestamp_ntz                the same without a zone
 """
 
@@ -59,7 +59,8 @@ MISFIT = "is not a value of type"
 
 
 def lossless_cast(value: Column, name: str, found: str, declared: str) -> Column:
-    """``value`` as the declared type, equal in meaning, or an error at the first that is not."""
+    """``value`` as the declared type without loss, or an error for the first value that does not
+    fit."""
     if found == declared:
         return value
     if is_nested(found) or is_nested(declared):
@@ -76,7 +77,7 @@ def lossless_cast(value: Column, name: str, found: str, declared: str) -> Column
 
 
 def text_guard(declared: str) -> str | None:
-    """The pattern of texts that are read as this type; None where any text is."""
+    """Regular expression for texts of this type; None if any text is valid."""
     if size := decimal_size(declared):
         scale = size[1]
         return rf"\A[+-]?([0-9]+(\.[0-9]{{0,{scale}}}0*)?|\.[0-9]{{0,{scale}}}0*)\z"
@@ -85,18 +86,18 @@ def text_guard(declared: str) -> str | None:
 
 
 def is_sound(text: Column, declared: str) -> Column:
-    """Whether a text that is not empty spells a value of the type."""
+    """Whether a non-empty text is a valid value of the type."""
     guard, cast = text_guard(declared), try_cast(text, spark_type(declared))
     sound = cast.isNotNull() if guard is None else text.rlike(guard) & cast.isNotNull()
     if declared in FLOATS:
         return sound & (F.abs(cast) != float("inf"))
-    if declared == "timestamp":  # a zone can carry a moment out of the years 1 to 9999
+    if declared == "timestamp":  # a time zone may shift a timestamp out of the years 1 to 9999
         return sound & F.year(cast).between(1, 9999)
     return sound
 
 
 def _nested(value: Column, name: str, found: str, declared: str) -> Column:
-    """Part by part; a part of another shape can only be NULL."""
+    """Field by field; a field of another shape must be NULL."""
 
     def part(value: Column, old: ColumnType, new: ColumnType) -> Column:
         if isinstance(old, str) and isinstance(new, str):
@@ -108,7 +109,7 @@ def _nested(value: Column, name: str, found: str, declared: str) -> Column:
 
 
 def _only_null(value: Column, name: str, declared: str) -> Column:
-    """For types that no other value has a meaning in both of."""
+    """For types without a common value except NULL."""
     told = _refuse(value.cast("string"), name, declared)
     return F.when(value.isNull(), F.lit(None)).otherwise(told).cast(data_type_of(declared))
 
@@ -125,10 +126,10 @@ def _refuse(text: Column, name: str, declared: str) -> Column:
     return refusal(f"column {name}: ", shown(text, name), f" {MISFIT} {declared}")
 
 
-# Casts inside nested values: part by part, because Spark casts structs by position.
+# Casts of nested values, field by field, because Spark casts structs by position.
 
 Part = Callable[[Column, ColumnType, ColumnType], Column]
-"""What is made of a value that is not of the same shape in both types."""
+"""Converts a value whose shape differs between the types."""
 
 
 def _nested_cast(
@@ -136,8 +137,8 @@ def _nested_cast(
 ) -> Column:
     """``value`` as the declared type: fields by name, in the declared order; NULL stays NULL.
 
-    A field that is not there is NULL, and one that is not declared is left out. Without ``part``
-    ValueError where the one type is not ``part_by_part`` the other.
+    Missing fields are NULL, undeclared ones are dropped. Without ``part``, ValueError unless
+    ``part_by_part`` holds for the types.
     """
     cast = part or _plain
     if found == declared:
@@ -153,7 +154,7 @@ def _nested_cast(
 
 
 def nested_fits(value: Column, found: ColumnType, declared: ColumnType, part: Part) -> Column:
-    """TRUE where ``part`` is TRUE of all that ``nested_cast`` gives to it; never NULL."""
+    """TRUE if ``part`` is TRUE for every value that ``nested_cast`` passes to it; never NULL."""
     if found == declared:
         return F.lit(True)
     match found, declared:
@@ -172,7 +173,7 @@ def nested_fits(value: Column, found: ColumnType, declared: ColumnType, part: Pa
 
 
 def part_by_part(found: ColumnType, declared: ColumnType) -> bool:
-    """Whether every part that both types have keeps its values in the declared one."""
+    """Whether every common field keeps its values in the declared type."""
     match found, declared:
         case str(), str():
             local = (found, declared) == ("date", "timestamp_ntz")
@@ -205,13 +206,13 @@ def _named(value: Column, found: StructOf, name: str, new: ColumnType, cast: Par
 
 
 def _field(found: StructOf, name: str) -> tuple[str, ColumnType] | None:
-    """The field of this name, else the one whose name differs in case alone."""
+    """The field with this name, else one whose name differs in case only."""
     alike = [field for field in found.fields if field[0].casefold() == name.casefold()]
     return next((field for field in alike if field[0] == name), alike[0] if alike else None)
 
 
 def _map(value: Column, found: MapOf, declared: MapOf, cast: Part) -> Column:
-    """Keys that differ still differ when they are wider."""
+    """Widening keeps distinct keys distinct."""
     keyed = F.transform_keys(value, lambda key, _: _nested_cast(key, found.key, declared.key, cast))
     return F.transform_values(
         keyed, lambda _, item: _nested_cast(item, found.value, declared.value, cast)

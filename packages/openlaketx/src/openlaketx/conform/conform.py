@@ -1,4 +1,4 @@
-"""The declared columns, in their order and under their exact names; nothing else passes."""
+"""Selects the declared columns, in order and with their exact names."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from openlaketx.extract.files.file_order import ROW_FILE
 
 
 def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset: str) -> DataFrame:
-    """Every value is what it was, in the declared type; one that cannot be fails the run.
+    """Every value in its declared type, without loss; one that does not fit fails the run.
 
-    Columns that are not declared are left out: the verdict on the schema allowed it. Which file a
-    row is from stays known, and when one that waited was first set aside.
+    Undeclared columns are dropped, as the schema verdict allows. The row's file and the time of its
+    first quarantine are retained.
     """
     if live.columns == declared.columns:
         return frame
@@ -45,13 +45,13 @@ def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset:
     return frame.select(*selected)
 
 
-# A text that is no value of its column's type, found again: in which file it stands, and where.
+# Location of a text that does not fit its column's type.
 
 
 def telling_misfits(batch: Batch, declared: TableSchema) -> Batch:
-    """The same batch; where a text fails the run, the error names its file, and its line if known.
+    """The same batch; the error for a text that does not fit names its file, and its line if known.
 
-    A second look, and only then: nothing is read for it while all goes well.
+    Found by a second read, which happens only after a failure.
     """
     texts = [column for column in declared.columns if _is_read(column, batch.live)]
     if batch.place_of is None or not texts:
@@ -73,7 +73,7 @@ def _is_read(column: Column, live: TableSchema) -> bool:
 
 
 def _first(batch: Batch, texts: list[Column]) -> str:
-    """What fails the run, with its place; empty where it is not found a second time."""
+    """The failing value with its location; empty if the second read does not find it."""
     misfits = [_misfit(batch.frame, column) for column in texts]
     chosen = batch.frame.filter(reduce(or_, (misfit.isNotNull() for misfit in misfits)))
     try:
@@ -91,6 +91,6 @@ def _first(batch: Batch, texts: list[Column]) -> str:
 
 
 def _misfit(frame: DataFrame, column: Column) -> SparkColumn:
-    """The text where it is no value of the column; else NULL."""
+    """The text if it is not a valid value of the column, else NULL."""
     text = frame[quoted_name(column.name)]
     return F.when((text != "") & ~is_sound(text, column.type), text)

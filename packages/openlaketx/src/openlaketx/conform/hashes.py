@@ -1,9 +1,9 @@
-"""Hashes of rows and keys: SHA-256 over every value, with its column and type, by column name.
+"""Hashes of rows and keys: SHA-256 over all values with column name and type, ordered by name.
 
-Names and texts carry their length, so that no two different rows have the same text to hash:
-``('a', NULL)`` is not ``(NULL, 'a')``, nor ``('ab', 'c')`` ``('a', 'bc')``. A NULL adds nothing:
-a row keeps its hash where its table gains a column, or has its columns in another order.
-Nested values are told part by part, NULL with a tag; the entries of a map have no order.
+Names and texts are length-prefixed, so that different rows never have the same input: ``('a',
+NULL)`` differs from ``(NULL, 'a')``, and ``('ab', 'c')`` from ``('a', 'bc')``. A NULL adds nothing:
+a row keeps its hash if its table gains or reorders columns. Nested values are encoded recursively,
+with a tag for NULL; map entries are unordered.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from openlaketx.engine.spark.types import quoted_name
 
 
 def content_hash(columns: Sequence[Column]) -> SparkColumn:
-    """One hash of these columns of a row, whatever order they are given in."""
+    """Hash of these columns of a row, independent of their order."""
     by_name = sorted(columns, key=lambda column: column.name)
     return F.sha2(F.concat(*(_named(column) for column in by_name)), 256)
 
 
 def hashed_columns(plan: RunPlan) -> tuple[Column, ...]:
-    """What of a row its hash is over: all but the keys, and for history all but its own time."""
+    """Columns that the row hash covers: all but the keys and, for SCD2, the validity columns."""
     apart = set(plan.load.keys)
     if plan.load.type is LoadType.SCD2:
         apart.add(plan.load.effective)
@@ -48,7 +48,7 @@ def hashed_columns(plan: RunPlan) -> tuple[Column, ...]:
 
 
 def with_hashes(frame: DataFrame, plan: RunPlan) -> DataFrame:
-    """The frame with the hash column that its load writes, if it writes one."""
+    """Add the hash column that the load writes, if any."""
     if plan.load.hash is HashStrategy.ROW_HASH:
         return frame.withColumn(ROW_HASH, content_hash(hashed_columns(plan)))
     if plan.load.hash is HashStrategy.KEY_HASH:
@@ -97,7 +97,8 @@ def _listed(tag: str, texts: SparkColumn) -> SparkColumn:
 
 
 def _plain_text(value: SparkColumn, data_type: str) -> SparkColumn:
-    """Without NULLs. A double is told by its bits: its spelling is a matter of Java's version."""
+    """Without NULLs. Doubles are encoded by their bits, because their text depends on the Java
+    version."""
     if data_type == "string":
         return _sized("S", value)
     if data_type in INTEGERS:

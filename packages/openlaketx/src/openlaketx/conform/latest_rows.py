@@ -1,4 +1,4 @@
-"""One row per key: the last in order. What cannot be told apart is never chosen by chance."""
+"""Deduplication: the last row of each key. Ties between different rows fail the run."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ _RANK, _LOW, _HIGH, _FIRST = "lg_rank", "lg_low", "lg_high", "lg_first"
 def latest(
     frame: DataFrame, schema: TableSchema, keys: Sequence[str], order_by: Sequence[str]
 ) -> DataFrame:
-    """The last row of every key. Equal rows are one; rows that differ and tie fail the run.
+    """The last row of every key. Equal rows are merged; different rows that tie fail the run.
 
-    NULL comes before every value of an order. Where the frame tells the ``PLACE`` of each row's
-    file, rows that tie are told apart by it.
+    NULL sorts first. If the frame has ``PLACE``, the later file breaks ties.
     """
     told = _compared(frame, schema, keys, order_by)
     same_key = Window.partitionBy(*_columns(keys))
@@ -38,7 +37,7 @@ def latest(
 def has_ties(
     frame: DataFrame, schema: TableSchema, keys: Sequence[str], order_by: Sequence[str]
 ) -> bool:
-    """Whether rows of a key differ of which none is the last."""
+    """Whether different rows of a key tie for the last place."""
     told = _compared(frame, schema, keys, order_by)
     return not told.filter(F.col(_LOW) != F.col(_HIGH)).isEmpty()
 
@@ -46,7 +45,7 @@ def has_ties(
 def _compared(
     frame: DataFrame, schema: TableSchema, keys: Sequence[str], order_by: Sequence[str]
 ) -> DataFrame:
-    """The last rows of every key, each with the lowest and the highest hash among them."""
+    """The last rows of every key, each with the minimum and maximum hash among them."""
     same_key = Window.partitionBy(*_columns(keys))
     names = [*map(quoted_name, order_by), *([PLACE] if PLACE in frame.columns else [])]
     ordered = [F.col(name).desc_nulls_last() for name in names] or [F.lit(0)]
@@ -58,7 +57,7 @@ def _compared(
 
 
 def refuse_null_keys(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """The same frame; a row without a value in a key fails the run."""
+    """The same frame; a NULL in a key column fails the run."""
     condition = F.lit(False)
     for name in keys:
         condition = condition | F.col(quoted_name(name)).isNull()

@@ -1,4 +1,4 @@
-"""Which rows of what was extracted a run loads: from its watermark on, or of its window."""
+"""Selects the extracted rows that a run loads: by watermark or by window."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from openlaketx.engine.spark.types import quoted_name, spark_type
 
 
 def chosen_rows(frame: DataFrame, plan: RunPlan) -> DataFrame:
-    """Rows of the window of a back-fill; else those that the watermark says are new. Rows that
-    waited were chosen before."""
+    """Rows in the window of a backfill, else rows that are new by watermark. Replayed quarantine
+    rows were selected before."""
     if isinstance(plan.build, QuarantineBuild):
         return frame
     if plan.window is not None:
@@ -40,7 +40,7 @@ def chosen_rows(frame: DataFrame, plan: RunPlan) -> DataFrame:
 
 
 def late_rows(frame: DataFrame, plan: RunPlan) -> int:
-    """Rows of new files that lie below the watermark and are left out."""
+    """Number of rows in new files that are below the watermark and skipped."""
     skipped = plan.load.late is LateRows.SKIP and reads_files(plan) and plan.window is None
     if not skipped or not plan.load.watermark or plan.watermark is None:
         return 0
@@ -49,13 +49,13 @@ def late_rows(frame: DataFrame, plan: RunPlan) -> int:
 
 
 def reads_files(plan: RunPlan) -> bool:
-    """Whether a manifest of files says what is new, and not the watermark."""
+    """Whether new rows are found by the file manifest instead of the watermark."""
     build = plan.build
     return isinstance(build, SourceBuild) and build.format is not SourceFormat.JDBC
 
 
 def in_window(plan: RunPlan) -> SparkColumn:
-    """Rows of the back-fill's window; a NULL is in none."""
+    """Rows in the window of the backfill; never NULL ones."""
     if plan.window is None:
         raise ValueError("the run has no window")
     data_type = str(plan.declared.type_of(plan.window.column))
@@ -66,7 +66,7 @@ def in_window(plan: RunPlan) -> SparkColumn:
 
 
 def _was_read(plan: RunPlan) -> SparkColumn:
-    """A back-fill of an APPEND goes no further than was read: the next run reads the rest."""
+    """A backfill of an APPEND stops where earlier runs stopped: the next run reads the rest."""
     by_value = plan.load.watermark and plan.watermark is not None and not reads_files(plan)
     if plan.load.type is not LoadType.APPEND or not by_value:
         return F.lit(True)
@@ -81,7 +81,7 @@ def _is_new(value: SparkColumn, plan: RunPlan) -> SparkColumn:
 
 
 def _literal(value: Any, data_type: str) -> SparkColumn:
-    """Through text, so that no time zone of this process gets between."""
+    """From text, so that the time zone of this process has no effect."""
     return F.lit(bound_text(value)).cast(spark_type(data_type))
 
 

@@ -1,7 +1,7 @@
-"""Columns that a file leaves to the table's log: those that the table is partitioned by.
+"""Partition columns that are only in the Delta log, not in the data files.
 
-Runs of ours write every column into every file. Other writers do not, and folder names are no
-source: writers do not agree on how to spell a value there.
+Our runs write every column into every file. Other writers do not, and folder names are unreliable:
+writers encode values differently.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def with_log_columns(
     paths: Collection[str],
     values: Values,
 ) -> DataFrame:
-    """The frame over exactly these files, with the log's values where a file has none."""
+    """The frame over these files, with partition values from the log where a file lacks them."""
     if not values:
         return frame
     names = sorted({name for told in values.values() for name in told})
@@ -57,7 +57,7 @@ def _told(
     values: Values,
     names: Collection[str],
 ) -> DataFrame:
-    """A row for each file, by the address that Spark gives it."""
+    """A row for each file, by the path that Spark reports."""
     columns = (
         Column(name=_PLACE, type="string"),
         Column(name=_LACKS, type="boolean"),

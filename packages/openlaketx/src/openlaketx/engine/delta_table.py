@@ -1,4 +1,4 @@
-"""Delta tables without Spark: a fresh handle each time, its files, its schema, its protocol."""
+"""Delta tables without Spark: files, schema and protocol."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from lakeguard_sdk.storage.storage import local_path
 from lakeguard_sdk.types.schema import TableSchema
 
 KNOWN_FEATURES = frozenset({"appendOnly", "invariants", "timestampNtz"})
-"""What may stand in the protocol of a governed table: nothing that changes what a file says."""
+"""Features a governed table may use: none changes the meaning of data files."""
 
 
 Values = Mapping[str, Mapping[str, str | None]]
-"""Of files, by path below the table's root: the text of each partition column in the log."""
+"""Partition values as text in the log, by relative file path and column."""
 
 
 class LiveFile(NamedTuple):
-    """A file that a snapshot shows: its raw path under the table's root, its bytes and rows."""
+    """A file of a snapshot: path relative to the table's root, bytes and rows."""
 
     path: str
     size: int
@@ -29,12 +29,12 @@ class LiveFile(NamedTuple):
 
 
 def open_table(location: str, version: int | None = None) -> DeltaTable:
-    """A fresh handle. Handles do not advance with the table and are never kept."""
+    """A new handle. Handles do not follow the table, so they are never cached."""
     return DeltaTable(local_path(location), version=version)
 
 
 def live_files(table: DeltaTable) -> dict[str, LiveFile]:
-    """The files of the handle's version, by raw path."""
+    """The files of the handle's version, by relative path."""
     actions = table.get_add_actions(flatten=True)
     columns = [actions[name].to_pylist() for name in ("path", "size_bytes", "num_records")]
     rows = zip(*columns, strict=True)
@@ -42,7 +42,7 @@ def live_files(table: DeltaTable) -> dict[str, LiveFile]:
 
 
 def partition_texts(table: DeltaTable) -> dict[str, dict[str, str | None]]:
-    """Of every file of the handle's version, by raw path: its partition as the log spells it."""
+    """Partition values of all files, by relative path, as encoded in the log."""
     names = table.metadata().partition_columns
     actions = table.get_add_actions(flatten=True)
     paths = [unquote(path) for path in actions["path"].to_pylist()]
@@ -54,14 +54,14 @@ def partition_texts(table: DeltaTable) -> dict[str, dict[str, str | None]]:
 
 
 def _partition_text(value: object) -> str | None:
-    """Of the types that may partition a table, each has one spelling."""
+    """Every type that may partition a table has one text form."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return None if value is None else str(value)
 
 
 def left_to_log(table: DeltaTable, paths: Collection[str]) -> Values:
-    """Of those of the paths that may lack partition columns: what the log says instead."""
+    """Partition values from the log, for those of the paths that may lack the columns."""
     if not table.metadata().partition_columns or all(map(written_whole, paths)):
         return {}
     texts = partition_texts(table)
@@ -69,7 +69,7 @@ def left_to_log(table: DeltaTable, paths: Collection[str]) -> Values:
 
 
 def schema_of(table: DeltaTable) -> TableSchema:
-    """The table's columns; ValueError where one has a type that no dataset declares."""
+    """The table's columns; ValueError for an unsupported type."""
     return TableSchema.from_delta_json(table.schema().to_json())
 
 
@@ -78,7 +78,7 @@ def delta_schema(schema: TableSchema) -> Schema:
 
 
 def protocol_problem(table: DeltaTable) -> str | None:
-    """What in the table's protocol this engine does not write; None where it knows it all."""
+    """Why this engine cannot write the table's protocol, or None."""
     protocol = table.protocol()
     unknown = _unknown(protocol.reader_features) | _unknown(protocol.writer_features)
     if unknown:

@@ -1,4 +1,4 @@
-"""A DuckDB that reads given files and nothing else, within stated memory."""
+"""DuckDB connection restricted to given files and a memory limit."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ ENGINE = f"duckdb {duckdb.__version__}"
 
 
 class DuckdbReader:
-    """Asks one question at a time of a list of Parquet files."""
+    """Runs one query at a time over a list of Parquet files."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
 
     def row(self, query: str, parameters: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The one row of the answer; the connection is free for the next question."""
+        """The only row of the result; the connection is free for the next query."""
         found = self._connection.execute(query, dict(parameters)).fetchall()
         return tuple(found[0]) if found else ()
 
     def rows(self, query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """All rows of the answer, in memory."""
+        """All rows of the result, in memory."""
         return self._connection.execute(query, dict(parameters)).fetchall()
 
     def stop(self) -> None:
-        """From any thread: the question that is being answered ends with an error."""
+        """Interrupt the current query, from any thread."""
         self._connection.interrupt()
 
     def batches(
         self, query: str, parameters: Mapping[str, Any], rows: int
     ) -> Iterator[pa.RecordBatch]:
-        """All rows of the answer, about so many at a time: it is never in memory as a whole."""
+        """The result in batches of about ``rows`` rows, never in memory as a whole."""
         yield from self._connection.sql(query, params=dict(parameters)).to_arrow_reader(rows)
 
 
 @contextmanager
 def duckdb_reader(beside: int = 1) -> Iterator[DuckdbReader]:
-    """UTC, NULLs first, division by zero raises; spills under a folder that goes away. Of so many
-    ``beside`` each other, all together have the memory and the threads of one."""
+    """UTC, NULLs first, division by zero raises; spills to a temporary folder. ``beside``
+    concurrent readers share the memory and threads of one."""
     with tempfile.TemporaryDirectory(prefix="measure-") as spill:
         connection = duckdb.connect(
             ":memory:",
@@ -61,9 +61,9 @@ def duckdb_reader(beside: int = 1) -> Iterator[DuckdbReader]:
         )
         try:
             connection.execute("SET TimeZone = 'UTC'")
-            # it would stand on standard output, among the answers
+            # the progress bar would corrupt standard output
             connection.execute("SET enable_progress_bar_print = false")
-            # it takes isnan() for FALSE where statistics, which know nothing of NaN, tell a range
+            # it folds isnan() to FALSE from statistics, which ignore NaN
             connection.execute("SET disabled_optimizers = 'statistics_propagation'")
             connection.execute("SET ieee_floating_point_ops = false")
             connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")

@@ -1,7 +1,7 @@
-"""What the data plane needs on this machine, looked at without starting anything.
+"""Checks what the data plane needs on this machine, without starting anything.
 
-``lakeguard doctor`` finds this by the entry point ``lakeguard_sdk.doctors``: each answer is the
-name of a thing, whether it is there, what was found, and the command that brings it.
+``lakeguard doctor`` loads it by the entry point ``lakeguard_sdk.doctors``. Each answer has a name,
+whether it is present, what was found, and the command that installs it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ INSTALL_SPARK = "pip install 'openlaketx[local]'"
 
 
 def checkup() -> list[Answer]:
-    """Every answer, whatever the others are."""
+    """All answers; one failing check does not affect the others."""
     return [_java(), _spark(), _jars()]
 
 

@@ -1,4 +1,4 @@
-"""Locations as each engine wants them written."""
+"""File locations in the syntax of each engine."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _ESCAPED_IN_ADDRESSES = ("Cc", "Zl", "Zp", "Zs")
 
 
 def spark_read_path(location: str) -> str:
-    """For ``spark.read``: exactly this file, though Spark takes paths for patterns."""
+    """For ``spark.read``: escapes glob characters."""
     return _HADOOP_GLOB.sub(r"\\\1", local_path(location))
 
 
 def duckdb_path(location: str) -> str:
-    """For ``read_parquet``: exactly this file, though DuckDB takes paths for patterns."""
+    """For ``read_parquet``: escapes glob characters."""
     return _DUCKDB_GLOB.sub(r"[\1]", local_path(location))
 
 
 def spark_file_address(location: str) -> str:
-    """The path in which Spark tells where a row came from: escaped as Java does it."""
+    """The path that Spark reports for a row, with Java's escaping."""
     return "".join(
         quote(char, safe=_LEFT_IN_ADDRESSES)
         if char.isascii() or unicodedata.category(char) in _ESCAPED_IN_ADDRESSES

@@ -1,4 +1,4 @@
-"""What this machine has to offer."""
+"""Resources of this machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Parquet's physical and logical types as column types, exactly or not at all."""
+"""Maps Parquet's physical and logical types to column types, exactly or not at all."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _UNSIGNED = {8: "short", 16: "integer", 32: "long", 64: "decimal(20,0)"}
 
 
 class UnsupportedColumn(ValueError):
-    """A column that no column type describes; says which and why."""
+    """A column without a column type; names the column and its Parquet type."""
 
 
 def table_schema(metadata: pq.FileMetaData) -> TableSchema:
-    """The columns of a file as Spark reads them; ``UnsupportedColumn`` for any other kind."""
+    """The columns of a file as Spark reads them; ``UnsupportedColumn`` for other types."""
     schema = metadata.schema
     leaves = [schema.column(index) for index in range(len(schema))]
     if not any(map(_is_nested, leaves)):
@@ -62,7 +62,7 @@ def table_schema(metadata: pq.FileMetaData) -> TableSchema:
 
 
 def leaf_type(column: Any) -> str:
-    """The type of the values of one Parquet column, which may be part of a nested one."""
+    """Type of one Parquet leaf column, which may be part of a nested one."""
     logical = json.loads(column.logical_type.to_json())
     kind = logical["Type"].upper()
     found = _PLAIN.get((column.physical_type, kind)) or _logical(kind, logical)
@@ -80,7 +80,7 @@ def _is_nested(column: Any) -> bool:
 
 
 def _structure(metadata: pq.FileMetaData) -> Iterable[pa.Field]:
-    """How the columns are made: Arrow knows, though it may read a leaf as another type."""
+    """Nesting of the columns, from Arrow, which may read a leaf as another type."""
     try:
         fields: Iterable[pa.Field] = metadata.schema.to_arrow_schema()
     except pa.ArrowException as error:
@@ -89,7 +89,7 @@ def _structure(metadata: pq.FileMetaData) -> Iterable[pa.Field]:
 
 
 def _tree(found: pa.DataType, leaves: Iterator[Any]) -> ColumnType:
-    """Leaves stand in a file in the order in which their columns are made of them."""
+    """A file stores leaves in depth-first order."""
     if isinstance(found, pa.BaseExtensionType):
         found = found.storage_type
     kinds = pa.types
@@ -116,7 +116,7 @@ def _logical(kind: str, logical: dict[str, Any]) -> str | None:
 
 
 def physical_type(data_type: str) -> str:
-    """What a staged file must hold for a plain type: one spelling, Spark's own."""
+    """The physical type required in a staged file: the one that Spark writes."""
     if size := decimal_size(data_type):
         return "INT32" if size[0] <= 9 else "INT64" if size[0] <= 18 else "FIXED_LEN_BYTE_ARRAY"
     return {

@@ -1,4 +1,4 @@
-"""Parquet as Spark writes it, for whoever writes some without Spark."""
+"""Writes Parquet as Spark does, without Spark."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 BATCH_ROWS = 65_536
 _ROW_GROUP_BYTES = 64 * 1024 * 1024
 AS_SPARK: dict[str, Any] = {"store_schema": False, "store_decimal_as_integer": True}
-"""How columns are spelt."""
+"""Options for Spark's physical types."""
 
 
 class ParquetRows:
-    """A file of rows that come batch by batch, in row groups of a good size.
+    """Writes batches of rows to a file, in row groups of a suitable size.
 
-    There is no file before there is a row. Only columns in ``bounded`` get bounds.
+    The file is created with the first row. Only columns in ``bounded`` get statistics.
     """
 
     def __init__(self, place: Path, schema: pa.Schema, bounded: Sequence[str]) -> None:

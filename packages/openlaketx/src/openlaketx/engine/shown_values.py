@@ -1,8 +1,8 @@
-"""Values of rows in what a run says of its failure: short, and none of a private column.
+"""Row values in error messages: shortened, and redacted for private columns.
 
-What ends a run is kept by the control plane, and told to whoever asks. Our own messages name a
-value through ``shown``; what Spark, a database or a function of the user says passes
-``foreign_words``, because nobody knows which column a value in it is from.
+The control plane stores and displays errors. Our own messages format values with ``shown``; texts
+from Spark, a database or a user's function pass ``foreign_words``, because the columns of their
+values are unknown.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 LONGEST = 40
 OURS = "lakeguard: "
-"""Begins every message that a row fails a run with."""
+"""Prefix of every message raised by a row."""
 _PRIVATE = "a private value"
 _QUOTED = re.compile(r"(?<!\w)(?:'[^']*'|\"[^\"]*\")(?!\w)")
 
@@ -26,7 +26,7 @@ _private: ContextVar[frozenset[str]] = ContextVar("private", default=frozenset()
 
 @contextmanager
 def keeping_private(columns: Iterable[str]) -> Iterator[None]:
-    """In the block, and by its thread, no value of these columns is told."""
+    """Redact the values of these columns in messages made by this thread during the block."""
     token = _private.set(frozenset(columns))
     try:
         yield
@@ -35,13 +35,13 @@ def keeping_private(columns: Iterable[str]) -> Iterator[None]:
 
 
 def refusal(*parts: Column | str) -> Column:
-    """An error of the row, with these words."""
+    """An expression that raises an error with this message."""
     texts = (F.lit(part) if isinstance(part, str) else part for part in parts)
     return F.raise_error(F.concat(F.lit(OURS), *texts))
 
 
 def shown(value: Column, name: str, quote: str = "'") -> Column:
-    """The column's value for a message: in quotes, on one line, cut; NULL without quotes."""
+    """The value for a message: quoted, on one line, shortened; NULL unquoted."""
     if name in _private.get():
         return F.lit(_PRIVATE)
     text = F.translate(value.cast("string"), "\r\n", "  ")
@@ -51,14 +51,14 @@ def shown(value: Column, name: str, quote: str = "'") -> Column:
 
 
 def shown_text(value: str | None, name: str) -> str:
-    """The same for a value that is at hand."""
+    """The same for a Python value."""
     if name in _private.get():
         return _PRIVATE
     return "NULL" if value is None else f"'{_cut(' '.join(value.splitlines()))}'"
 
 
 def foreign_words(text: str, kind: str) -> str:
-    """What others said; only its ``kind`` where it may hold a value of a private column."""
+    """A foreign message, or only its ``kind`` if it may contain a private value."""
     hidden = sorted(_private.get())
     if not hidden:
         return _QUOTED.sub(lambda match: match[0][0] + _cut(match[0][1:-1]) + match[0][-1], text)

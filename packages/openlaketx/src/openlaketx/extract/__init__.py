@@ -1,4 +1,4 @@
-"""From a source or from pinned inputs to a frame that nothing has computed yet."""
+"""From a source or pinned inputs to a lazy DataFrame."""
 
 from openlaketx.extract.batch import Batch
 from openlaketx.extract.builds.extract import extract

@@ -1,4 +1,4 @@
-"""What extraction hands on: a frame that nothing has computed yet, and where it comes from."""
+"""The result of extraction: a lazy DataFrame and its origin."""
 
 from __future__ import annotations
 
@@ -12,33 +12,32 @@ from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
 from lakeguard_sdk.types.schema import TableSchema
 
 Order = tuple[tuple[str, ...], ...]
-"""Files, the latest last; those that stand together count alike."""
+"""Groups of files, latest last; files of one group have equal rank."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The rows of one run, exactly as their origin has them."""
+    """The rows of one run, unchanged from their origin."""
 
     frame: DataFrame
     live: TableSchema
     inputs: tuple[InputVersion, ...]
     position: SourcePosition | None
     explain: Callable[[Exception], LakeGuardError]
-    """What a failure of Spark over these rows means."""
+    """Translates a Spark error raised while these rows are computed."""
     confirm: Callable[[], None]
-    """Raises where the origin changed while it was being read."""
+    """Raises if the origin changed during the read."""
     rejected: int = 0
-    """Malformed lines that are not among the rows; they were kept aside."""
+    """Number of malformed lines, quarantined and not among the rows."""
     place_of: Callable[[str, str, str], str] | None = None
-    """Where a value stands, by file, column and text; None where rows are from no files."""
+    """Location of a value by file, column and text; None if the rows are not from files."""
     order: Order = ()
-    """Where it tells which row of a key counts.
-
-    The frame then has a column more, which names each row's file."""
+    """Order of the files, if it decides which row of a key wins. The frame then has an extra column
+    with each row's file."""
 
 
 def name_problem(names: tuple[str, ...]) -> str | None:
-    """Why these cannot be the names of a table's columns: engines do not tell case apart."""
+    """Why these cannot be column names, or None; engines compare names case-insensitively."""
     seen: dict[str, str] = {}
     for name in names:
         if not name.strip():

@@ -1,4 +1,4 @@
-"""Inputs at their pinned versions, read by file list: a later commit cannot be seen."""
+"""Inputs at their pinned versions, read by file list so that later commits are invisible."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _AS_WRITTEN = {
     "ignoreMissingFiles": "false",
 }
 _FROM_ANYWHERE = frozenset({LoadType.INCREMENTAL, LoadType.SCD2})
-"""Loads by key: given rows that they have already, they change nothing."""
+"""Keyed loads: rows that the table already has change nothing."""
 
 
 def files_to_read(pin: InputPin, dataset: str, load: LoadType = LoadType.APPEND) -> list[str]:
-    """Locations of the files of the pinned version, or of those it gained after ``since``.
+    """Locations of the files of the pinned version, or of those added after ``since``.
 
-    Where the input lost rows since, it is not known what to add: a load by key reads the pinned
-    version whole, any other is refused.
+    If the input lost rows since then, a keyed load reads the whole pinned version; other loads
+    fail.
     """
     pinned = _paths(pin.snapshot, pin, dataset)
     if pin.since is None:
@@ -71,9 +71,9 @@ def files_to_read(pin: InputPin, dataset: str, load: LoadType = LoadType.APPEND)
 
 
 def read_pinned(session: SparkSession, pin: InputPin, files: list[str]) -> DataFrame:
-    """Exactly those files, under the input's declared schema; no file is an empty frame.
+    """Exactly these files, under the input's declared schema; an empty frame for no files.
 
-    Settings of the session do not change what is read.
+    Session settings do not change what is read.
     """
     schema = spark_schema(pin.table_schema)
     if not files:
@@ -87,7 +87,7 @@ def read_pinned(session: SparkSession, pin: InputPin, files: list[str]) -> DataF
 
 
 def values_left_to_log(pin: InputPin, paths: Collection[str]) -> Values:
-    """What the log says of partition columns that files of the pinned version may lack."""
+    """Partition values from the log for files of the pinned version that may lack the columns."""
     if all(map(written_whole, paths)):
         return {}
     return left_to_log(open_table(pin.snapshot.location, pin.snapshot.commit), paths)
@@ -128,20 +128,20 @@ def _line(error: Exception) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
-# What a table gained between two of its commits, read from its log.
+# Files added between two commits, read from the Delta log.
 
 
 @dataclass
 class Gained:
-    """Files added since, under the names they were added with; a compaction counts for nothing."""
+    """Files added since, under their original names; compactions are ignored."""
 
     paths: set[str] = field(default_factory=set)
     lost: bool = False
-    """Rows that were there before are not any more, or it cannot be told."""
+    """Whether earlier rows were removed, or may have been."""
 
 
 def _gained_files(storage: Storage, since: TableSnapshot, until: TableSnapshot) -> Gained:
-    """The walk from one commit to the other; ValueError where the log between them is torn."""
+    """Replay the log from one commit to the other; ValueError if a commit is missing."""
     gained = Gained(lost=until.commit < since.commit)
     gone: set[str] = set()
     kinds: set[str] = set()
@@ -170,16 +170,13 @@ def _kind(commit: Commit) -> str:
     return commit.author.kind if commit.author else ""
 
 
-# All inputs of a build, each pinned.
-
-
 def pinned_frames(
     session: SparkSession,
     pins: Mapping[str, InputPin],
     dataset: str,
     load: LoadType = LoadType.APPEND,
 ) -> dict[str, DataFrame] | None:
-    """A frame for each input, by its name; None where an incremental input gained no row."""
+    """A frame for each input by name; None if no incremental input has new rows."""
     files = {name: files_to_read(pin, dataset, load) for name, pin in pins.items()}
     gained = [files[name] for name, pin in pins.items() if pin.since is not None]
     if gained and not any(gained):

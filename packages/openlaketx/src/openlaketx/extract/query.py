@@ -1,4 +1,4 @@
-"""One SELECT over views of the run's own session, where nothing else has a name."""
+"""One SELECT over the views of the run's session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from openlaketx.extract.batch import name_problem
 
 
 def query(session: SparkSession, text: str, dataset: str, whose: str = "") -> DataFrame:
-    """The frame of the text; only a query runs. Its views are not needed any more."""
+    """The frame of a query; other statements are rejected. Its views may be dropped afterwards."""
     runtime = runtime_of(session)
     try:
         return runtime.settled(runtime.query(session, text))
@@ -24,7 +24,7 @@ def query(session: SparkSession, text: str, dataset: str, whose: str = "") -> Da
 
 
 def columns_of(frame: DataFrame, dataset: str) -> TableSchema:
-    """What the frame holds; a column that no dataset can have fails the run."""
+    """Schema of the frame; fails the run for an unsupported column."""
     try:
         live = live_schema(frame.schema)
     except UnsupportedType as error:

@@ -1,4 +1,4 @@
-"""The target's transform: one SELECT over ``batch``, applied to what was extracted."""
+"""The target's transform: one SELECT over ``batch``, applied to the extracted rows."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _NOT_OF_THE_TRANSFORM = ("FAILED_READ_FILE", "MALFORMED", "USER_RAISED_EXCEPTION
 
 
 def transform(batch: Batch, plan: RunPlan) -> Batch:
-    """The batch as it will be judged and written; without a transform, as it came, and so do rows
-    that waited: it made them already.
+    """The transformed batch. Replayed quarantine rows are returned as they are: they were
+    transformed before.
 
-    The session has no view but ``batch`` by then, so that the text can read nothing else. Which
-    file a row is from is not known any more.
+    ``batch`` is the only view in the session, so the query can read nothing else. The file of a row
+    is unknown afterwards.
     """
     if not plan.transform or isinstance(plan.build, QuarantineBuild):
         return batch

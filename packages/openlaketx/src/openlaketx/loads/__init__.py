@@ -1,4 +1,4 @@
-"""How a batch becomes part of a table: files added and files removed, against its base."""
+"""Load types: the files to add and remove, relative to the base of the run."""
 
 from openlaketx.loads.apply import apply_load, merges
 from openlaketx.loads.load_result import Loaded, Sifted, carries_time

@@ -1,4 +1,4 @@
-"""Applying a load: the conformed rows of a batch as a candidate against the run's base."""
+"""Applies a load: conformed rows become a candidate relative to the run's base."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def apply_load(
     storage: Storage,
     sift: Sift = nothing_aside,
 ) -> Loaded:
-    """The files that make the batch part of the table, as the load says. Nothing is visible.
+    """The files that add the batch to the table, by load type. Nothing is visible yet.
 
-    Rows that meet the table's by key, or waited before, are sifted first.
+    Rows of keyed loads and replayed quarantine rows are split by the quarantine rules first.
     """
     existing = existing_table(plan)
     with explaining(plan):
@@ -61,7 +61,7 @@ def apply_load(
 
 
 def _lacking(loaded: Loaded, existing: Existing) -> dict[str, dict[str, str | None]]:
-    """Files that the table would show and that may leave columns to its log."""
+    """Files of the resulting table whose partition columns may be in the log only."""
     stays = {file.path: existing.partitions[file.path] for file in loaded.stays}
     added = {file.path: file.partition for file in loaded.candidate.files}
     return {
@@ -76,14 +76,14 @@ def _keeps_files(plan: RunPlan) -> bool:
 
 
 def merges(plan: RunPlan) -> bool:
-    """Whether rows of the batch meet rows of the table by key."""
+    """Whether the load matches rows of the batch and the table by key."""
     if plan.load.type in KEYED_LOADS:
         return True
     return plan.load.type is LoadType.APPEND and bool(plan.load.keys) and plan.window is None
 
 
 def _without_keys_outside(frame: DataFrame, plan: RunPlan, existing: Existing) -> DataFrame:
-    """Rows of a back-fill whose key the table does not have outside of the window."""
+    """Rows of a backfill whose key does not exist outside the window."""
     rows = read_existing(frame.sparkSession, plan, existing, existing.files)
     outside = rows.filter(~in_window(plan)).select(*(quoted_name(n) for n in plan.load.keys))
     return frame.join(outside, list(plan.load.keys), "left_anti").select(
@@ -122,8 +122,8 @@ def _load_plain(
 def _sifted_partitions(
     staged: Candidate, plan: RunPlan, existing: Existing, sift: Sift
 ) -> Candidate:
-    """What passes beside the partitions that stay. One of which no row passes stays too, so that
-    the others are held against its rows as well."""
+    """The rows that pass, measured together with the retained partitions. A partition without a
+    passing row is retained, so the other rows are checked against its rows too."""
     while True:
         gone = _replaced(staged, plan, existing)
         kept = sift(staged, plan.table_schema, existing.beside(gone)).kept
@@ -132,11 +132,11 @@ def _sifted_partitions(
         staged = kept
 
 
-# Loads that add what was staged and rewrite nothing: FULL, APPEND, PARTITION.
+# Loads that add staged files without rewriting any: FULL, APPEND, PARTITION.
 
 
 def load_plain(staged: Candidate, plan: RunPlan, existing: Existing, late: int) -> Loaded:
-    """The staged files, in the place of all, some or none of the table's."""
+    """The staged files, replacing all, some or none of the table's files."""
     match plan.load.type:
         case LoadType.FULL:
             removes, changes = set(existing.files), None
@@ -160,7 +160,7 @@ def load_plain(staged: Candidate, plan: RunPlan, existing: Existing, late: int) 
 
 
 def _replaced(staged: Candidate, plan: RunPlan, existing: Existing) -> set[str]:
-    """Files of the partitions that the batch has rows of."""
+    """Files of the partitions that occur in the batch."""
     if not plan.partition_by:
         raise LoadFailed(
             dataset=plan.dataset, reason="a PARTITION load needs a table that is partitioned"

@@ -1,4 +1,4 @@
-"""Copy on write: files that hold a changed row are written again, each row in its place."""
+"""Copy-on-write: files with changed rows are rewritten."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def rewrite(
     updates: int,
     deletes: int,
 ) -> Candidate:
-    """The touched files' rows with updates in their place and without what is deleted.
+    """Rewrite the touched files with updates applied and deleted rows removed.
 
-    Updated rows stay among their neighbours, so that a table that is clustered remains so.
+    Updated rows keep their position, so that a clustered table stays clustered.
     """
     paths = set(touched)
     rows = read_existing(session, plan, existing, paths).drop(FILE)

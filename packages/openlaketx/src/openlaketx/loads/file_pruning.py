@@ -1,4 +1,4 @@
-"""Which files of the table can hold a key of the batch: the table itself is not read."""
+"""Finds files that may contain a key of the batch by statistics, without reading the table."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ _MOST_STRETCHES = 16
 def files_with_keys(
     existing: Existing, batch: Candidate, schema: TableSchema, keys: Sequence[str]
 ) -> set[str]:
-    """Files in whose range the batch has a value, in every key column: no other has such a key."""
+    """Files whose range contains a value of the batch in every key column; no other file has a
+    matching key."""
     found = set(existing.files)
     if not batch.files:
         return set()
@@ -61,9 +62,9 @@ def files_with_keys(
 def near_keys(
     rows: DataFrame, existing: Existing, files: set[str], batch: Candidate, plan: RunPlan
 ) -> DataFrame:
-    """The rows around the batch's keys: readers skip the rest of a file where the keys are near.
+    """Rows near the batch's keys, as a filter that lets readers skip row groups.
 
-    No row that is left out has a key of the batch.
+    No row with a key of the batch is dropped.
     """
     name = plan.load.keys[0]
     data_type = str(plan.declared.type_of(name))
@@ -81,7 +82,7 @@ def near_keys(
 
 
 def _merged(stretches: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """The same values in as few stretches as can be, in order."""
+    """The same values in the fewest ranges, sorted."""
     merged: list[tuple[Any, Any]] = []
     for low, high in sorted(stretches):
         if merged and low <= merged[-1][1]:
@@ -92,14 +93,14 @@ def _merged(stretches: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 def _can_list(batch: Candidate, column: str) -> bool:
-    """Not by a column that partitions, whose range is its value, and not past a reader's dots."""
+    """Not for partition columns, whose range is one value, nor for names with dots."""
     few = batch.rows <= _MOST_LISTED and "." not in column
     return few and column not in batch.files[0].partition
 
 
 def staged_values(batch: Candidate, column: str) -> list[Any] | None:
-    """Every value that staged files hold in a column, once and in order, without NULL; None where
-    there are too many, or some cannot be told."""
+    """Sorted distinct non-NULL values of a column in staged files; None if there are too many, or
+    some are unknown."""
     if not batch.files or not _can_list(batch, column):
         return None
     places = [local_path(join(batch.location, file.path)) for file in batch.files]
@@ -112,14 +113,14 @@ def staged_values(batch: Candidate, column: str) -> list[Any] | None:
 
 
 def _around(existing: Existing, files: set[str], column: str, values: list[Any] | None) -> set[str]:
-    """The batch may lie at both ends of a table and miss all that is between."""
+    """Files that overlap a value: the batch may lie at both ends of a table and nowhere between."""
     if values is None:
         return files
     return {path for path in files if _within(values, existing.ranges[path].get(column))}
 
 
 def _within(values: list[Any], known: tuple[Any, Any] | None) -> tuple[Any, Any] | None:
-    """The least and the greatest of the values that lie in a range; all where none is known."""
+    """Minimum and maximum of the values within a range; of all values if the range is unknown."""
     first, last = 0, len(values)
     if known is not None:
         first, last = bisect_left(values, known[0]), bisect_right(values, known[1])
@@ -127,7 +128,7 @@ def _within(values: list[Any], known: tuple[Any, Any] | None) -> tuple[Any, Any]
 
 
 def staged_range(batch: Candidate, column: str, data_type: str) -> tuple[Any, Any] | None:
-    """Between which values staged files hold a column; None where they do not tell."""
+    """Range of a column over the staged files; None if unknown."""
     if data_type not in _RANGED and decimal_size(data_type) is None:
         return None
     lows, highs = [], []
@@ -145,7 +146,7 @@ def staged_range(batch: Candidate, column: str, data_type: str) -> tuple[Any, An
 
 
 def _told(file: StagedFile, footer: pq.FileMetaData, column: str) -> dict[str, Any]:
-    """The file's statistics; those of its footer where its own may not tell the column."""
+    """The file's statistics, or its footer's if the statistics omit the column."""
     told: dict[str, Any] = json.loads(file.stats, parse_float=Decimal)
     if column in told["minValues"] or column in file.partition:
         return told
@@ -153,13 +154,13 @@ def _told(file: StagedFile, footer: pq.FileMetaData, column: str) -> dict[str, A
 
 
 def has_values(staged: Candidate, column: str) -> bool:
-    """Whether a row may have a value in the column."""
+    """Whether the column may have a non-NULL value."""
     counts = [json.loads(file.stats)["nullCount"].get(column) for file in staged.files]
     return any(nulls != file.rows for nulls, file in zip(counts, staged.files, strict=True))
 
 
 def comparable_bounds(bounds: tuple[Any, Any], data_type: str) -> tuple[Any, Any]:
-    """Bounds of a window as the ranges of live files are."""
+    """Bounds of a window, converted for comparison with file statistics."""
     if data_type in _TIMES:
         return _moment(bounds[0]), _moment(bounds[1])
     if data_type == "date":
@@ -173,7 +174,7 @@ def _moment(bound: datetime) -> str:
 
 
 def _as(value: Any, data_type: str) -> Any:
-    """As the ranges of live files are: integers, and times as text without a zone."""
+    """Converted for comparison with file statistics: integers, and times as text without a zone."""
     if data_type in INTEGERS:
         return int(value)
     return value.removesuffix("Z") if data_type in _TIMES else value

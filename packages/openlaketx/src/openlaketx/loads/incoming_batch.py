@@ -1,4 +1,4 @@
-"""The batch of a load by key, staged once and looked at: how many rows, keys and duplicates."""
+"""The staged batch of a keyed load: row count, distinct keys and duplicates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FEW = 1_000_000
 
 @dataclass(frozen=True)
 class Incoming:
-    """One row per key, the last in order."""
+    """The last row of each key."""
 
     frame: DataFrame
     rows: int
@@ -35,7 +35,7 @@ class Incoming:
 
 
 def incoming_schema(plan: RunPlan) -> TableSchema:
-    """What is staged of a batch: all that it brings, and the hash that its load writes."""
+    """Columns to stage: those of the batch, and the hash that the load writes."""
     added = {HashStrategy.ROW_HASH: ROW_HASH, HashStrategy.KEY_HASH: KEY_HASH}
     columns = plan.batch_schema.columns
     if name := added.get(plan.load.hash):
@@ -44,8 +44,8 @@ def incoming_schema(plan: RunPlan) -> TableSchema:
 
 
 def files_in_turn(batch: Batch, plan: RunPlan) -> Order:
-    """The files of a batch, the one that counts last: the latest, or the first where later rows of
-    a key add nothing."""
+    """The files of a batch in order of precedence, highest last: the latest file, or the first one
+    if later rows of a key add nothing."""
     return batch.order[::-1] if plan.load.type is LoadType.APPEND else batch.order
 
 
@@ -56,9 +56,9 @@ def look_at_incoming(
     keys: tuple[str, ...],
     with_places: Callable[[], DataFrame] | None = None,
 ) -> Incoming:
-    """The staged rows, read again; a NULL in a key fails the run.
+    """Read the staged rows again; a NULL in a key fails the run.
 
-    Rows that tie are asked for ``with_places``: the same, with the place of each one's file.
+    For ties, ``with_places`` returns the same rows with the rank of their files.
     """
     schema = incoming_schema(plan)
     frame = read_staged(session, staged, schema)
@@ -79,7 +79,7 @@ def look_at_incoming(
 
 
 def read_staged(session: SparkSession, staged: Candidate, schema: TableSchema) -> DataFrame:
-    """The rows of staged files; no file is an empty frame."""
+    """The rows of staged files; an empty frame for no files."""
     if not staged.files:
         return session.createDataFrame([], spark_schema(schema))
     paths = [spark_read_path(join(staged.location, file.path)) for file in staged.files]
@@ -87,12 +87,12 @@ def read_staged(session: SparkSession, staged: Candidate, schema: TableSchema) -
 
 
 def small_side(frame: DataFrame, rows: int) -> DataFrame:
-    """The frame, sent whole to every task where it is small enough: no other side moves then."""
+    """The frame with a broadcast hint if it is small, which avoids a shuffle."""
     return F.broadcast(frame) if rows <= _FEW else frame
 
 
 def _count(frame: DataFrame, keys: tuple[str, ...]) -> tuple[int, int, int]:
-    """Rows, different keys, and rows whose key has a NULL."""
+    """Row count, distinct keys, and rows with a NULL in the key."""
     columns = [F.col(quoted_name(name)) for name in keys]
     some_null = F.greatest(*(column.isNull() for column in columns), F.lit(False))
     by_key = frame.groupBy(*columns).agg(F.count(F.lit(1)).alias("lg_n"))

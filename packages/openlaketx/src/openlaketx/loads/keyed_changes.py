@@ -1,7 +1,7 @@
-"""What a batch changes, row by row: INCREMENTAL, SNAPSHOT, CDC, and APPEND with keys.
+"""Row-level changes of a batch: INCREMENTAL, SNAPSHOT, CDC, and APPEND with keys.
 
-Each answers with the changed rows as the table will have them, with two columns more: ``OP``
-says what happens to a row, ``FILE`` in which file of the table it is now.
+Each load type yields the changed rows as the table will have them, with two extra columns: ``OP``
+is the operation, ``FILE`` the file that currently contains the row.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _OLD = "lg_old_"
 _IS_OLD, _IS_NEW, _STAYS = "lg_is_old", "lg_is_new", "lg_stays"
 
 Side = Callable[[str], SparkColumn]
-"""A column as the batch has it, or as the table has it."""
+"""A column on the batch's or the table's side of the join."""
 
 
 def changed_rows(incoming: Incoming, existing: DataFrame, plan: RunPlan) -> DataFrame:
-    """Rows that are inserted, updated, deleted or late; what stays the same is left out."""
+    """Rows that are inserted, updated, deleted or late; unchanged rows are omitted."""
     how = "full" if plan.load.type is LoadType.SNAPSHOT else "left"
     new = incoming.frame.withColumn(_IS_NEW, F.lit(True))
     stays = F.lit(False) if plan.window is None else ~in_window(plan)
@@ -96,9 +96,9 @@ def _upsert(plan: RunPlan, there: SparkColumn, deletion: SparkColumn | None) -> 
 
 
 def _deletion(plan: RunPlan) -> SparkColumn:
-    """A soft delete is an update, and nothing where the row is deleted already.
+    """A soft delete is an update, and no change if the row is already deleted.
 
-    A later event that deletes it again takes it forward in the order all the same.
+    A later delete event still advances the row's order columns.
     """
     if plan.load.deletes is Deletes.HARD:
         return F.lit(DELETE)
@@ -122,19 +122,19 @@ def _is_same(plan: RunPlan) -> SparkColumn:
 
 
 def _equal(name: str, data_type: str) -> SparkColumn:
-    """Maps have no order, so that Spark compares none; their text it does."""
+    """Spark cannot compare maps, so they are compared as text."""
     if "map<" in data_type:
         return F.to_json(_old(name)).eqNullSafe(F.to_json(_new(name)))
     return _old(name).eqNullSafe(_new(name))
 
 
 def _is_older(plan: RunPlan) -> SparkColumn:
-    """Whether the batch's row comes before what the table has of its key."""
+    """Whether the batch's row precedes the table's row of the same key."""
     return _precedes(plan, _new, _old)
 
 
 def _precedes(plan: RunPlan, one: Side, other: Side) -> SparkColumn:
-    """Whether one comes before the other in the order; NULL is first."""
+    """Whether one row precedes the other in the load's order; NULL is first."""
     earlier: SparkColumn = F.lit(False)
     for name in reversed(plan.load.order_by):
         first, second = one(name), other(name)
@@ -144,9 +144,9 @@ def _precedes(plan: RunPlan, one: Side, other: Side) -> SparkColumn:
 
 
 def _table_row(plan: RunPlan) -> list[SparkColumn]:
-    """The row as the table will have it; of a row that is only marked, what the table has.
+    """The row as the table will have it; for a soft delete, the table's current values.
 
-    Of a row that the batch lacks, only its key is known, and needed to find it.
+    For a row missing in the batch only the key is known; it is enough to find the row.
     """
     soft = plan.load.deletes is Deletes.SOFT
     marked = _is_marked(plan) if soft else F.lit(False)
@@ -182,14 +182,14 @@ def _new(name: str) -> SparkColumn:
     return F.col(quoted_name(name))
 
 
-# What an operation column says, in the spellings of the usual feeds.
+# Operation codes of common CDC feeds.
 
 UPSERTS = ("i", "insert", "c", "create", "r", "read", "u", "update", "upsert")
 DELETIONS = ("d", "delete")
 
 
 def deletes_row(load: Load) -> SparkColumn:
-    """Whether the row deletes its key; an operation that is neither fails the run."""
+    """Whether the row deletes its key; an unknown operation fails the run."""
     if not load.operation:
         return F.lit(False)
     value = F.col(quoted_name(load.operation))

@@ -1,4 +1,4 @@
-"""Loads by key: what the batch changes is found, written once, and put into its place."""
+"""Keyed loads: find the changes, write them once, and rewrite the touched files."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ INCOMING, PLACED, CHANGES = "incoming", "placed", "changes"
 
 @dataclass(frozen=True)
 class _Tally:
-    """How many rows of each kind there are, and which files hold those that change."""
+    """Row counts by operation, and the files with rows that change."""
 
     counts: dict[str, int]
     touched: frozenset[str]
     marked: int = 0
-    """Of the updated rows, those that a snapshot lacks: they are none of the batch."""
+    """Updated rows that are missing from a snapshot and soft-deleted; not part of the batch."""
 
     def of(self, op: str) -> int:
         return self.counts.get(op, 0)
@@ -77,9 +77,9 @@ def load_by_key(
     late: int,
     sift: Sift = nothing_aside,
 ) -> Loaded:
-    """Inserts as they were staged, touched files written again, nothing else moved.
+    """Add inserts as staged, rewrite touched files, keep all others.
 
-    Rows that fail a rule meet no row of the table.
+    Rows that fail a quarantine rule are not matched with the table.
     """
     session, rows = frame.sparkSession, frame.drop(ROW_FILE)
     schema = with_time(incoming_schema(plan), plan)
@@ -119,7 +119,7 @@ def load_by_key(
 def _staged_with_places(
     frame: DataFrame, batch: Batch, plan: RunPlan, existing: Existing, storage: Storage, sift: Sift
 ) -> DataFrame:
-    """The files once more: only where rows of a key contradict each other is it worth it."""
+    """Stage the rows again with their files' rank; only needed if rows of a key conflict."""
     place = Column(name=PLACE, type="long")
     told, kept = (
         TableSchema(columns=(*schema.columns, place))
@@ -131,13 +131,13 @@ def _staged_with_places(
 
 
 def merge_keys(plan: RunPlan) -> tuple[str, ...]:
-    """What names one row of the table."""
+    """Columns that identify a row of the table."""
     history = plan.load.type is LoadType.SCD2
     return (*plan.load.keys, VALID_FROM) if history else plan.load.keys
 
 
 def _identity(plan: RunPlan) -> tuple[str, ...]:
-    """What names one row of the batch: a key, and in a history also its time."""
+    """Columns that identify a row of the batch: the key and, for SCD2, its time."""
     effective = plan.load.effective if plan.load.type is LoadType.SCD2 else ""
     return (*plan.load.keys, effective) if effective else plan.load.keys
 
@@ -145,7 +145,7 @@ def _identity(plan: RunPlan) -> tuple[str, ...]:
 def _refuse_empty_snapshot(
     incoming: Incoming, held: DataFrame | None, plan: RunPlan, existing: Existing
 ) -> None:
-    """Rows that were set aside are rows: only those without a key tell nothing of the table's."""
+    """An empty snapshot would delete the table. Quarantined rows with a key count as rows."""
     if plan.load.type is not LoadType.SNAPSHOT or incoming.rows or plan.load.allow_empty:
         return
     if existing.rows and (held is None or held.isEmpty()):
@@ -164,9 +164,9 @@ def _changed(
     plan: RunPlan,
     existing: Existing,
 ) -> DataFrame | None:
-    """The rows that change, with what happens to them; None where all are new.
+    """The rows that change, with their operation; None if all are new.
 
-    A snapshot does not lack the keys that are ``held``: what the table has of them stays.
+    Keys in ``held`` are not missing from a snapshot: their rows in the table stay.
     """
     session = incoming.frame.sparkSession
     if plan.load.type is LoadType.SNAPSHOT:
@@ -212,7 +212,7 @@ def _write(
     existing: Existing,
     storage: Storage,
 ) -> tuple[Candidate, Candidate]:
-    """Files with the rows that the run brings, and all files that the commit adds."""
+    """Files with the rows that the run adds or updates, and all files that the commit adds."""
     as_staged = incoming_schema(plan) == plan.table_schema and not incoming.duplicates
     if as_staged and tally.of(INSERT) == incoming.rows and not tally.touched:
         return staged, staged

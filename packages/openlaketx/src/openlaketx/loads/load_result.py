@@ -1,4 +1,4 @@
-"""What a load came to: the candidate of a run against its base."""
+"""Result of a load: the candidate of a run relative to its base."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ from openlaketx.stage import Candidate
 
 @dataclass(frozen=True)
 class Loaded:
-    """Files that come, files that go, files that stay; nothing of it is visible yet."""
+    """Files to add, remove and retain; nothing is visible yet."""
 
     candidate: Candidate
-    """Every file that the commit adds."""
+    """All files that the commit adds."""
     arrived: Candidate
-    """Files with exactly the rows that the run brings: new ones, and updated ones as they will be.
+    """Files with exactly the rows that the run inserts or updates.
 
-    The same as the candidate unless the load rewrites files, whose other rows are not new."""
+    Equals the candidate unless the load rewrites files, whose other rows are not new.
+    """
     read: Candidate
-    """Files with every row that was read, for the position in the source."""
+    """Files with all rows that were read, for the source position."""
     removes: tuple[str, ...]
     stays: tuple[LiveFile, ...]
     batch: int
-    """Rows that the load was given, whatever became of each; late ones are among them."""
+    """Number of rows given to the load, including late ones."""
     changes: Changes | None = None
     lacking: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
-    """Files of the table that may lack partition columns, with what its log says of those."""
+    """Files of the table that may lack partition columns, with their values from the log."""
 
     @property
     def rows(self) -> int:
@@ -48,11 +49,11 @@ class Loaded:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether the table would be as it was."""
+        """Whether the table would not change."""
         return self.changes is not None and not self.candidate.files and not self.removes
 
     def sifted(self, kept: Candidate) -> Loaded:
-        """The same with fewer rows, of a load that adds what arrived as it is."""
+        """The result with fewer rows, for a load that adds the staged files unchanged."""
         gone = {file.path for file in self.arrived.files} - {file.path for file in kept.files}
         new = {file.path for file in kept.files} - {file.path for file in self.arrived.files}
         known = kept.without({file.path for file in kept.files} - new)
@@ -68,28 +69,28 @@ class Loaded:
         return replace(self, candidate=candidate)
 
 
-# What a load is told of rows that do not go on with it.
+# Quarantine of rows before they are merged.
 
 
 @dataclass(frozen=True)
 class Sifted:
-    """Files with the rows that go on, and where those lie that do not."""
+    """Files with the rows that pass, and locations of those that do not."""
 
     kept: Candidate
     aside: tuple[str, ...] = ()
 
 
 Sift = Callable[[Candidate, TableSchema, Existing], Sifted]
-"""Takes rows that fail a rule out of what was staged, before they meet the table's."""
+"""Splits staged rows by the quarantine rules, before they are matched with the table."""
 
 
 def nothing_aside(staged: Candidate, schema: TableSchema, existing: Existing) -> Sifted:
-    """Every row goes on."""
+    """All rows pass."""
     return Sifted(staged)
 
 
 def keys_aside(session: SparkSession, sifted: Sifted, plan: RunPlan) -> DataFrame | None:
-    """The keys that rows of a batch have which do not go on; None where all rows do."""
+    """Keys of the quarantined rows of a batch; None if all rows pass."""
     if not sifted.aside:
         return None
     rows = session.read.parquet(*map(spark_read_path, sifted.aside))
@@ -98,12 +99,12 @@ def keys_aside(session: SparkSession, sifted: Sifted, plan: RunPlan) -> DataFram
 
 
 def carries_time(plan: RunPlan) -> bool:
-    """Whether each row of the batch comes with the time when it was first set aside."""
+    """Whether each row of the batch has the time of its first quarantine."""
     return isinstance(plan.build, QuarantineBuild)
 
 
 def with_time(schema: TableSchema, plan: RunPlan) -> TableSchema:
-    """The columns to stage: those of the schema, and that time."""
+    """The schema with the column for that time, if the rows have it."""
     if not carries_time(plan):
         return schema
     time = Column(name=FIRST_SEEN, type=KEPT_COLUMNS[FIRST_SEEN])
@@ -111,7 +112,7 @@ def with_time(schema: TableSchema, plan: RunPlan) -> TableSchema:
 
 
 def time_last(frame: DataFrame, plan: RunPlan) -> DataFrame:
-    """The same frame; that time, if it is there, stands behind all columns of the table."""
+    """The same frame with that column last, if it is present."""
     if not carries_time(plan):
         return frame
     others = (quoted_name(name) for name in frame.columns if name != FIRST_SEEN)

@@ -1,4 +1,4 @@
-"""How far a run has read: the position that its version will keep."""
+"""The source position after a run, stored with its version."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def new_position(
 ) -> SourcePosition | None:
     """The manifest after this run and the highest watermark so far.
 
-    A back-fill moves neither; but an APPEND takes files that it built again as they are now.
-    Rows that waited have no position: they were read before.
+    A backfill moves neither, but an APPEND records rebuilt files as they are now. Replayed
+    quarantine rows have no position: they were read before.
     """
     if isinstance(plan.build, QuarantineBuild):
         return None

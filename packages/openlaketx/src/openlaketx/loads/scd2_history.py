@@ -1,8 +1,7 @@
-"""SCD2: every state of a key, from when to when it held; late rows fall into their place.
+"""SCD2: every version of a key with its validity; late rows are inserted in order.
 
-All states of the keys that the batch names are laid out again from the table's states and the
-batch's rows, and what differs from the table is the change. Neighbours that are equal become
-one state.
+The history of each key in the batch is computed again from the table's versions and the batch's
+rows; the difference from the table is the change. Equal neighbours are merged.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _OLD = "lg_old_"
 
 
 def changed_history(incoming: Incoming, existing: DataFrame, plan: RunPlan) -> DataFrame:
-    """States that begin, change their end, or go; each with the file that it is in now."""
+    """Versions that start, change their end, or are removed; each with its current file."""
     keys = incoming.frame.select(*_columns(plan.load.keys)).distinct()
     known = existing.join(small_side(keys, incoming.rows), list(plan.load.keys), "left_semi")
     known = known.withColumn(_STATE, _hash(plan))
@@ -46,7 +45,7 @@ def changed_history(incoming: Incoming, existing: DataFrame, plan: RunPlan) -> D
 
 
 def _events(incoming: DataFrame, known: DataFrame, plan: RunPlan) -> DataFrame:
-    """What happened to each key and when: the batch's rows, the table's states, and their ends."""
+    """Events of each key: the batch's rows, the table's versions, and their ends."""
     carried = _columns(_carried(plan))
     fresh = incoming.withColumn(_STATE, F.when(~deletes_row(plan.load), _hash(plan)))
     batch = fresh.select(*carried, _STATE, _time(plan).alias(_AT), F.lit(1).alias(_RANK))
@@ -66,9 +65,9 @@ def _events(incoming: DataFrame, known: DataFrame, plan: RunPlan) -> DataFrame:
 
 
 def _states(events: DataFrame, plan: RunPlan) -> DataFrame:
-    """One event per moment, the last in order; equal neighbours are one state.
+    """One event per time, the last in order; equal neighbours are merged.
 
-    Where the order does not tell, the batch's counts and not the table's.
+    For ties, the batch wins over the table.
     """
     keys = _columns(plan.load.keys)
     last = [column.desc_nulls_last() for column in _columns(plan.load.order_by)]
@@ -123,13 +122,13 @@ def _table_row(plan: RunPlan, named: tuple[str, ...]) -> list[SparkColumn]:
 
 
 def _carried(plan: RunPlan) -> list[str]:
-    """The columns that a state takes from its row: all but those that tell its time."""
+    """Columns that a version takes from its row: all but the validity columns."""
     told = (VALID_FROM, VALID_TO, IS_CURRENT)
     return [name for name in plan.table_schema.names if name not in told]
 
 
 def _without_place(plan: RunPlan) -> list[SparkColumn]:
-    """What an end carries: of its own place in the order the table knows nothing."""
+    """Columns of an end event: the table does not store its order columns."""
     unknown = set(plan.load.order_by) - set(plan.load.keys)
     return [
         (F.when(F.lit(False), column) if name in unknown else column).alias(name)
@@ -144,9 +143,9 @@ def _time(plan: RunPlan) -> SparkColumn:
 
 
 def _hash(plan: RunPlan) -> SparkColumn:
-    """What tells one state from another: of batch and table alike.
+    """Hash that identifies the content of a version, in batch and table alike.
 
-    Rows that are older than the column of hashes have none; no state is ever without.
+    Rows written before the hash column existed have none, so it is computed.
     """
     told = content_hash(hashed_columns(plan))
     return F.coalesce(F.col(ROW_HASH), told) if plan.load.hash is HashStrategy.ROW_HASH else told

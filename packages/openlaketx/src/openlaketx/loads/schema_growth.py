@@ -1,8 +1,8 @@
-"""A table that gains columns, or wider types: the commit has a new schema.
+"""Schema evolution: new columns and wider types.
 
-Only a commit that replaces every file can bring one. For columns the files are not written again:
-each gets a second name in the run's folder, and readers see NULL in the columns that it lacks. For
-a wider type they are, because no reader need take a narrow value for a wide one.
+Only a commit that replaces every file can change the schema. For new columns files are not
+rewritten: each gets a hard link in the run's folder, and readers see NULL in missing columns. For
+wider types they are rewritten, because readers need not support widening.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _linked(
 
 
 def _held(footer: pq.FileMetaData, schema: TableSchema) -> TableSchema:
-    """The columns of a file in its own order, which the definition may have changed since."""
+    """The columns of a file in its own order, which may differ from the definition's."""
     names = footer.schema.to_arrow_schema().names
     types = {column.name: column for column in schema.columns}
     return TableSchema(columns=tuple(types[name] for name in names))

@@ -1,4 +1,4 @@
-"""What a failure of Spark means while a load compares a batch with its table."""
+"""Translates Spark errors while a load compares a batch with its table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def explain_load(plan: RunPlan) -> Callable[[Exception], LakeGuardError]:
 
 @contextmanager
 def explaining(plan: RunPlan) -> Iterator[None]:
-    """Spark's errors inside the block as one of ours."""
+    """Convert Spark errors in the block to ``LakeGuardError``."""
     try:
         yield
     except SPARK_ERRORS as error:

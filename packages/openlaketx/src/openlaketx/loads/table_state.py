@@ -1,4 +1,4 @@
-"""The table as the run's base shows it: its files, what they may hold, and their rows."""
+"""The base table of a run: its files, their statistics and rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from openlaketx.engine.locations import spark_read_path
 from openlaketx.engine.spark.types import quoted_name, spark_schema
 
 FILE = "lg_file"
-"""Names the column with the path, below the table's root, of the file that a row came from."""
+"""Column with the path, relative to the table's root, of the file that contains a row."""
 
 _LAST_MOMENT = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 
@@ -40,7 +40,7 @@ Ranges = dict[str, dict[str, tuple[Any, Any]]]
 
 @dataclass(frozen=True)
 class Existing:
-    """The live files of the base by path, with the range of each column where the log tells."""
+    """Live files of the base by path, with column ranges from the log."""
 
     location: str
     schema: TableSchema
@@ -66,13 +66,13 @@ class Existing:
         )
 
     def tells(self, column: str, data_type: str) -> bool:
-        """Whether ranges of the column can be held against values of the type: as text, a day
-        that became a time is before its own midnight."""
+        """Whether ranges of the column are comparable with values of the type; as text, a date
+        widened to a timestamp sorts before its own midnight."""
         held = self.schema.type_of(column)
         return held == data_type or {held, data_type} <= set(INTEGERS)
 
     def overlapping(self, column: str, low: Any, high: Any) -> set[str]:
-        """Files that may hold a value between two others; a file of which nothing is known may."""
+        """Files that may have a value in the range; includes files without statistics."""
         found = set()
         for path in self.files:
             known = self.ranges[path].get(column)
@@ -82,7 +82,7 @@ class Existing:
 
 
 def existing_table(plan: RunPlan) -> Existing:
-    """What the base shows; nothing where there is no table yet."""
+    """The table at the run's base; empty if there is no table yet."""
     if plan.base is None:
         return Existing(plan.location, plan.table_schema, {}, {}, {})
     try:
@@ -111,7 +111,7 @@ def existing_table(plan: RunPlan) -> Existing:
 def read_existing(
     session: SparkSession, plan: RunPlan, existing: Existing, paths: Iterable[str]
 ) -> DataFrame:
-    """The rows of these files as the run's columns, each with the file that it is in."""
+    """The rows of these files with the run's columns, each with its file."""
     held = _held(plan, existing)
     schema = spark_schema(held)
     chosen = sorted(paths)
@@ -137,7 +137,7 @@ def _held(plan: RunPlan, existing: Existing) -> TableSchema:
 
 
 def _as_planned(frame: DataFrame, held: TableSchema, plan: RunPlan) -> DataFrame:
-    """Values of a narrower type, as they are in the wider one."""
+    """Cast narrower types to the run's wider ones."""
     if held == plan.table_schema:
         return frame
     selected = [
@@ -148,13 +148,13 @@ def _as_planned(frame: DataFrame, held: TableSchema, plan: RunPlan) -> DataFrame
 
 
 def path_below(existing: Existing, uri: str) -> str:
-    """The path that Spark's name of a file stands for."""
+    """The relative path for a file URI reported by Spark."""
     place = unquote(urlsplit(uri).path)
     return place.removeprefix(local_path(existing.location).rstrip("/") + "/")
 
 
 def _ranged(plan: RunPlan) -> set[str]:
-    """Columns by which files can be left out: a load without any asks for no range."""
+    """Columns used for pruning; their ranges are read from the log."""
     return {*plan.load.keys, *([plan.window.column] if plan.window else [])}
 
 
@@ -181,14 +181,14 @@ def _known(table: DeltaTable, ranged: set[str]) -> tuple[Ranges, dict[str, dict[
 
 
 def comparable(value: Any) -> Any:
-    """Times as text in ISO order, as the statistics of staged files spell them."""
+    """Times as ISO text, as in the statistics of staged files."""
     if isinstance(value, datetime):
         return value.replace(tzinfo=None).isoformat(timespec="microseconds")
     return value.isoformat() if isinstance(value, date) else value
 
 
 def _not_below(high: Any) -> Any:
-    """Some writers cut times to milliseconds, so that the highest may be below the truth."""
+    """Some writers truncate times to milliseconds, so the maximum may be too low."""
     if not isinstance(high, datetime) or high.replace(tzinfo=UTC) > _LAST_MOMENT:
         return high
     return high + timedelta(milliseconds=1)

@@ -1,4 +1,4 @@
-"""A back-fill: the rows of a window are replaced, all others stay as they are."""
+"""Backfill: replaces the rows of a window and keeps all others."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ KEPT = "kept"
 def load_window(
     staged: Candidate, session: SparkSession, plan: RunPlan, existing: Existing, storage: Storage
 ) -> Loaded:
-    """The staged rows in the place of the table's rows of the window.
+    """The staged rows replace the table's rows in the window.
 
-    Files without a row of the window are not touched; the others are written again without
-    those rows.
+    Files without rows in the window are retained; the others are rewritten without those rows.
     """
     inside = _rows_inside(session, plan, existing)
     _refuse_deletion(plan, staged.rows, sum(inside.values()), "any more")
@@ -54,7 +53,7 @@ def load_window(
 
 
 def refuse_emptied_window(plan: RunPlan, left: int, changes: Changes | None) -> None:
-    """A window of which every row fails a rule is not deleted: what the table has of it stays."""
+    """Fail instead of deleting a window whose rows are all quarantined."""
     _refuse_deletion(plan, left, changes.deleted if changes else 0, "that passes")
 
 
@@ -68,7 +67,7 @@ def _refuse_deletion(plan: RunPlan, rows: int, deleted: int, lacking: str) -> No
 
 
 def _rows_inside(session: SparkSession, plan: RunPlan, existing: Existing) -> dict[str, int]:
-    """How many rows of the window each file has that has any."""
+    """Number of rows in the window for each file that has any."""
     if plan.window is None:
         raise ValueError("the run has no window")
     column = plan.window.column

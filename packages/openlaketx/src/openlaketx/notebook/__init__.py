@@ -1,4 +1,4 @@
-"""The lake from a program of the user's, on a Spark session of theirs. Spark is imported by use."""
+"""Access to a lake from a user's program and Spark session. Spark is imported on first use."""
 
 from openlaketx.notebook.connection import Connection, connect
 from openlaketx.notebook.result import PublishResult

@@ -1,4 +1,4 @@
-"""Reading, publishing and running from a program; its own session is never changed."""
+"""Reads, publishes and runs from a program, without changing its Spark session."""
 
 from __future__ import annotations
 
@@ -49,22 +49,22 @@ _BACKOFF = Backoff(first=0.5)
 
 
 def connect(url: str | Path, env: str | None = None) -> Connection:
-    """The lake of the control plane at ``url``: a project's folder, or an address of a service."""
+    """Connect to the control plane at ``url``: a project folder, or the URL of a service."""
     client = connect_client(url, env=env)
     client.start()
     connection = Connection(client)
-    weakref.finalize(connection, _close, client)  # also at the end of the program
+    weakref.finalize(connection, _close, client)  # also at interpreter exit
     return connection
 
 
 def _close(client: Client) -> None:
-    """Nobody reads a complaint any more, and what is left the next client delivers."""
+    """Errors are ignored at exit; the next client delivers what remains."""
     with suppress(Exception):
         client.close()
 
 
 class Connection:
-    """Every frame that it reads is of one version; every frame that it publishes was judged."""
+    """Every frame it reads is pinned to one version; every frame it publishes passes the gate."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -77,13 +77,14 @@ class Connection:
         self.close()
 
     def close(self) -> None:
-        """Deliver now what was recorded of the program's runs; otherwise its end does."""
+        """Deliver the records of the program's runs now instead of at exit."""
         self._client.close()
 
     def read(self, spark: SparkSession, address: str) -> DataFrame:
-        """The rows of ``silver.orders``, or of ``silver.orders@v7``, whatever is published later.
+        """The rows of ``silver.orders`` now, or of ``silver.orders@v7``; later publishes have no
+        effect.
 
-        Needs no Delta on the session. ``version_of`` tells which version it is.
+        Works without Delta on the session. ``version_of`` returns the version.
         """
         from openlaketx.notebook.pinned_frame import read_version
 
@@ -95,7 +96,7 @@ class Connection:
         return frame
 
     def version_of(self, frame: DataFrame) -> InputVersion:
-        """The dataset and version of a frame that ``read`` gave."""
+        """The dataset and version of a frame returned by ``read``."""
         version = self._versions.get(frame)
         if version is None:
             raise UnknownFrame()
@@ -109,10 +110,10 @@ class Connection:
         reason: str = "",
         notes: Mapping[str, Any] | None = None,
     ) -> PublishResult:
-        """Stage the frame, have it judged, and publish it if that is allowed.
+        """Stage the frame, submit its evidence, and publish it if the decision allows it.
 
-        A name that is not registered is registered by the columns of the frame, and the result
-        says so. The reason and the notes stay with the version.
+        An unknown dataset is registered with the columns of the frame, and the result says so.
+        Reason and notes are stored with the version.
         """
         check_frame("tx.publish", name, frame)
         dataset = DatasetName(name)
@@ -126,7 +127,7 @@ class Connection:
         return PublishResult(result, registered)
 
     def run(self, name: str, spark: SparkSession) -> PublishResult:
-        """Build the dataset as its definition says, on the given session's Spark."""
+        """Build the dataset by its definition, on the given session's Spark."""
         check_session("tx.run", name, spark)
         dataset = DatasetName(name)
         _require_known(spark)
@@ -135,9 +136,10 @@ class Connection:
         return PublishResult(self._run(dataset, spark))
 
     def register(self, spark: SparkSession) -> dict[str, int]:
-        """Make ``spark.table("silver.orders")`` work for all that is published, as it is now.
+        """Make ``spark.table("silver.orders")`` work for every published dataset, at its current
+        version.
 
-        Answers the version of each; call it again to see what was published since.
+        Returns the version of each; call it again to see later publishes.
         """
         from openlaketx.notebook.views import show
 
@@ -149,7 +151,7 @@ class Connection:
         return {str(item.dataset): item.version for item in found}
 
     def _ensure(self, dataset: DatasetName, frame: DataFrame) -> bool:
-        """Whether the dataset was registered now; one that runs build takes no frame."""
+        """Whether the dataset was registered now; fails if its definition has a build."""
 
         try:
             build = self._client.reader.definition(dataset).build
@@ -164,7 +166,7 @@ class Connection:
     def _run(
         self, dataset: DatasetName, spark: SparkSession, frame: DataFrame | None = None
     ) -> RunResult:
-        """To its end; a failure that may pass by itself is tried again while attempts are left."""
+        """Run to the end, retrying retryable failures while attempts are left."""
         from openlaketx.worker import SparkWorker
 
         operations = self._client.operations
@@ -180,7 +182,7 @@ class Connection:
 
 
 def _register(registry: Registry, found: Definitions, dataset: DatasetName) -> None:
-    """Mistakes are those of a frame here, and no file has them: each is told in the error."""
+    """Definition errors refer to the frame instead of a file: all are in the message."""
     try:
         registry.apply(registry.plan(found))
     except InvalidDefinitions as invalid:
@@ -194,20 +196,20 @@ def _require_known(thing: Any) -> None:
     runtime_of(thing)
 
 
-# Arguments that were mixed up, or are of another kind: told by the call that was meant.
+# Wrong arguments: the error shows the correct call.
 
 FRAME, SESSION = "DataFrame", "SparkSession"
 _EXAMPLE = "silver.orders"
 
 
 def check_frame(method: str, name: object, frame: object) -> None:
-    """A name, then a frame of Spark's."""
+    """A dataset name, then a Spark DataFrame."""
     call = f'{method}("{_shown(name, frame)}", {_as_frame(frame)})'
     _check(method, name, frame, FRAME, call)
 
 
 def check_session(method: str, name: object, spark: object, *, name_first: bool = True) -> None:
-    """The name of a dataset and a session, in the order of the method."""
+    """A dataset name and a Spark session, in the order of the method."""
     shown = f'"{_shown(name, spark)}"'
     call = f"{method}({shown}, spark)" if name_first else f"{method}(spark, {shown})"
     _check(method, name, spark, SESSION, call)
@@ -226,7 +228,7 @@ def _check(method: str, name: object, thing: object, wanted: str, call: str) -> 
 
 
 def _is_sparks(thing: object, wanted: str) -> bool:
-    """By name, because there is a class for each kind of Spark, and not all can be imported."""
+    """By class name, because each kind of Spark has its own class and some cannot be imported."""
     return any(
         kind.__name__ == wanted and kind.__module__.startswith("pyspark.sql.")
         for kind in type(thing).__mro__
@@ -253,15 +255,15 @@ def _kind(thing: object) -> str:
     return f"a {name}" if home == "builtins" else f"a {name} of {home}"
 
 
-# The first definition of a dataset that a program publishes before anybody described it.
+# Definition of a dataset whose first version is published by a program.
 
 DOMAIN = "unassigned"
 
 
 def _definitions_of(dataset: DatasetName, frame: DataFrame) -> Definitions:
-    """The frame's own columns, replaced whole by each publish; owned by whoever publishes.
+    """The columns of the frame, load type FULL; owned by the current user.
 
-    A gold dataset names parents, of which a frame knows nothing.
+    Not for gold datasets, which declare their parents.
     """
     if dataset.layer is Layer.GOLD:
         raise DescribeFirst(dataset=dataset)
@@ -280,9 +282,6 @@ def _definitions_of(dataset: DatasetName, frame: DataFrame) -> Definitions:
         columns=tuple(ColumnDefinition(name=c.name, type=c.type) for c in live.columns),
     )
     return Definitions(datasets=(definition,))
-
-
-# Who is at the keyboard.
 
 
 def _person() -> str:

@@ -11,8 +11,7 @@ from openlaketx.extract.pinned_inputs import files_to_read, read_pinned
 
 
 def read_version(spark: SparkSession, found: ResolvedDataset) -> tuple[DataFrame, InputVersion]:
-    """Exactly the files of the version, read as they were written, whatever the session's settings
-    for reading are."""
+    """Exactly the files of the version, independent of the session's read settings."""
     pin = pin_of(found)
     return read_pinned(spark, pin, version_files(pin)), pin.input
 

@@ -1,4 +1,4 @@
-"""How a publish ended, for a program and for a person who looks at a notebook."""
+"""Result of a publish, also rendered in notebooks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakeguard_sdk.model.run import RunResult
 
 @dataclass(frozen=True)
 class PublishResult:
-    """The run's end; ``registered`` tells whether the dataset was registered on the way."""
+    """The run's result; ``registered`` if the dataset was registered by this publish."""
 
     run: RunResult
     registered: bool = False
@@ -26,7 +26,7 @@ class PublishResult:
 
     @property
     def version(self) -> int | None:
-        """The version that was published; None where none was."""
+        """The published version, if any."""
         return self.run.version
 
     @property
@@ -34,7 +34,7 @@ class PublishResult:
         return self.run.decision
 
     def raise_if_blocked(self) -> Self:
-        """Raises unless the run succeeded; else the result itself."""
+        """Return the result, or raise unless the run succeeded."""
         if self.status is RunStatus.BLOCKED:
             reasons = self.decision.ruling.reasons if self.decision else ()
             told = "; ".join(reasons) or "no reason was recorded"

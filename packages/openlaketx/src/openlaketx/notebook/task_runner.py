@@ -1,4 +1,4 @@
-"""What a test does with a lake beside running it: rows without Spark, frames with it."""
+"""Runs tasks and reads rows in tests: rows without Spark, frames with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROWS_AT_ONCE = 10_000
 
 
 class Bench:
-    """Spark starts with the first call that needs it, once for the process."""
+    """Spark starts once per process, with the first call that needs it."""
 
     def __init__(self, client: Client, *, spark_options: dict[str, str]) -> None:
         self._connection = Connection(client)
@@ -31,7 +31,7 @@ class Bench:
         return self._connection.publish(name, frame).run
 
     def rows(self, found: ResolvedDataset) -> list[dict[str, Any]]:
-        """All rows of the version in memory, sorted by their columns from the first on."""
+        """All rows of the version, sorted by their columns from left to right."""
         from openlaketx.deliver.published_rows import (
             check_rows,
             rows_relation,

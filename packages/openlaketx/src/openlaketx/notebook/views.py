@@ -1,4 +1,4 @@
-"""Published versions under their own names in a session's catalogue, as views that are pinned."""
+"""Published versions as pinned views in a session's catalogue."""
 
 from __future__ import annotations
 
@@ -33,11 +33,10 @@ _NOTHING: Mapping[str, str | None] = {}
 
 
 def show(spark: SparkSession, found: Iterable[ResolvedDataset]) -> None:
-    """Each dataset is a view of its version; nothing that is not ours is replaced.
+    """Create a view for each dataset's version; foreign tables and views are not replaced.
 
-    A view, because nobody can write to it. Refused where others share the catalogue: there a
-    pinned view would outlive the session, and others would take it for the dataset. One that
-    cannot be shown is told once all others are.
+    Views, because they are read-only. Refused on a shared catalogue: a pinned view would outlive
+    the session and mislead other users. Errors are raised after all other views exist.
     """
     if runtime_of(spark).has_catalogue_of_others(spark):
         raise SharedCatalogue()
@@ -71,7 +70,7 @@ def _show(spark: SparkSession, found: ResolvedDataset, *, delta: bool) -> None:
 
 
 def view_text(found: ResolvedDataset, *, delta: bool) -> str:
-    """A query of exactly the version: through Delta where the session has it, else by its files."""
+    """SELECT over exactly the version: through Delta if the session has it, else over its files."""
     columns = found.table_schema.columns
     if delta:
         place = quoted_name(local_path(found.location))
@@ -93,8 +92,8 @@ def view_text(found: ResolvedDataset, *, delta: bool) -> str:
 def _select(
     columns: Iterable[Column], held: Collection[str], told: Mapping[str, str | None] = _NOTHING
 ) -> str:
-    """Typed, because files alone do not tell every declared type; where a column is not held, what
-    the log tells of it, else NULL."""
+    """With casts, because files do not carry every declared type. A column that is not in ``held``
+    has its value from the log, else NULL."""
     return "SELECT " + ", ".join(
         f"CAST({quoted_name(column.name) if column.name in held else _literal(column, told)}"
         f" AS {spark_type(column.type)}) AS {quoted_name(column.name)}"
@@ -111,7 +110,7 @@ def _literal(column: Column, told: Mapping[str, str | None]) -> str:
 
 
 def _names_in(file: str, found: ResolvedDataset) -> Collection[str]:
-    """The columns that a file has: one that is older than a column lacks it."""
+    """The columns in a file; files written before a column was added lack it."""
     try:
         names: list[str] = pq.read_metadata(local_path(file)).schema.to_arrow_schema().names
     except (OSError, pa.ArrowException) as error:
@@ -131,7 +130,7 @@ def _unreadable(found: ResolvedDataset, why: str) -> BuildFailed:
 
 
 def _make_database(spark: SparkSession, layer: str) -> None:
-    """In a folder of nobody's: what is saved there by mistake is not in the lake."""
+    """Located in an empty folder outside the lake, so tables saved there by mistake do no harm."""
     if not spark.catalog.databaseExists(f"{_CATALOGUE}.{layer}"):
         place = tempfile.mkdtemp(prefix="lakeguard-")
         spark.sql(f"CREATE DATABASE IF NOT EXISTS {_CATALOGUE}.{layer} LOCATION '{place}'")

@@ -1,4 +1,4 @@
-"""The corridor: one run from its plan to its result.
+"""Runs: from a plan to a result.
 
-Nothing is imported here: what a worker needs to wait for a run needs no Spark.
+Imports nothing, so that a worker waits for runs without loading Spark.
 """

@@ -1,4 +1,4 @@
-"""Adoption of a table that is there already: its files are read, and none is written."""
+"""Adoption of an existing table: its files are read, none is written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from openlaketx.stage.candidate import shown_file
 
 
 def run_adoption(task_id: str, client: WorkerClient, progress: Progress | None = None) -> RunResult:
-    """Takes an ordered adoption to its end. No Spark is needed."""
+    """Run a requested adoption, without Spark."""
     opened = client.runs.open_adoption(task_id, this_process("openlaketx"))
     if isinstance(opened, RunResult):
         return opened
@@ -36,7 +36,7 @@ def run_adoption(task_id: str, client: WorkerClient, progress: Progress | None =
     except KeyboardInterrupt:
         client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="it was interrupted"))
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
+    except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
         return client.runs.fail_run(opened.ticket, failure_of(error))
     deliver_or_tell(opened.run, client.reader, progress)
     return result
@@ -58,8 +58,8 @@ def _adopt(
 
 
 def _candidate(plan: AdoptionPlan, storage: Storage) -> Candidate:
-    """Every file of the table, each held against its own footer. The footers are not kept: their
-    columns may stand in any order."""
+    """All files of the table, each checked against its footer. Footers are dropped: their columns
+    may be in any order."""
     files = [shown_file(file, plan.run, storage) for file in plan.files]
     return Candidate(plan.run.location, tuple(files), ())
 
@@ -78,7 +78,7 @@ def _hashed(candidate: Candidate, lease: Lease) -> Candidate:
 
 
 def _subject(plan: AdoptionPlan, candidate: Candidate) -> Subject:
-    """The whole table is the batch; any file may lack columns that are younger than it."""
+    """The whole table is the batch; files may lack columns added after they were written."""
     paths = tuple(file.path for file in candidate.files)
     lacking = {file.path: file.partition for file in candidate.files}
     return Subject(

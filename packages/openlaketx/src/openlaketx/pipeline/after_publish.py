@@ -1,4 +1,4 @@
-"""The last step of a run: what its target keeps for readers that know no table format."""
+"""Steps after a publish: delivery to the target and profiling. Neither can fail the run."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ _LOG = logging.getLogger("openlaketx")
 
 
 def deliver_or_tell(plan: RunPlan, reader: Reader, progress: Progress | None) -> None:
-    """Deliver what is published, however the run ended.
+    """Deliver the published version, whatever the run's result.
 
-    A failure is told once, or logged where nobody listens; it changes no result: the version
-    stands, and every next run tries again.
+    A failure is reported to ``progress`` or logged; the next run retries the delivery.
     """
     if plan.format is TargetFormat.DELTA:
         return
@@ -27,7 +26,7 @@ def deliver_or_tell(plan: RunPlan, reader: Reader, progress: Progress | None) ->
         progress("deliver", {"what": what})
     try:
         deliver_published(plan, reader)
-    except Exception as error:  # noqa: BLE001 - whatever it was, the version is published
+    except Exception as error:  # noqa: BLE001 - the version is published, whatever the error
         told = next(iter(str(error).splitlines()), "") or type(error).__name__
         if progress:
             facts = {"dataset": plan.dataset, "what": what, "reason": told}
@@ -42,14 +41,10 @@ def _what(plan: RunPlan) -> str:
     return f"{plan.format.value} files"
 
 
-# Profiles after a publish: off the way of the data, and never a reason for a run to fail.
-
-
 def profile_if_due(plan: RunPlan, client: WorkerClient, progress: Progress | None = None) -> None:
-    """Take the profile that the dataset's definition asks for now, if it asks for one.
+    """Profile the dataset if its definition requires it now.
 
-    A failure is told once, or logged where nobody listens; it changes no result: the version stands
-    as it is.
+    A failure is reported to ``progress`` or logged. The published version is not affected.
     """
     try:
         due = client.runs.due_profile(plan.ticket)
@@ -59,7 +54,7 @@ def profile_if_due(plan: RunPlan, client: WorkerClient, progress: Progress | Non
             progress("profile", {})
         taken = profile_version(due.dataset, masked=due.masked)
         client.runs.submit_profile(plan.ticket, taken)
-    except Exception as error:  # noqa: BLE001 - whatever it was, the version is published
+    except Exception as error:  # noqa: BLE001 - the version is published, whatever the error
         told = next(iter(str(error).splitlines()), "") or type(error).__name__
         if progress:
             progress("unprofiled", {"dataset": plan.dataset, "reason": told})

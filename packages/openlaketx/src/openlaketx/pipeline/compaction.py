@@ -1,4 +1,4 @@
-"""Compaction of a table, from its opening to its end. No Spark is needed."""
+"""Compaction of a table, without Spark."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ _LOG = logging.getLogger("openlaketx")
 def compact_if_needed(
     plan: RunPlan, client: WorkerClient, progress: Progress | None = None
 ) -> None:
-    """Merge the table's small files where they have become too many, however the run ended.
+    """Merge the table's small files if there are too many, whatever the run's result.
 
-    A failure is told once, or logged where nobody listens; it changes no result: the version stands
-    as it is.
+    A failure is reported to ``progress`` or logged. The published version is not affected.
     """
     try:
         task_id = client.runs.due_compaction(plan.ticket)
@@ -33,7 +32,7 @@ def compact_if_needed(
         if progress:
             progress("compact", {})
         told = _problem(run_compaction(task_id, client))
-    except Exception as error:  # noqa: BLE001 - whatever it was, the version is published
+    except Exception as error:  # noqa: BLE001 - the version is published, whatever the error
         told = next(iter(str(error).splitlines()), "") or type(error).__name__
     if told:
         if progress:
@@ -43,7 +42,7 @@ def compact_if_needed(
 
 
 def run_compaction(task_id: str, client: WorkerClient) -> RunResult:
-    """Takes an ordered compaction to its end."""
+    """Run a requested compaction."""
     opened = client.runs.open_compaction(task_id, this_process("openlaketx"))
     if isinstance(opened, RunResult):
         return opened
@@ -53,7 +52,7 @@ def run_compaction(task_id: str, client: WorkerClient) -> RunResult:
     except KeyboardInterrupt:
         client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="it was interrupted"))
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it was, the run must end
+    except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
         return client.runs.fail_run(opened.ticket, failure_of(error))
 
 

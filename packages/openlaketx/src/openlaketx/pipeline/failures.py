@@ -1,4 +1,4 @@
-"""What the control plane is told of an error that ended a run."""
+"""Conversion of errors to the ``Failure`` sent to the control plane."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LONGEST = 500
 
 
 def failure_of(error: Exception) -> Failure:
-    """One line of bounded length; only an error of ours says whether to try again."""
+    """One line of bounded length; only a ``LakeGuardError`` can be retryable."""
     text = next((line for line in str(error).splitlines() if line.strip()), "")
     if isinstance(error, LakeGuardError):
         return Failure(code=error.code, message=text[:_LONGEST], retryable=error.retryable)

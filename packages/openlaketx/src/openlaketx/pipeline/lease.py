@@ -1,4 +1,4 @@
-"""Keeping a run's lease while it works, and stopping the run that lost it."""
+"""Heartbeats while a run works, and cancellation when its lease is lost."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _STOP_AGAIN = 1.0
 
 
 class Lease:
-    """Held until a heartbeat is told that the attempt is over, or its time is."""
+    """Valid until a heartbeat is fenced or the run times out."""
 
     def __init__(self, interrupted: Callable[[], bool]) -> None:
         self._interrupted = interrupted
         self._lost: LakeGuardError | None = None
 
     def check(self) -> None:
-        """Raises once the lease is lost or the user said stop: before anything that others see."""
+        """Raises if the lease is lost or the user interrupted; called before any visible effect."""
         if self._lost is not None:
             raise self._lost
         if self._interrupted():
@@ -36,10 +36,12 @@ class Lease:
 
 
 class Brake:
-    """Stops what Spark does for a run; before Spark is there, and after, there is nothing to do."""
+    """Cancels the Spark jobs of a run; without effect before and after Spark runs them."""
 
     def __init__(self) -> None:
-        self._changing = threading.RLock()  # a signal may pull in the very thread that holds
+        self._changing = (
+            threading.RLock()
+        )  # a signal handler may cancel in the thread that holds the lock
         self._stop: Callable[[], None] | None = None
 
     def pull(self) -> None:
@@ -49,7 +51,7 @@ class Brake:
 
     @contextmanager
     def holding(self, stop: Callable[[], None]) -> Iterator[None]:
-        """``stop`` is what is pulled in the block, and no pull of it outlasts the block."""
+        """``stop`` is called by ``cancel`` during the block, and never after it."""
         with self._changing:
             self._stop = stop
         try:
@@ -61,7 +63,7 @@ class Brake:
 
 @dataclass(frozen=True)
 class Limit:
-    """The time that an attempt has, and what its end means."""
+    """Timeout of an attempt, and the error it raises."""
 
     seconds: float
     over: LakeGuardError
@@ -76,7 +78,8 @@ def keeping_lease(
     interrupted: Callable[[], bool] = lambda: False,
     limit: Limit | None = None,
 ) -> Iterator[Lease]:
-    """Beats in the background while the block runs; a loss is told to the block and ``on_loss``."""
+    """Send heartbeats in the background during the block; on loss, call ``on_loss`` and let
+    ``check`` raise."""
     lease = Lease(interrupted)
     done = threading.Event()
     beating = threading.Thread(
@@ -114,7 +117,7 @@ def _beat(
             break
         except (LakeGuardError, OSError):
             left = max(left / 2, 1.0)
-    # Spark lets a stage begin although its group was stopped: stop it until it has stopped.
+    # Spark may start another stage of a cancelled job group: cancel until the block ends.
     while not done.wait(_STOP_AGAIN):
         on_loss()
 

@@ -1,4 +1,4 @@
-"""A run of the past, built again beside its table: the same way, up to where it would be judged."""
+"""Rebuild of a past run beside its table: the same steps, up to the decision."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from openlaketx.rebuild import Scratch, check_inputs, compare, gather_source, sc
 def rebuild_run(
     plan: RebuildPlan, client: WorkerClient, session: SparkSession, progress: Progress | None
 ) -> Rebuilt:
-    """How its rows compare with those that it wrote; ``NotRebuildable`` where it cannot be done.
+    """Compare the rebuilt rows with those that the run wrote; ``NotRebuildable`` if it cannot be
+    rebuilt.
 
-    Nothing is submitted, nothing is published, and nothing of it stays.
+    Nothing is submitted or published, and all files are removed.
     """
     storage, run_id = storage_for(plan.run.location), plan.run.ticket.run_id
     try:
@@ -47,7 +48,7 @@ def rebuild_run(
 
 
 def _pinned(plan: RebuildPlan, client: WorkerClient, scratch: Scratch) -> tuple[RunPlan, str]:
-    """The plan over what was read then, and the lake that it is read below."""
+    """The plan over the original input, and the scratch lake that holds it."""
     run, build = scratch.plan(plan.run), plan.run.build
     if isinstance(build, QuarantineBuild):
         _look_through(Path(client.lake), scratch.lake, build)
@@ -68,7 +69,7 @@ def _look_through(lake: Path, place: Path, build: QuarantineBuild) -> None:
 def _loaded(
     run: RunPlan, plan: RebuildPlan, lake: str, client: WorkerClient, session: SparkSession
 ) -> Loaded:
-    """As a run does it: extract, transform, conform, stage."""
+    """Extract, transform, conform and stage, as the run did."""
     storage = storage_for(run.location)
     project = client.project or client.lake
     batch = extract(run, session, lake, storage, project=project)
@@ -86,7 +87,7 @@ def _loaded(
 
 
 def _sifted(run: RunPlan, loaded: Loaded, sieve: Sieve, session: SparkSession) -> Loaded:
-    """Without the rows that fail a rule which sets them aside, as the run left them out."""
+    """The load without the rows that fail a quarantine rule, as in the run."""
     asked = [measure for rule in run.aside for measure in (rule.failed, rule.scope)]
     while asked:
         subject = subject_of(run, loaded)

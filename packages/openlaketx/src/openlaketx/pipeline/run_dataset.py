@@ -55,9 +55,10 @@ def run_dataset(
     progress: Progress | None = None,
     frame: DataFrame | None = None,
 ) -> RunResult:
-    """The run's result; nothing is visible before a recorded decision allowed it.
+    """Run the plan and return its result; nothing is visible before a recorded decision allows it.
 
-    ``session`` is of this run alone; ``frame`` is the batch of a dataset that a program publishes.
+    ``session`` belongs to this run only; ``frame`` is the batch of a dataset that a program
+    publishes.
     """
     tell = progress or _silent
     runs, ticket, storage = client.runs, plan.ticket, storage_for(plan.location)
@@ -112,11 +113,11 @@ def _load_accepted(
 
 
 def _nothing_new(plan: RunPlan, batch: Batch) -> bool:
-    """Whether a load that may be skipped would read what its base was made of."""
+    """Whether the load skips unchanged input and its base was built from the same input."""
     base = plan.base
     if not plan.load.skip_unchanged or base is None or plan.window is not None:
         return False
-    if isinstance(plan.build, FrameBuild):  # nothing but its rows says what is in a frame
+    if isinstance(plan.build, FrameBuild):  # a frame is known only by its rows
         return False
     if base.build_hash != build_hash(plan) or set(base.inputs) != set(batch.inputs):
         return False
@@ -133,13 +134,13 @@ def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
 
 
 def _is_to_be_judged(plan: RunPlan, batch: Batch, sieve: Sieve) -> bool:
-    """Whether a batch that changes nothing is more than that: some of its rows were kept aside, or
-    all of them waited before, and do so no more."""
+    """Whether a batch without changes still needs a decision: it has quarantined rows, or it
+    replays quarantined rows that now pass."""
     return bool(batch.rejected or sieve.rows) or isinstance(plan.build, QuarantineBuild)
 
 
 def _waits_on(plan: RunPlan, sieve: Sieve) -> bool:
-    """Whether every row that is sent again fails again: then all of them wait as before."""
+    """Whether every replayed row fails again, so that all of them remain quarantined."""
     build = plan.build
     return isinstance(build, QuarantineBuild) and sieve.rows == sum(f.rows for f in build.files)
 
@@ -147,8 +148,8 @@ def _waits_on(plan: RunPlan, sieve: Sieve) -> bool:
 def _measured(
     plan: RunPlan, batch: Batch, loaded: Loaded, storage: Storage, sieve: Sieve
 ) -> tuple[Loaded, Measured]:
-    """Files are hashed while they are measured: both only read them. Where rows of them are to be
-    set aside, what remains is measured anew."""
+    """Measure the load, and hash its files meanwhile. If rows are quarantined, measure what
+    remains."""
     how, session = how_to_measure(plan), batch.frame.sparkSession
     while True:
         sealing = seal(loaded.candidate, plan, storage)
@@ -162,7 +163,7 @@ def _measured(
 
 
 def _published(plan: RunPlan, runs: Runs, lease: Lease, storage: Storage) -> RunResult:
-    """No step is taken by a run whose lease is over."""
+    """Commit the run; the lease is checked before every step."""
     lease.check()
     intent = runs.begin_move(plan.ticket)
     lease.check()
@@ -171,7 +172,7 @@ def _published(plan: RunPlan, runs: Runs, lease: Lease, storage: Storage) -> Run
 
 
 def subject_of(plan: RunPlan, loaded: Loaded) -> Subject:
-    """What is measured of a load: its new rows, and the table as it would be."""
+    """What is measured of a load: its new rows, and the table after the load."""
     shown = [file.path for file in loaded.candidate.files] + [file.path for file in loaded.stays]
     return Subject(
         loaded.arrived,
@@ -224,14 +225,11 @@ def _blocked(plan: RunPlan, batch: Batch, loaded: Loaded, decision: Decision) ->
 
 
 def _silent(stage: str, facts: dict[str, Any]) -> None:
-    """Nobody listens."""
-
-
-# The identity of the code that made a batch.
+    """Ignore progress."""
 
 
 def build_hash(plan: RunPlan) -> str:
-    """Equal where the same text or source, transform, schema, layout and package are at work."""
+    """Equal for the same SQL or source, transform, schema, layout and package version."""
     spec = plan.build.to_data()
     for pinned in ("position", "views", "inputs"):
         spec.pop(pinned, None)
@@ -248,14 +246,14 @@ def build_hash(plan: RunPlan) -> str:
     )
 
 
-# Deleting what a run wrote, where a decision says that it may not be kept.
+# Discarding: a decision may forbid to keep what the run wrote.
 
 
 def discard_staged(plan: RunPlan, storage: Storage, lake: str) -> int:
-    """Every file of the attempt is gone, also those that no decision named, every row that the run
-    kept aside, for whatever reason, and every file that it received; answers how many those were.
+    """Delete all files of the attempt, its quarantined and malformed rows, and its landed files;
+    returns their number.
 
-    Where it dies on the way, maintenance removes the rest without waiting.
+    If the process dies meanwhile, maintenance removes the rest at once.
     """
     run_id = plan.ticket.run_id
     beside = [
@@ -275,11 +273,11 @@ def _emptied(storage: Storage, folder: str, root: str) -> int:
     return len(files)
 
 
-# Telling a few of the rows that rules failed by, once that is decided.
+# Row samples: a few rows that failed each rule, submitted after the decision.
 
 SECONDS_BEFORE_PUBLISH = 5.0
 SECONDS_WHEN_BLOCKED = 20.0
-"""Less than a heartbeat apart: the lease of a blocked run is over."""
+"""Shorter than a heartbeat interval: a blocked run has no lease any more."""
 
 
 def tell_failing_rows(
@@ -289,10 +287,10 @@ def tell_failing_rows(
     session: SparkSession,
     runs: Runs,
 ) -> None:
-    """Of every rule that failed or warned, unless nothing of the run may be kept. No text is told
-    where one may hold a pattern that a policy forbids.
+    """Submit samples for every rule that failed or warned, unless the run is discarded. Texts are
+    redacted where one may match a pattern that a policy forbids.
 
-    Nothing depends on it: whatever goes wrong here, the run goes on as it was decided.
+    Best effort: an error here does not change the run.
     """
     counted = _counted(plan, decision)
     if not counted or decision.ruling.discard:
@@ -303,12 +301,12 @@ def tell_failing_rows(
     try:
         samples = draw_samples(asked, subject(), how_to_measure(plan), seconds, session)
         runs.submit_samples(plan.ticket, samples)
-    except Exception:  # noqa: BLE001 - the decision stands, with rows to show or without
+    except Exception:  # noqa: BLE001 - samples are optional, the decision is recorded
         return
 
 
 def _counted(plan: RunPlan, decision: Decision) -> dict[str, AnyMeasure]:
-    """By rule, what counted its failing rows; those that block come first."""
+    """The measure that counted failing rows, by rule; blocking rules come first."""
     measures = {measure_key(measure): measure for measure in plan.measures}
     found = [check for check in decision.ruling.checks if _is_shown(check)]
     found.sort(key=lambda check: check.outcome is not Outcome.FAIL)

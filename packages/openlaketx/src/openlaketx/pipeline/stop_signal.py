@@ -1,6 +1,6 @@
-"""Ctrl-C during a run: noticed even where the bridge to the JVM turns it into another error.
+"""Ctrl-C during a run, detected even where py4j turns it into another error.
 
-Python tells the main thread alone. Runs in other threads are told by a ``StopSign``.
+Python delivers SIGINT to the main thread only; ``StopSignal`` stops runs in other threads.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import FrameType
 
 
 class StopSign:
-    """Ends every run that heeds it, in whatever thread, and keeps others from starting."""
+    """Stops every run that listens, in any thread, and prevents new ones."""
 
     def __init__(self) -> None:
         self._given = threading.Event()
@@ -28,7 +28,7 @@ class StopSign:
         with self._changing:
             brakes = list(self._brakes)
         for brake in brakes:
-            with suppress(Exception):  # what cannot be stopped ends by itself
+            with suppress(Exception):  # a run that cannot be cancelled ends by itself
                 brake()
 
     def check(self) -> None:
@@ -37,7 +37,7 @@ class StopSign:
 
     @contextmanager
     def heeded(self, brake: Callable[[], None]) -> Iterator[None]:
-        """``brake`` is pulled once the sign is given; one that was given before is not missed."""
+        """Call ``cancel`` once the signal is set, also if it was set before."""
         with self._changing:
             self._brakes.append(brake)
         try:
@@ -50,9 +50,9 @@ class StopSign:
 
 @contextmanager
 def noticing_interrupts(sign: StopSign) -> Iterator[Callable[[], bool]]:
-    """Answers whether the sign is given or SIGINT came while the block ran.
+    """Yields a function: whether the signal is set or SIGINT arrived during the block.
 
-    What SIGINT did before it still does.
+    The previous SIGINT handler still runs.
     """
     seen = threading.Event()
     before = signal.getsignal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""The candidate: files written once, under the table's root, that nothing shows yet."""
+"""Staging: data files under the table's root that no commit references yet."""
 
 from openlaketx.stage.candidate import Candidate
 from openlaketx.stage.stage import seal, stage, write_files, write_kinds

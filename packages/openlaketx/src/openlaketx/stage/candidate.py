@@ -1,4 +1,4 @@
-"""The candidate of a run: exactly these files, as their own footers describe them."""
+"""The candidate of a run: an explicit list of files, described by their footers."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from openlaketx.engine.parquet_types import UnsupportedColumn, physical_type, ta
 from openlaketx.stage.file_stats import delta_stats
 from openlaketx.stage.footer_ranges import column_range, leaf_indexes
 
-# The partition of a staged file, proved by its own footer.
+# Partition of a staged file, verified by its footer.
 
 
 class NoPartition(ValueError):
-    """The rows of a file are not of one partition, or of one that Delta cannot name."""
+    """The rows of a file span several partitions, or one that Delta cannot represent."""
 
 
 def _partition_values(
     footer: pq.FileMetaData, declared: TableSchema, partition_by: tuple[str, ...]
 ) -> dict[str, str | None]:
-    """The one value of each partition column, as Delta's log spells it; None is NULL."""
+    """The single value of each partition column, as encoded in the Delta log; None is NULL."""
     return {name: _value(footer, declared, name) for name in partition_by}
 
 
@@ -89,20 +89,20 @@ class Candidate:
         return sum(file.rows for file in self.files)
 
     def joined(self, *others: Candidate) -> Candidate:
-        """These files and those of others, of the same table."""
+        """These files and those of other candidates of the same table."""
         files = [file for one in (self, *others) for file in one.files]
         footers = [footer for one in (self, *others) for footer in one.footers]
         return Candidate(self.location, tuple(files), tuple(footers))
 
     def without(self, paths: Container[str]) -> Candidate:
-        """The files that are not among these."""
+        """The files that are not in ``paths``."""
         pairs = zip(self.files, self.footers, strict=True)
         kept = [pair for pair in pairs if pair[0].path not in paths]
         files, footers = (tuple(pair[at] for pair in kept) for at in (0, 1))
         return Candidate(self.location, files, footers)
 
     def with_hashes(self, hashes: Sequence[str]) -> Candidate:
-        """The same files, each with the hash of its content."""
+        """The same files, each with its content hash."""
         pairs = zip(self.files, hashes, strict=True)
         files = tuple(file.model_copy(update={"sha256": told}) for file, told in pairs)
         return replace(self, files=files)
@@ -118,7 +118,7 @@ def collect(
     *,
     unstated: Container[str] = (),
 ) -> Candidate:
-    """The explicit list of what a finished write left; whatever looks wrong fails the run."""
+    """The files of a finished write; fails the run for any irregularity."""
     check_finished(join(location, staging), dataset, storage)
     return collect_folder(
         location, staging, declared, dataset, storage, partition_by, unstated=unstated
@@ -140,9 +140,9 @@ def collect_folder(
     *,
     unstated: Container[str] = (),
 ) -> Candidate:
-    """The files of one folder of a finished write; none where the folder is not there.
+    """The files of one folder of a finished write; none if the folder does not exist.
 
-    Their statistics tell no value of the columns in ``unstated``.
+    Their statistics omit the values of columns in ``unstated``.
     """
     folder = join(location, staging)
     files, footers = [], []
@@ -196,7 +196,7 @@ def _check_schema(footer: pq.FileMetaData, declared: TableSchema, name: str, dat
 
 
 def _physical_types(footer: pq.FileMetaData) -> Iterator[str]:
-    """Of each leaf: a nested column has several."""
+    """One per leaf: a nested column has several."""
     schema = footer.schema
     return (schema.column(index).physical_type for index in range(len(schema)))
 
@@ -218,13 +218,13 @@ def _staged(
     )
 
 
-# A file that a table shows already, as its log and its own footer describe it.
+# Files of an existing table, checked against log and footer.
 
 _OLD_CALENDAR = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 
 
 def shown_file(file: CommittedFile, plan: RunPlan, storage: Storage) -> StagedFile:
-    """The file without its hash; ``StagingFailed`` where it is not what its table says."""
+    """The file without its hash; ``StagingFailed`` if it contradicts the table's log."""
     place = join(plan.location, file.path)
     try:
         footer = pq.read_metadata(local_path(place))
@@ -245,7 +245,7 @@ def shown_file(file: CommittedFile, plan: RunPlan, storage: Storage) -> StagedFi
 
 
 def _problem(footer: Any, file: CommittedFile, schema: TableSchema) -> str | None:
-    """Columns that it has are of the table's types; others are NULL, or in the log."""
+    """Columns in the file must have the table's types; missing ones are NULL, or in the log."""
     if set(_OLD_CALENDAR) & set(footer.metadata or {}):
         return "it counts its days by the calendar that ended in 1582; rewrite it"
     told = json.loads(file.stats)["numRecords"]

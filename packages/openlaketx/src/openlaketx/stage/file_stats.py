@@ -1,7 +1,7 @@
-"""Delta's file statistics, taken from the file's own footer and from nothing else.
+"""Delta file statistics, derived from the file's footer only.
 
-A wrong minimum or maximum makes readers skip rows without a word, so what a footer does not
-prove is left out: booleans, binary, NaN, times outside the years 1 to 9999.
+A wrong minimum or maximum makes readers skip rows silently, so uncertain values are omitted:
+booleans, binary, NaN, times outside the years 1 to 9999.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def delta_stats(
 ) -> str:
     """``numRecords``, ``minValues``, ``maxValues`` and ``nullCount`` as JSON text.
 
-    Partition columns are left out: the log has their values. So are nested ones, of whose rows
-    a footer does not tell how many are NULL. Of columns in ``unstated`` no value is told.
+    Omits partition columns, whose values are in the log, and nested columns, for which a footer has
+    no row-level NULL count. Values of columns in ``unstated`` are redacted.
     """
     low: dict[str, str] = {}
     high: dict[str, str] = {}
@@ -70,7 +70,7 @@ def delta_stats(
 
 
 def upper_prefix(text: str) -> str:
-    """A short text that is not below ``text``, in the order of code points."""
+    """A short text that is not less than ``text`` in code point order."""
     if len(text) <= PREFIX:
         return text
     for end in range(PREFIX, len(text)):
@@ -80,7 +80,7 @@ def upper_prefix(text: str) -> str:
 
 
 def _string_bounds(lowest: bytes, highest: bytes) -> tuple[str | None, str | None]:
-    """Nothing where the bytes are not text: Spark writes such strings too."""
+    """None if the bytes are not valid UTF-8: Spark can write such strings."""
     try:
         return _quoted(lowest.decode()[:PREFIX]), _quoted(upper_prefix(highest.decode()))
     except UnicodeDecodeError:
@@ -88,7 +88,7 @@ def _string_bounds(lowest: bytes, highest: bytes) -> tuple[str | None, str | Non
 
 
 def _text(value: Any, data_type: str) -> str | None:
-    """One bound as JSON text; None where it cannot be told."""
+    """One bound as JSON text; None if it cannot be represented."""
     if data_type in INTEGERS:
         return str(int(value))
     if data_type in FLOATS:
@@ -120,5 +120,5 @@ def _object(members: dict[str, str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Characters as they are: delta-rs misreads escaped ones beyond the first plane."""
+    """Without escapes: delta-rs misreads escaped characters beyond the BMP."""
     return json.dumps(text, ensure_ascii=False)

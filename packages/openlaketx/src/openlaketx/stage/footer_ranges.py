@@ -1,4 +1,4 @@
-"""What a Parquet footer proves about a column: how many NULLs, and between which values."""
+"""NULL counts and value ranges of columns, from Parquet footers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lakeguard_sdk.types.schema import TableSchema, is_nested, leaf_types
 
 @dataclass(frozen=True)
 class ColumnRange:
-    """Over whole files. ``nulls`` is None where a row group does not tell.
+    """Over whole files. ``nulls`` is None if a row group has no count.
 
-    ``lowest`` and ``highest`` are the footer's own values, physical ones for dates and times
-    (days, microseconds); both are None where no row group has a value, and ``bounded`` is False
-    where one has values without telling between which.
+    ``lowest`` and ``highest`` are the footer's physical values (days and microseconds for dates and
+    times), and None if there are no values. ``bounded`` is False if a row group has values without
+    statistics.
     """
 
     values: int
@@ -28,7 +28,8 @@ class ColumnRange:
 
 
 def leaf_indexes(schema: TableSchema) -> dict[str, int]:
-    """Where footers hold each plain column; nested ones, of which they prove nothing, are not told.
+    """Leaf index of each plain column; nested columns are omitted, because footers prove nothing
+    about them.
 
     Footers count leaves, of which a nested column has several.
     """
@@ -41,7 +42,7 @@ def leaf_indexes(schema: TableSchema) -> dict[str, int]:
 
 
 def column_range(footers: Iterable[pq.FileMetaData], index: int, *, raw: bool) -> ColumnRange:
-    """The range of one leaf, see ``leaf_indexes``, over all row groups of all files."""
+    """The range of one leaf (see ``leaf_indexes``) over all row groups of all files."""
     values, nulls, bounded = 0, 0, True
     known = True
     lows, highs = [], []

@@ -1,4 +1,4 @@
-"""Writing files under the table's root that nothing shows yet: one folder per attempt."""
+"""Writes staged files under the table's root, into one folder per attempt."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def stage(
     schema: TableSchema | None = None,
     folder: str = "",
 ) -> Candidate:
-    """The rows of the run, each file whole and as declared, while their origin stands still."""
+    """Write the rows of the run, verify every file, and check that the origin has not changed."""
     schema = schema or plan.table_schema
     candidate = write_files(frame, plan, schema, batch.explain, storage, folder=folder)
     batch.confirm()
@@ -59,7 +59,7 @@ def write_files(
     *,
     folder: str,
 ) -> Candidate:
-    """One write into a folder of the run's own, with as many rows as Spark wrote."""
+    """Write into a folder of the run; the row count must match Spark's."""
     kinds = write_kinds(frame, plan, schema, explain, storage, folder=folder, kind=None)
     return kinds[""]
 
@@ -75,7 +75,7 @@ def write_kinds(
     kind: str | None,
     kinds: tuple[str, ...] = ("",),
 ) -> dict[str, Candidate]:
-    """One write; where a column tells the kind of each row, the files of each kind apart."""
+    """One write; if ``kind`` names a column, the files of each kind are separate."""
     staging = join(plan.staging, folder) if folder else plan.staging
     place = join(plan.location, staging)
     if storage.exists(place):
@@ -108,9 +108,9 @@ def write_kinds(
 
 
 def _laid_out(frame: DataFrame, plan: RunPlan, kind: str | None) -> tuple[DataFrame, list[str]]:
-    """Partitioned by a hash: folder names have no room for every value, and no case or NULL.
+    """Partitioned by a hash, because folder names cannot hold every value, case or NULL.
 
-    Should two partitions ever share a hash, the footers tell and the run fails.
+    If two partitions share a hash, the footers reveal it and the run fails.
     """
     folders = [kind] if kind else []
     if plan.partition_by:
@@ -122,7 +122,7 @@ def _laid_out(frame: DataFrame, plan: RunPlan, kind: str | None) -> tuple[DataFr
 
 
 def _most_rows(plan: RunPlan) -> int:
-    """Smaller files where rows are changed by key: each file with a change is written again."""
+    """Smaller files for keyed loads, which rewrite every file with a change."""
     return _ROWS_TO_REWRITE if plan.load.keys else 0
 
 
@@ -133,19 +133,19 @@ def _write(frame: DataFrame, folder: str, folders: list[str], most_rows: int) ->
 
 
 def _explained(error: Exception, folder: str, explain: Explain, plan: RunPlan) -> LakeGuardError:
-    """About the files themselves only where the root of it is; Spark names them in any case."""
+    """An error about staged files only if the root cause names them; Spark mentions them anyway."""
     if local_path(folder) in causes(error)[-1]:
         return StagingFailed(dataset=plan.dataset, reason=reason(error))
     return explain(error)
 
 
-# Sealing the candidate: every file on disk and named by its content, before anyone decides.
+# Sealing: every file is synced and hashed before the decision.
 
 
 def seal(
     candidate: Candidate, plan: RunPlan | CompactionPlan, storage: Storage
 ) -> Future[Candidate]:
-    """The candidate with its hashes, once all of it is on disk; works in the background."""
+    """The candidate with its hashes, once all files are on disk; runs in the background."""
     pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seal")
     try:
         return pool.submit(_seal, candidate, plan, storage)
@@ -154,7 +154,7 @@ def seal(
 
 
 def _seal(candidate: Candidate, plan: RunPlan | CompactionPlan, storage: Storage) -> Candidate:
-    """Hashing takes cores and syncing waits for the disk, so neither waits for the other."""
+    """Hashing is CPU-bound and syncing I/O-bound, so they run in parallel."""
     places = [join(plan.location, file.path) for file in candidate.files]
     with ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="hash") as hashing:
         hashes = hashing.map(storage.sha256, places)
@@ -163,7 +163,7 @@ def _seal(candidate: Candidate, plan: RunPlan | CompactionPlan, storage: Storage
 
 
 def _sync(places: list[str], plan: RunPlan | CompactionPlan, storage: Storage) -> None:
-    """Every file, and every folder from the table's root down that names one."""
+    """Sync every file, and every folder that contains one, up to the table's root."""
     folders = {plan.staging.strip("/")}
     for place in places:
         storage.make_durable(place)

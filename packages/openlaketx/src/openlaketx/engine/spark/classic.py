@@ -1,4 +1,4 @@
-"""Spark in this process: frames are analysed when they are made, and Java is within reach."""
+"""Classic Spark: frames are analysed when they are created, and the JVM is accessible."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _NOT_A_QUERY = ("Command", "ParsedStatement", "CompoundPlanStatement")
 
 
 class ClassicSpark:
-    """From 3.5 on; what 4.0 moved to another place is looked for in both."""
+    """Spark 3.5 or newer; APIs that moved in 4.0 are looked up in both places."""
 
     def child(self, spark: SparkSession) -> SparkSession:
         return spark.newSession()
 
     def close(self, child: SparkSession) -> None:
-        """Goes with its last frame."""
+        """Sessions are collected with their last frame."""
 
     def has_catalogue_of_others(self, spark: SparkSession) -> bool:
         return is_metastore(spark)
@@ -51,7 +51,8 @@ class ClassicSpark:
         _stop_group(session, name)
 
     def rebalanced(self, frame: DataFrame, name: str) -> DataFrame:
-        """Python's ``hint`` takes a column from 4.0 on; Java's takes what a column is made of."""
+        """PySpark's ``hint`` accepts a column since 4.0; before, the JVM method is called with an
+        expression."""
         if _frame_class() is not DataFrame:
             return frame.hint("rebalance", F.col(name))
         java: Any = frame
@@ -70,7 +71,7 @@ def _java(frame: Any) -> Any:
 def _frame_class() -> Any:
     try:
         from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
-    except ImportError:  # before 4.0 there was no other kind
+    except ImportError:  # before 4.0 there was only classic Spark
         return DataFrame
     return ClassicFrame
 
@@ -85,26 +86,26 @@ def _is_a(session: SparkSession, plan: Any, name: str) -> bool:
     java = session._sc._jvm.java.lang.Class  # type: ignore[union-attr]
     try:
         return bool(java.forName(name, False, loader).isInstance(plan))
-    except Py4JJavaError:  # this Spark has no such statements
+    except Py4JJavaError:  # this Spark does not know the statement
         return False
 
 
-# One group for all that Spark does for a run, so that one call stops all of it.
+# One job group for each run, so that one call cancels all its jobs.
 
 _KEYS = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
 @contextmanager
 def _job_group(spark: SparkSession, name: str) -> Iterator[None]:
-    """Every job that this thread starts in the block is of the group; afterwards the thread has
-    the group of its own again, and nothing of a block that was left by an error goes on."""
+    """Jobs that this thread starts in the block belong to the group. Afterwards the previous group
+    is restored, and jobs of a failed block are cancelled."""
     context: Any = spark.sparkContext
     before = {key: context.getLocalProperty(key) for key in _KEYS}
     context.setJobGroup(name, name, interruptOnCancel=True)
     try:
         yield
     except BaseException:
-        with suppress(Py4JError, OSError):  # what went wrong before is what is told
+        with suppress(Py4JError, OSError):  # the original error is reported
             _leave_broken_call(context)
             context.cancelJobGroup(name)
             _restore(context, before)
@@ -113,9 +114,9 @@ def _job_group(spark: SparkSession, name: str) -> Iterator[None]:
 
 
 def _stop_group(spark: SparkSession, name: str) -> None:
-    """From any thread: jobs of the group end, and none begins any more.
+    """Cancel the group's jobs, from any thread, and prevent new ones.
 
-    Spark 3.5 ends those that run, and lets the next one begin.
+    Spark 3.5 only cancels running jobs; later ones still start.
     """
     context: Any = spark.sparkContext._jsc.sc()
     if spark.version.startswith("3."):
@@ -130,8 +131,8 @@ def _restore(context: Any, before: dict[str, str | None]) -> None:
 
 
 def _leave_broken_call(context: Any) -> None:
-    """An interrupt leaves a call to the JVM without its answer, and the next call would wait for
-    it and take it for its own: that connection is closed, and the next call opens another."""
+    """Close the py4j connection of an interrupted call: the next call would read its pending
+    response. A new connection is opened on demand."""
     client = context._gateway._gateway_client
     if not isinstance(client, JavaClient):
         return
@@ -140,7 +141,7 @@ def _leave_broken_call(context: Any) -> None:
         connection.close()
 
 
-# Spark's own count of the rows it wrote, read from the metrics of the write.
+# Row count of a write, from Spark's SQL metrics.
 
 _ROWS = "number of output rows"
 _WAIT_MS = 10_000
@@ -148,14 +149,14 @@ _DESCRIPTION = "spark.job.description"
 
 
 class WrittenRows:
-    """The write that runs under one description; ask after it has succeeded."""
+    """The write with one description; call ``rows`` after it succeeds."""
 
     def __init__(self, spark: SparkSession, description: str) -> None:
         self._spark = spark
         self._description = description
 
     def rows(self) -> int | None:
-        """Rows that the write command counted; None where Spark keeps no such figure."""
+        """Rows counted by the write command; None if Spark has no such metric."""
         try:
             return self._read()
         except (Py4JError, AttributeError):
@@ -175,7 +176,7 @@ class WrittenRows:
 
 @contextmanager
 def _counting(frame: DataFrame, name: str) -> Iterator[Counted]:
-    """Names the write, so that its metrics can be told from any other's."""
+    """Name the write, so that its metrics can be found."""
     spark, description = frame.sparkSession, f"stage {name}"
     context: Any = spark.sparkContext
     before = context.getLocalProperty(_DESCRIPTION)

@@ -1,7 +1,6 @@
-"""Spark behind a server: frames are names and texts until they run, and Java is out of reach.
+"""Spark Connect: frames are unresolved plans until they run, and the JVM is not accessible.
 
-What must not change until then is kept as a view that all sessions of the server share: it holds
-the plan as it was understood when the view was made.
+A plan that must not change is stored as a global temporary view, which keeps it as analysed.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ _views: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
 
 class ConnectSpark:
-    """From 4.0 on. The files of the lake must have the same paths here and on the server."""
+    """Spark 4.0 or newer. Lake files must have the same paths on client and server."""
 
     def child(self, spark: SparkSession) -> SparkSession:
-        """By the same way to the server and for the same user, but under an id of its own."""
+        """Same connection and user, with a session id of its own."""
         theirs: Any = spark.client
         way = copy.deepcopy(theirs._builder)
         way._params.pop(ChannelBuilder.PARAM_SESSION_ID, None)
         return cast(SparkSession, ConnectSession(connection=way, userId=theirs._user_id))
 
     def close(self, child: SparkSession) -> None:
-        """``stop`` would also end a server that was started for the user's session."""
+        """``stop`` would also stop a server started for the user's session."""
         client: Any = child.client
         with suppress(*SPARK_ERRORS):
             for view in _views.pop(child, []):
@@ -48,7 +47,7 @@ class ConnectSpark:
         client.close()
 
     def has_catalogue_of_others(self, spark: SparkSession) -> bool:
-        """A server that was started for this process alone ends with it."""
+        """A server started for this process ends with it."""
         return _PRIVATE_SERVER not in os.environ or is_metastore(spark)
 
     def in_session(self, frame: DataFrame, session: SparkSession) -> DataFrame:
@@ -61,16 +60,16 @@ class ConnectSpark:
         return self.in_session(frame, frame.sparkSession)
 
     def query(self, session: SparkSession, text: str) -> DataFrame:
-        """In brackets, where Spark reads nothing but a query."""
+        """In parentheses, where Spark accepts only a query."""
         return session.sql(f"SELECT * FROM ({text.rstrip().rstrip(';')}\n)")  # noqa: S608
 
     @contextmanager
     def job_group(self, session: SparkSession, name: str) -> Iterator[None]:
-        """The session is of the run alone."""
+        """The session belongs to the run, so its interrupt affects only the run."""
         try:
             yield
         except BaseException:
-            with suppress(*SPARK_ERRORS):  # what went wrong before is what is told
+            with suppress(*SPARK_ERRORS):  # the original error is reported
                 session.interruptAll()
             raise
 
@@ -82,7 +81,7 @@ class ConnectSpark:
 
     @contextmanager
     def counting(self, frame: DataFrame, name: str) -> Iterator[Counted]:
-        """Exact only as the last step: rows that are shuffled after it may be counted twice."""
+        """Exact only as the last step: rows shuffled afterwards may be counted twice."""
         observation = Observation()
         observed = frame.observe(observation, F.count(F.lit(1)).alias(_ROWS))
         yield Counted(observed, lambda: observation.get.get(_ROWS))

@@ -1,4 +1,4 @@
-"""What Spark's exceptions say, in one line that a person can read."""
+"""Readable one-line messages from Spark exceptions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SPARK_ERRORS = (PySparkException, Py4JError)
 
 
 def causes(error: BaseException) -> list[str]:
-    """The messages from the outermost to the root cause, each without its Java class."""
+    """Messages from the outermost to the root cause, without Java class names."""
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     told: list[str] = []
     while java is not None and len(told) < 20:
@@ -34,15 +34,15 @@ def causes(error: BaseException) -> list[str]:
 
 
 def _told_by_server(error: BaseException) -> list[str]:
-    """Spark Connect tells its causes as the text of a stack."""
+    """Spark Connect reports causes in a stack trace."""
     stack = str(getattr(error, "_stacktrace", None) or "")
     return [str(error), *(part.split("\n\tat ")[0] for part in stack.split("\nCaused by: ")[1:])]
 
 
 def reason(error: BaseException) -> str:
-    """The first meaningful line of the deepest cause that says something; never a stack trace.
+    """The first meaningful line of the deepest cause with a message; never a stack trace.
 
-    Values of rows in it are short, and none is of a private column.
+    Row values are shortened, and redacted for private columns.
     """
     for text in reversed(causes(error)):
         line = _line(text)
@@ -52,7 +52,7 @@ def reason(error: BaseException) -> str:
 
 
 def condition(error: BaseException) -> str:
-    """Spark's name for what went wrong, of the deepest cause that has one; else empty."""
+    """Spark's error condition of the deepest cause that has one, else empty."""
     for text in reversed(causes(error)):
         match = _CONDITION.match(text)
         if match:
@@ -61,7 +61,8 @@ def condition(error: BaseException) -> str:
 
 
 def _told(line: str, text: str, error: BaseException) -> str:
-    """Our own words as they are, and what is about code or files: these hold no value."""
+    """Our own messages, and errors about code or files, contain no row values and pass
+    unchanged."""
     if line.startswith(OURS):
         return line.removeprefix(OURS)
     if isinstance(error, AnalysisException) or _CONDITION_WITHOUT_VALUES.match(text):
@@ -91,13 +92,13 @@ def _line(text: str) -> str:
     return ""
 
 
-# Errors of Python functions on Spark's workers: told as text, with the worker's own stack.
+# Errors of Python functions on Spark workers, parsed from the worker's traceback.
 
 _LINE = re.compile(r'^\s*File "(.+)", line ([0-9]+), in (\S+)$')
 
 
 class WorkerError(NamedTuple):
-    """Where in the user's files a function failed, and what it said."""
+    """Where in the user's code a function failed, and its message."""
 
     file: str
     line: int
@@ -106,9 +107,9 @@ class WorkerError(NamedTuple):
 
 
 def worker_error(error: BaseException, is_ours: Callable[[str], bool]) -> WorkerError | None:
-    """The deepest line of ours in a worker's stack; None where no worker told a stack.
+    """The innermost matching frame of a worker's traceback; None without a traceback.
 
-    A stack that passed through no line of ours has an empty file.
+    ``file`` is empty if no frame matches.
     """
     for text in reversed(causes(error)):
         lines = text.splitlines()
@@ -123,7 +124,7 @@ def worker_error(error: BaseException, is_ours: Callable[[str], bool]) -> Worker
 
 
 def _message(lines: list[str]) -> str:
-    """The first line after the last stack: what was raised."""
+    """The first line after the last traceback: the exception."""
     stack = max(number for number, line in enumerate(lines) if _LINE.match(line))
     after = (line for line in lines[stack + 1 :] if line and not line.startswith(" "))
     told = next(after, "it failed").strip()

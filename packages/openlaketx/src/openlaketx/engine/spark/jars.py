@@ -1,8 +1,7 @@
-"""The jars that Spark lacks: Delta, and the driver of PostgreSQL.
+"""Jars that Spark does not include: Delta and the PostgreSQL driver.
 
-They are fetched once by Maven coordinate, checked against ``jars.lock``, then used offline.
-
-``python -m openlaketx.engine.spark.jars`` fetches what is missing and prints the paths.
+Downloaded once by Maven coordinate, verified against ``jars.lock``, then used offline. ``python -m
+openlaketx.engine.spark.jars`` downloads missing jars and prints the paths.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from lakeguard_sdk.errors import JarsMissing, JavaMissing
 
 COORDINATE = "io.delta:delta-spark_4.2_2.13:4.4.0"
 DRIVER_COORDINATE = "org.postgresql:postgresql:42.7.14"
-# What Spark brings itself, and what only Unity Catalog, the Delta kernel and compilers use. Tables
-# and queries work without them.
+# Included in Spark, or used only by Unity Catalog, the Delta kernel and compilers; tables and
+# queries work without them.
 NOT_NEEDED = (
     "io.delta:delta-kernel-*",
     "io.unitycatalog:*",
@@ -55,7 +54,7 @@ def locked_jars() -> list[LockedJar]:
 
 
 def jar_folder() -> Path:
-    """``$LAKEGUARD_CACHE``, else the user's cache folder; one sub-folder per version."""
+    """``$LAKEGUARD_CACHE``, else the user's cache folder; one subfolder per version."""
     own = os.environ.get("LAKEGUARD_CACHE")
     shared = os.environ.get("XDG_CACHE_HOME")
     if own:
@@ -69,12 +68,12 @@ def jar_folder() -> Path:
 
 
 def delta_jars() -> list[Path]:
-    """The cached jars, driver included, each of the right size; never touches the network."""
+    """The cached jars including the driver, checked by size; never uses the network."""
     return _checked(jar_folder(), by_content=False)
 
 
 def jars_for(spark_version: str, *, delta: bool) -> list[Path]:
-    """Those that this Spark can load; ``JarsMissing`` where Delta is wanted and not among them."""
+    """Jars that this Spark can load; ``JarsMissing`` if Delta is required and incompatible."""
     jars, made_for = delta_jars(), COORDINATE.split("_")[1]
     if spark_version.startswith(f"{made_for}."):
         return jars
@@ -84,12 +83,12 @@ def jars_for(spark_version: str, *, delta: bool) -> list[Path]:
 
 
 def verify() -> list[Path]:
-    """Like ``delta_jars``, but reads every byte and compares it with ``jars.lock``."""
+    """Like ``delta_jars``, but also verifies checksums."""
     return _checked(jar_folder(), by_content=True)
 
 
 def fetch() -> list[Path]:
-    """Leaves a whole, verified cache or the one that was there; a sound cache is not fetched."""
+    """Download and verify the jars, unless the cache is valid; the cache is replaced atomically."""
     target = jar_folder()
     target.parent.mkdir(parents=True, exist_ok=True)
     with _only_fetcher(target.parent):
@@ -102,7 +101,8 @@ def fetch() -> list[Path]:
 
 @contextmanager
 def _only_fetcher(folder: Path) -> Iterator[None]:
-    """Whoever comes second waits, then finds the work done. The lock dies with its process."""
+    """Serialises downloads; a waiting process finds the jars present. The lock ends with its
+    process."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -112,7 +112,7 @@ def _only_fetcher(folder: Path) -> Iterator[None]:
 
 
 def _replace(target: Path) -> None:
-    """Whole folders are renamed, and only after every jar was checked."""
+    """The folder is renamed into place after every jar is verified."""
     for left_by_a_killed_fetch in target.parent.glob(".fetch-*"):
         shutil.rmtree(left_by_a_killed_fetch, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=target.parent) as name:
@@ -144,7 +144,7 @@ def _sha256(path: Path) -> str:
 
 
 def _resolve(scratch: Path) -> Path:
-    """Lets Spark's own resolver fetch the coordinate; returns the folder of the jars."""
+    """Download the coordinate with Spark's Ivy resolver; returns the folder of the jars."""
     nothing = scratch / "nothing.py"
     nothing.touch()
     home = _spark_home()
@@ -158,7 +158,7 @@ def _resolve(scratch: Path) -> Path:
     ]
     environment = os.environ | {"SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable}
     try:
-        done = subprocess.run(  # noqa: S603  (our own command, no shell)
+        done = subprocess.run(  # noqa: S603 - our own command, no shell
             command,
             env=environment,
             cwd=scratch,
@@ -175,14 +175,14 @@ def _resolve(scratch: Path) -> Path:
 
 
 def _complaint(output: str) -> str:
-    """The one line of Spark's output that says what went wrong."""
+    """The line of Spark's output with the error."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if "Exception" in line or line.startswith("Host ")]
     return (telling or lines or ["spark-submit said nothing"])[0]
 
 
 def _spark_home() -> Path:
-    """The installed pyspark is Spark's home; else the user's own Spark."""
+    """The installed pyspark, else the user's own Spark."""
     package = importlib.util.find_spec("pyspark")
     places = [Path(place) for place in package.submodule_search_locations or []] if package else []
     places += [Path(os.environ["SPARK_HOME"])] if "SPARK_HOME" in os.environ else []
@@ -206,13 +206,13 @@ if __name__ == "__main__":
     sys.exit(main())
 
 
-# Finding Java: ``JAVA_HOME`` first, then the path.
+# Java: ``JAVA_HOME`` first, then ``PATH``.
 
 OLDEST = 17
 
 
 def find_java() -> Path:
-    """The ``java`` that Spark will use, of version 17 or newer; else ``JavaMissing``."""
+    """The ``java`` that Spark will use, version 17 or newer; else ``JavaMissing``."""
     home = os.environ.get("JAVA_HOME")
     found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if found is None:
@@ -227,7 +227,7 @@ def find_java() -> Path:
 
 
 def java_version(java: Path) -> int:
-    """The feature release: from the ``release`` file beside it, else by asking it."""
+    """Feature release, from the ``release`` file, else from ``java -version``."""
     try:
         text = (java.resolve().parent.parent / "release").read_text(encoding="utf-8")
     except OSError:

@@ -1,7 +1,7 @@
-"""The kinds of Spark that a run can work on, and all that it does differently on them.
+"""Kinds of Spark that a run supports, behind one interface.
 
     classic    Spark in this process, 3.5 or newer, on local cores or a cluster
-    connect    Spark behind a server of Spark Connect, 4.0 or newer
+    connect    a Spark Connect server, 4.0 or newer
 
 Everything else of a run is the same on each.
 """
@@ -22,13 +22,13 @@ _OLDEST_CONNECT = (4, 0)
 
 
 class NotAQuery(ValueError):
-    """A text does something else than to ask."""
+    """The statement is not a query."""
 
 
 class Counted(NamedTuple):
-    """A frame to write, and how many rows of it were written once that has succeeded.
+    """A frame to write, and its row count after the write.
 
-    None where Spark keeps no such figure.
+    None if Spark has no such metric.
     """
 
     frame: DataFrame
@@ -36,44 +36,46 @@ class Counted(NamedTuple):
 
 
 class Runtime(Protocol):
-    """What a run asks of Spark beside the ways that all kinds share."""
+    """What differs between the kinds of Spark."""
 
     def child(self, spark: SparkSession) -> SparkSession:
-        """A session of the same Spark, with settings and views of its own."""
+        """A session of the same Spark with its own settings and views."""
 
     def close(self, child: SparkSession) -> None:
-        """Nothing of the child stays behind; its frames are not used any more."""
+        """Release everything of the child; its frames must not be used afterwards."""
 
     def has_catalogue_of_others(self, spark: SparkSession) -> bool:
-        """Whether views in its catalogue are seen by others, or stay for them."""
+        """Whether other users see the views in its catalogue, now or later."""
 
     def in_session(self, frame: DataFrame, session: SparkSession) -> DataFrame:
-        """The rows of ``frame`` as its own session understands them, written as ``session`` does.
+        """The rows of ``frame`` as analysed by its own session, written with the settings of
+        ``session``.
 
-        Time zone, arithmetic and names stay settled where the frame was made.
+        Time zone, arithmetic and names are resolved in the frame's session.
         """
 
     def settled(self, frame: DataFrame) -> DataFrame:
-        """The frame as it is meant now, whatever becomes of its session's views and settings."""
+        """The frame as analysed now, independent of later changes to views and settings."""
 
     def query(self, session: SparkSession, text: str) -> DataFrame:
-        """The frame of a SELECT; ``NotAQuery`` where the text may do more, and nothing is done."""
+        """The frame of a SELECT; ``NotAQuery`` for any other statement, which is not executed."""
 
     def job_group(self, session: SparkSession, name: str) -> AbstractContextManager[None]:
-        """All that this thread has Spark do is of the group, and ends where the block fails."""
+        """Jobs of this thread belong to the group, and are cancelled if the block fails."""
 
     def stop_group(self, session: SparkSession, name: str) -> None:
-        """From any thread: what Spark does for the group ends."""
+        """Cancel the jobs of the group, from any thread."""
 
     def rebalanced(self, frame: DataFrame, name: str) -> DataFrame:
-        """Rows of one value of the column together, in parts of a good size."""
+        """Rows with equal values in the column together, in partitions of a suitable size."""
 
     def counting(self, frame: DataFrame, name: str) -> AbstractContextManager[Counted]:
-        """For the one write in the block; nothing comes after the frame that is given back."""
+        """Count the rows of the single write in the block; the returned frame is written
+        unchanged."""
 
 
 def runtime_of(thing: SparkSession | DataFrame) -> Runtime:
-    """By the session or frame; ``SparkElsewhere`` where it is neither, or of no known kind."""
+    """By session or frame; ``SparkElsewhere`` for anything else."""
     if type(thing).__module__.startswith("pyspark.sql.connect."):
         from openlaketx.engine.spark.connect import ConnectSpark
 
@@ -97,7 +99,7 @@ def require_new_enough() -> None:
 
 
 def require_spark(version: str, oldest: tuple[int, int], thing: str) -> None:
-    """``SparkTooOld`` where the thing would come out otherwise on this Spark."""
+    """``SparkTooOld`` if this Spark would produce another result for the feature."""
     if _numbers(version) < oldest:
         raise SparkTooOld(version=version, oldest=".".join(map(str, oldest)), thing=thing)
 

@@ -1,7 +1,7 @@
-"""The Spark session: started once and quietly, kept warm, lent out as child sessions.
+"""The Spark session: started once, kept warm, used through child sessions.
 
-A run never changes a setting of the session it was given: it works in a child that shares the
-engine, with ``RUN_SETTINGS`` on which the meaning of every written file depends.
+A run never changes settings of the given session: it works in a child with ``RUN_SETTINGS``, on
+which the meaning of every written file depends.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from openlaketx.engine.machine import cores, memory_bytes
 from openlaketx.engine.spark.jars import find_java, jar_folder, jars_for
 from openlaketx.engine.spark.runtime import require_new_enough, runtime_of
 
-# Spark's classes as Java keeps them parsed: halves the time until a session is up.
+# Class data sharing: an archive of Spark's parsed classes halves the startup time.
 
 _PATIENCE_SECONDS = 600.0
 _INCOMPLETE = b"\0\0\0\0"
 
 
 class ClassArchive:
-    """The archive for one Java and one class path, in the folder of all of them."""
+    """The archive for one Java and one class path."""
 
     def __init__(self, folder: Path, *fingerprint: str) -> None:
         key = hashlib.sha256("\n".join(fingerprint).encode()).hexdigest()[:16]
@@ -48,7 +48,7 @@ class ClassArchive:
         self._claim = folder / f"{key}.claim"
 
     def java_option(self) -> str:
-        """Use the archive, or leave one at exit, or, where another session does that, neither."""
+        """Use the archive, or create it at exit, or neither if another session creates it."""
         try:
             self._adopt()
             if self._ready.exists():
@@ -58,11 +58,11 @@ class ClassArchive:
             return ""
 
     def reject(self) -> None:
-        """Java did not take it: the next session makes another."""
+        """Java rejected the archive: the next session creates a new one."""
         self._ready.unlink(missing_ok=True)
 
     def _adopt(self) -> None:
-        """Java writes the first bytes last: with them, the archive is whole."""
+        """Java writes the header last, so an archive with a header is complete."""
         if self._part.exists():
             with self._part.open("rb") as file:
                 begun = file.read(len(_INCOMPLETE))
@@ -71,7 +71,7 @@ class ClassArchive:
                 self._claim.unlink(missing_ok=True)
 
     def _claimed(self) -> bool:
-        """Whether this session makes the archive: one at a time, and again after a failure."""
+        """Whether this session creates the archive: one at a time, and again after a failure."""
         self._folder.mkdir(parents=True, exist_ok=True)
         if self._claim.exists() and time.time() - self._claim.stat().st_mtime > _PATIENCE_SECONDS:
             self._claim.unlink(missing_ok=True)
@@ -84,7 +84,7 @@ class ClassArchive:
 
 
 def _archive_folder() -> Path:
-    """Beside the jars, in the same cache."""
+    """In the cache folder of the jars."""
     return jar_folder().parents[1] / "classes"
 
 
@@ -106,10 +106,10 @@ RUN_SETTINGS = {
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
     "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
 }
-"""Micros, because INT96 has no statistics and wraps old years; no SQL on files, because a build
-reads its inputs and nothing else; no pruning in CSV, because a pruned line is not checked;
-exact JSON, because 1.10 is not 1.1 in a text; Java's charsets, because Spark's own lack some; the
-last two, because a SQL text means the same on Spark 3.5 then."""
+"""Micros, because INT96 has no statistics and overflows for old years; no SQL on files, because a
+build reads only its inputs; no pruning in CSV, because pruned columns are not checked; exact JSON,
+because 1.10 is not 1.1 as text; Java's charsets, because Spark's list lacks some; the last two give
+SQL the same meaning on Spark 3.5."""
 
 _QUIET = {
     "spark.ui.enabled": "false",
@@ -130,10 +130,9 @@ _starting = threading.Lock()
 
 
 def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSession:
-    """The process's session, started with ``options`` unless there is one already.
+    """The process's session, started with ``options`` unless there is one.
 
-    Runs need no Delta jar; with ``delta`` the session can also read and write through delta-spark.
-    Threads that ask at once get the same one.
+    Runs need no Delta jar; with ``delta`` the session supports delta-spark too. Thread-safe.
     """
     with _starting:
         require_new_enough()
@@ -148,7 +147,7 @@ def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSessi
 
 
 def engine_ended() -> str | None:
-    """The last words of the process's JVM where it is gone; None while it lives."""
+    """Final JVM output after it exited, else None."""
     process = getattr(SparkContext._gateway, "proc", None)
     if process is None or process.poll() is None:
         return None
@@ -157,14 +156,14 @@ def engine_ended() -> str | None:
 
 
 def _forget_engine() -> None:
-    """pyspark keeps what it held of a JVM that is gone, and would go on asking it."""
+    """pyspark caches references to a JVM that exited; clear them."""
     SparkContext._active_spark_context = None
     SparkContext._gateway = SparkContext._jvm = None
     SparkSession._instantiatedSession = None
 
 
 def run_session(spark: SparkSession) -> SparkSession:
-    """A child of ``spark`` with the settings of a run and no view but its own."""
+    """A child of ``spark`` with the settings of a run and no views."""
     child = runtime_of(spark).child(spark)
     settle(child)
     return child
@@ -172,7 +171,7 @@ def run_session(spark: SparkSession) -> SparkSession:
 
 @contextmanager
 def lent_session(spark: SparkSession) -> Iterator[SparkSession]:
-    """A ``run_session`` for the block; nothing of it stays behind."""
+    """A ``run_session`` that is closed after the block."""
     child = run_session(spark)
     try:
         yield child
@@ -181,7 +180,7 @@ def lent_session(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 def settle(session: SparkSession) -> None:
-    """Give a run's own session the settings of a run, whatever it has been set to."""
+    """Reset a run's session to the settings of a run."""
     for key, value in RUN_SETTINGS.items():
         session.conf.set(key, value)
 
@@ -228,7 +227,7 @@ def _configuration(options: dict[str, str], archive: str, *, delta: bool) -> Spa
 
 
 def _heap_mb() -> int:
-    """A quarter of the machine: Spark's own 1 GB ends the process on tables of 20 million rows."""
+    """A quarter of the memory: Spark's default of 1 GB fails on tables of 20 million rows."""
     return min(max(memory_bytes() // 4, 1 << 30), 16 << 30) >> 20
 
 
@@ -247,8 +246,8 @@ def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
     logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
     logging.getLogger().addFilter(_not_of_py4j)
     if str(conf.get("spark.master")).startswith("local"):
-        os.environ.setdefault(_WORKER_PYTHON, sys.executable)  # else whichever comes first in PATH
-    output = tempfile.TemporaryFile(prefix="spark-")  # noqa: SIM115 - as long as the JVM lives
+        os.environ.setdefault(_WORKER_PYTHON, sys.executable)  # else the first Python in PATH
+    output = tempfile.TemporaryFile(prefix="spark-")  # noqa: SIM115 - open while the JVM runs
     _jvm_output.append(output)
     try:
         gateway = launch_gateway(  # type: ignore[no-untyped-call]
@@ -264,13 +263,13 @@ def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:
-    """py4j tells the root logger of every call that was cut short."""
+    """py4j logs every interrupted call to the root logger."""
     return "py4j" not in Path(record.pathname).parts
 
 
 @contextmanager
 def _own_interrupt() -> Iterator[None]:
-    """Keep the process's own answer to Ctrl-C: Spark's talks to the JVM from inside a handler."""
+    """Keep the process's SIGINT handler: Spark's calls the JVM inside the handler."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -282,13 +281,13 @@ def _own_interrupt() -> Iterator[None]:
 
 
 def _last_words(output: IO[bytes]) -> str:
-    """The line in which a JVM that did not come up, or is gone, says why."""
+    """The line in which a JVM reports why it did not start, or exited."""
     lines = _lines(output)
     telling = [line for line in lines if _TELLING.search(line)]
     return next(iter(telling or lines[-1:]), "")
 
 
 def _lines(output: IO[bytes]) -> list[str]:
-    """Read at its own place, for the JVM goes on writing at its own."""
+    """Read with a separate offset, because the JVM appends to the file."""
     told = os.pread(output.fileno(), os.fstat(output.fileno()).st_size, 0)
     return [line.strip() for line in told.decode(errors="replace").splitlines()]

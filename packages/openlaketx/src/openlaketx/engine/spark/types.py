@@ -1,4 +1,4 @@
-"""Column types as Spark spells them."""
+"""Conversion between column types and Spark types."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _SPARK = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "big
 
 
 class UnsupportedType(ValueError):
-    """A frame has a column that no dataset can declare; says which."""
+    """A column of a frame that no dataset can declare."""
 
 
 def spark_type(data_type: str) -> str:
-    """The word of Spark's SQL for a plain type."""
+    """Spark SQL name of a plain type."""
     return _SPARK.get(data_type, data_type)
 
 
@@ -36,18 +36,18 @@ def quoted_name(name: str) -> str:
 
 
 def spark_schema(schema: TableSchema) -> StructType:
-    """All nullable, names as they stand."""
+    """All nullable, names unchanged."""
     return StructType.fromJson(json.loads(schema.delta_json()))
 
 
 def data_type_of(data_type: str) -> DataType:
-    """Spark's own object for a type, nested or not."""
+    """Spark data type, plain or nested."""
     column = Column(name="it", type=data_type)
     return spark_schema(TableSchema(columns=(column,))).fields[0].dataType
 
 
 def live_schema(frame_schema: StructType) -> TableSchema:
-    """What a frame holds; ``UnsupportedType`` for interval, variant and void columns."""
+    """Schema of a frame; ``UnsupportedType`` for interval, variant and void columns."""
     columns = []
     for field in frame_schema.fields:
         try:
@@ -62,7 +62,7 @@ def live_schema(frame_schema: StructType) -> TableSchema:
 
 
 def _tree(found: DataType) -> ColumnType:
-    """Part by part, because Spark's own text of a struct does not quote the names in it."""
+    """Field by field, because Spark's text of a struct does not quote field names."""
     match found:
         case StructType():
             return StructOf(tuple((field.name, _tree(field.dataType)) for field in found.fields))
@@ -73,11 +73,11 @@ def _tree(found: DataType) -> ColumnType:
     return normal_type(found.simpleString())
 
 
-# A cast that gives NULL where it cannot, on every Spark.
+# ``try_cast`` on every Spark version.
 
 
 def has_cast(found: str, declared: str) -> bool:
-    """Whether Spark has any cast between two plain types; asked for another it fails the plan."""
+    """Whether Spark supports a cast between two plain types; other casts fail analysis."""
     both = {found, declared}
     if "binary" in both:
         return both <= {"binary", "string"}
@@ -87,14 +87,14 @@ def has_cast(found: str, declared: str) -> bool:
 
 
 def try_cast(value: SparkColumn, data_type: str) -> SparkColumn:
-    """``value`` as a plain type of Spark's SQL, or NULL."""
-    if hasattr(type(value), "try_cast"):  # a column has whatever attribute it is asked for
+    """``value`` as a plain Spark SQL type, or NULL."""
+    if hasattr(type(value), "try_cast"):  # a Column answers hasattr for any name
         return value.try_cast(data_type)
     return _before_4(value, data_type)
 
 
 def _before_4(value: Any, data_type: str) -> SparkColumn:
-    """Spark 3.5 has the expression in its SQL, and no function for it."""
+    """Spark 3.5 has it in SQL only."""
     context: Any = SparkContext._active_spark_context
     sql = context._jvm.org.apache.spark.sql
     expressions = sql.catalyst.expressions

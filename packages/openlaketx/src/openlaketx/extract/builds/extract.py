@@ -1,4 +1,4 @@
-"""The way in: what a plan's build says to read."""
+"""Extraction, dispatched by the plan's build."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def extract(
     project: str = "",
     frame: DataFrame | None = None,
 ) -> Batch | None:
-    """The batch of a run, not yet computed; None where there is nothing new to read.
+    """The lazy batch of a run; None if there is nothing new to read.
 
-    Modules lie in the ``project``, else in the lake; ``frame`` is what a program publishes.
+    Modules are in ``project``, else in the lake; ``frame`` is what a program publishes.
     """
     if isinstance(plan.build, SourceBuild):
         return _read_source(plan, plan.build, session, lake, storage)
@@ -77,11 +77,11 @@ def extract(
     return _read_frame(session, frame, plan.dataset)
 
 
-# A frame that a program hands in, of whatever session and settings.
+# Frames that a program publishes, from any session and with any settings.
 
 
 def _read_frame(session: SparkSession, given: DataFrame | None, dataset: str) -> Batch:
-    """The rows that the program sees, in the run's own session."""
+    """The rows as the program sees them, in the run's session."""
     if given is None:
         raise BuildFailed(dataset=dataset, reason="a program publishes it: tx.publish")
     frame = runtime_of(given).in_session(given, session)
@@ -102,13 +102,13 @@ def _words(error: Exception) -> str:
     return f"{told.message} ({told.file}, line {told.line})" if told.file else told.message
 
 
-# A SELECT over pinned inputs, in a session where nothing else has a name.
+# SQL builds: a SELECT over pinned inputs, in a session without other views.
 
 
 def read_sql(
     session: SparkSession, build: SqlBuild, dataset: str, load: LoadType = LoadType.APPEND
 ) -> Batch | None:
-    """The frame of the build; None where an incremental input gained no row."""
+    """The frame of the build; None if no incremental input has new rows."""
     frames = pinned_frames(session, build.views, dataset, load)
     if frames is None:
         return None
@@ -127,7 +127,7 @@ def read_sql(
     )
 
 
-# Rows that waited, read again as they were set aside.
+# Replay of quarantined rows.
 
 _APART = "send the rows of one run at a time: lakeguard quarantine replay {dataset} --run {run}"
 
@@ -141,10 +141,10 @@ def _read_kept(
     *,
     ordered: bool = False,
 ) -> Batch:
-    """Their columns as they were then; the frame has one more, which says when each row was first
-    set aside. A file that is not the one that was recorded fails the run.
+    """The rows with their original columns, plus the time each row was first quarantined. A file
+    that differs from the recorded one fails the run.
 
-    Where it is ``ordered``, rows of a later run count more than those of an earlier one.
+    If ``ordered``, rows of a later run win over those of an earlier one.
     """
     schemas: dict[TableSchema, list[KeptFile]] = {}
     for file in build.files:
@@ -167,8 +167,8 @@ def _read_kept(
 
 
 def _order(files: Iterable[KeptFile], lake: str) -> Order:
-    """The files from the first run to the last. Those of one run count alike: of their rows nobody
-    knows any more which came later."""
+    """Files grouped by run, oldest first. Within a run the original order is unknown, so its files
+    have equal rank."""
     runs: dict[str, list[str]] = {}
     for file in files:
         runs.setdefault(file.run_id, []).append(local_path(join(lake, file.path)))
@@ -176,7 +176,7 @@ def _order(files: Iterable[KeptFile], lake: str) -> Order:
 
 
 def _checked(file: KeptFile, dataset: str, lake: str, storage: Storage) -> TableSchema:
-    """The columns of a file, whose content is what was recorded of it."""
+    """Schema of the file, whose content is verified against its recorded hash."""
     place = join(lake, file.path)
     try:
         held = storage.sha256(place) == file.sha256
@@ -191,7 +191,7 @@ def _checked(file: KeptFile, dataset: str, lake: str, storage: Storage) -> Table
 
 
 def _joint(schemas: dict[TableSchema, list[KeptFile]], dataset: str) -> TableSchema:
-    """Every column of the batches that rows are from; none may have had two types."""
+    """Union of the columns of all files; a column with two types fails the run."""
     known: dict[str, Column] = {}
     for schema, (file, *_) in schemas.items():
         for column in schema.columns:
@@ -217,16 +217,16 @@ def _read(
     return frame.drop(*(name for name in KEPT_COLUMNS if name != FIRST_SEEN))
 
 
-# What a source has for a run, whatever kind of source it is.
+# Sources of any format.
 
 
 def _read_source(
     plan: RunPlan, build: SourceBuild, session: SparkSession, lake: str, storage: Storage
 ) -> Batch | None:
-    """The batch, not yet computed; None where the source has nothing new.
+    """The lazy batch; None if the source has nothing new.
 
-    A back-fill reads the source from its beginning, and its window says what counts; one of an
-    APPEND reads only what was read before, or the next run would have the rest twice.
+    A backfill reads the source from the start and filters by its window. A backfill of an APPEND
+    reads only what was read before; the next run would duplicate the rest.
     """
     if plan.window is not None and plan.load.type is not LoadType.APPEND:
         build = build.model_copy(update={"position": None})
@@ -250,9 +250,9 @@ def _read_source(
 
 
 def _asks_for_order(plan: RunPlan) -> bool:
-    """Whether one row of each key counts, and a later file may tell which.
+    """Whether one row per key wins, and a later file may decide which.
 
-    A snapshot is one state of everything, whose files are of one time.
+    A snapshot is one state: its files have equal rank.
     """
     load = plan.load
     if load.type is LoadType.APPEND:
@@ -261,7 +261,7 @@ def _asks_for_order(plan: RunPlan) -> bool:
 
 
 def _refuse_blind_append(plan: RunPlan, build: SourceBuild) -> None:
-    """A database does not say what is new: the second run would have every row twice."""
+    """A database does not report which rows are new: the second run would duplicate all rows."""
     load = plan.load
     if load.type is LoadType.APPEND and not load.keys and not load.watermark:
         raise SourceUnreadable(
@@ -282,7 +282,7 @@ def _refuse_download_again(plan: RunPlan, build: SourceBuild) -> None:
 
 
 def _selected(plan: RunPlan, build: SourceBuild, lake: str, storage: Storage) -> Selection | None:
-    """The files to read, landed first where the source asks for it or there is no other way."""
+    """The files to read, landed first if the source requires it or is a download."""
     if build.url:
         _refuse_download_again(plan, build)
         with landing(plan, build.source, lake, storage) as place:
@@ -310,19 +310,19 @@ def _selected(plan: RunPlan, build: SourceBuild, lake: str, storage: Storage) ->
         return land_files(selection, build.path, place, storage)
 
 
-# Which rows of a database are new, in its own SQL, so that the others never travel.
+# Watermark predicate in the database's SQL, so that only new rows are transferred.
 
 
 def _new_rows(plan: RunPlan) -> str | None:
-    """Rows from the watermark on; None where all are wanted. The run judges each row again.
+    """Condition for rows from the watermark on; None if all rows are read. The run filters again.
 
-    Rows without a watermark are asked for unless they are left out: they may have to fail the run.
+    Rows without a watermark are included unless they are skipped: they may have to fail the run.
     """
     if plan.window is not None or not plan.load.watermark or plan.watermark is None:
         return None
     column = identifier(plan.load.watermark)
     if plan.declared.type_of(plan.load.watermark) == "string":
-        column = f'{column}::text COLLATE "C"'  # by code points, as the run compares
+        column = f'{column}::text COLLATE "C"'  # by code point, as the run compares
     compared = ">=" if plan.load.inclusive else ">"
     new = f"{column} {compared} {literal(bound_text(lower_bound(plan)))}"
     if plan.load.null_watermark is NullWatermark.SKIP:

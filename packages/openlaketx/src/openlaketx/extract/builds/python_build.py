@@ -1,4 +1,4 @@
-"""A function of the project over pinned inputs: ``(spark, inputs) -> DataFrame``."""
+"""Python builds: a project function over pinned inputs, ``(spark, inputs) -> DataFrame``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from openlaketx.extract.pinned_inputs import pinned_frames
 from openlaketx.extract.query import columns_of
 
 _ABOUT_CODE = (NameError, AttributeError, ImportError)
-"""Errors whose messages hold names, and no value of a row."""
+"""Errors whose messages contain names, but no row values."""
 
 
 def read_python(
@@ -39,10 +39,10 @@ def read_python(
     project: str,
     load: LoadType = LoadType.APPEND,
 ) -> Batch | None:
-    """The frame that the function makes; None where an incremental input gained no row.
+    """The frame that the function returns; None if no incremental input has new rows.
 
-    Only the bytes that were applied are run. What the function does to its session, views and
-    settings, is undone: how files are written does not depend on it.
+    Runs exactly the bytes that were applied. Changes that the function makes to views and settings
+    of the session are undone, so they do not affect how files are written.
     """
     code = _Code(build, dataset, Path(project).resolve())
     inputs = pinned_frames(session, build.inputs, dataset, load)
@@ -65,7 +65,7 @@ def read_python(
 
 @dataclass(frozen=True)
 class _Code:
-    """The function that a definition names; every failure of it tells file, line and function."""
+    """The function named in a definition; its errors report file, line and function."""
 
     build: PythonBuild
     dataset: str
@@ -78,7 +78,7 @@ class _Code:
                 found = self._function(vars(module))(session, inputs)
         except (LakeGuardError, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is the build's, whatever it is
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - an error of the build
             raise self._failed(f"{self._place(error)}: {_words(error)}") from None
         if not isinstance(found, DataFrame):
             raise self._failed(f"{self._name} returned a {type(found).__name__} and no DataFrame")
@@ -120,7 +120,7 @@ class _Code:
         return found
 
     def _place(self, error: BaseException) -> str:
-        """The deepest line of the project's own that the error passed through."""
+        """The innermost line of the project in the traceback."""
         if isinstance(error, SyntaxError) and error.filename and self._is_ours(error.filename):
             return self._at(error.filename, error.lineno or 1, "")
         for frame in reversed(traceback.extract_tb(error.__traceback__)):
@@ -151,7 +151,7 @@ def _words(error: BaseException) -> str:
     return told if isinstance(error, _ABOUT_CODE) else foreign_words(told, kind)
 
 
-# A module of the project, loaded for one run and forgotten after it.
+# Project modules, loaded for one run and unloaded afterwards.
 
 _NAME = "lakeguard_build"
 _alone = threading.Lock()
@@ -159,12 +159,13 @@ _alone = threading.Lock()
 
 @contextmanager
 def _loaded_module(file: Path, content: bytes, project: Path) -> Iterator[ModuleType]:
-    """The module that ``content`` is, from its first line on, with its neighbours importable.
+    """Execute ``content`` as a module, with its neighbours importable.
 
-    Neighbours are the modules beside it and at the project's root, read anew by every run. What
-    the module defines is sent to Spark's workers by value, for they know nothing of the project.
-    One thread at a time has a module loaded: Python has one table of modules. What it prints goes
-    to the error output, because the other one is for data.
+    Neighbours are the modules beside it and at the project root, read again by every run. Functions
+    of the module are pickled by value, because Spark workers cannot import the project.
+
+    One thread at a time, because ``sys.modules`` is global. Prints go to stderr: stdout is for
+    data.
     """
     with _alone, redirect_stdout(sys.stderr), _importing([file.parent, project]):
         module = ModuleType(_NAME)
@@ -172,20 +173,20 @@ def _loaded_module(file: Path, content: bytes, project: Path) -> Iterator[Module
         sys.modules[_NAME] = module
         _send_by_value(module)
         try:
-            exec(compile(content, str(file), "exec"), module.__dict__)  # noqa: S102 - it was applied
+            exec(compile(content, str(file), "exec"), module.__dict__)  # noqa: S102 - applied code
             yield module
         finally:
             _forget(_NAME)
 
 
 class _FreshLoader(SourceFileLoader):
-    """Reads the source as it is now, and none of Python's caches of it."""
+    """Reads the current source and bypasses Python's bytecode cache."""
 
     def path_stats(self, path: str) -> Never:
         raise OSError(path)
 
     def exec_module(self, module: ModuleType) -> None:
-        """The module keeps no trace of this class, which workers do not know either."""
+        """Removes references to this class, which Spark workers cannot import."""
         module.__loader__ = SourceFileLoader(self.name, self.path)
         if module.__spec__ is not None:
             module.__spec__.loader = module.__loader__
@@ -194,7 +195,7 @@ class _FreshLoader(SourceFileLoader):
 
 
 class _Neighbours:
-    """Finds modules in the given folders before those installed; the standard ones stay theirs."""
+    """Finds modules in the given folders before installed ones; the standard library wins."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = [str(folder) for folder in folders]

@@ -1,8 +1,7 @@
-"""Files of one batch whose columns differ: which of them may stand beside each other.
+"""Reconciles the columns of several files in one batch.
 
-After a column was added to a definition, old files lack it. In them it is NULL, where it may be.
-But a column that is misspelt lacks too: so no file may lack a column that others have, and have
-one instead that nobody declared.
+A file written before a column was added reads NULL in it, if the column is nullable. A misspelt
+column is missing too, so a file that lacks a column and has an undeclared one is rejected.
 """
 
 from __future__ import annotations
@@ -20,18 +19,19 @@ from openlaketx.extract.files.file_order import ROW_FILE
 
 
 class Misfit(ValueError):
-    """A file that cannot stand beside the others; says which and why."""
+    """A file whose columns do not match the others; names the file and the column."""
 
 
 @dataclass(frozen=True)
 class Declared:
-    """What the dataset says of the columns of its files."""
+    """Columns that the dataset declares for its files."""
 
     names: tuple[str, ...]
     optional: frozenset[str] = frozenset()
     """Columns that a file may lack."""
     open: bool = True
-    """Whether other columns may be there in some files: a transform would have to know."""
+    """Whether undeclared columns may appear in some files only; False with a transform, which would
+    have to know them."""
 
     @classmethod
     def of(cls, plan: RunPlan) -> Declared:
@@ -44,11 +44,11 @@ class Declared:
 
 
 Columns = Mapping[str, tuple[str, ...]]
-"""The names of a file's columns, by its path."""
+"""Column names by file path."""
 
 
 def joint_columns(files: Columns, declared: Declared) -> tuple[str, ...]:
-    """Every column of every file, each once; ``Misfit`` where one lacks what it must have."""
+    """Union of the columns of all files; ``Misfit`` if a file lacks a required one."""
     every = dict.fromkeys(name for names in files.values() for name in names)
     kinds: dict[frozenset[str], str] = {}
     for path, names in files.items():
@@ -64,7 +64,7 @@ def _check_lacking(
     name: str, held: frozenset[str], kinds: Mapping[frozenset[str], str], declared: Declared
 ) -> None:
     if declared.open and name not in declared.names:
-        return  # the verdict on the schema is about it
+        return  # the schema check reports it
     others = [names for names in kinds if name in names]
     told = f"{kinds[held]} has no column {name!r}, which {kinds[others[0]]} has"
     if name not in declared.optional:
@@ -78,24 +78,24 @@ def _undeclared(names: Iterable[str], declared: Declared) -> set[str]:
 
 
 def with_absent_keys(found: tuple[str, ...], declared: Declared) -> tuple[str, ...]:
-    """The keys found, and those that may be absent from every line, as NULL is written in JSON.
+    """The keys found, plus optional ones absent from every line, as JSON may omit NULLs.
 
-    Not where a key is not declared: one may be the other, misspelt.
+    Not if there is an undeclared key: it may be a misspelt one.
     """
     if not found or _undeclared(found, declared):
         return found
     return (*found, *(n for n in declared.names if n in declared.optional and n not in found))
 
 
-# Raw names of a source's files under the names that the dataset declares.
+# Maps the raw column names of source files to declared names.
 
 
 class SameName(ValueError):
-    """Two raw names have one clean name; says which."""
+    """Two raw names have the same clean name; names both."""
 
 
 def clean_names(raw: tuple[str, ...], declared: tuple[str, ...]) -> tuple[str, ...]:
-    """A name that is declared stays; any other is cleaned. ``SameName`` where two become one."""
+    """Declared names stay, others are cleaned; ``SameName`` if two become equal."""
     names: dict[str, str] = {}
     for name in raw:
         clean = name if name in declared else clean_column(name) or name
@@ -108,7 +108,7 @@ def clean_names(raw: tuple[str, ...], declared: tuple[str, ...]) -> tuple[str, .
 def with_clean_names(
     batch: Batch, build: SourceBuild, declared: TableSchema, dataset: str
 ) -> Batch:
-    """The same rows; columns that are declared under their clean names have those."""
+    """The same rows, with raw names replaced by declared clean names."""
     try:
         names = clean_names(batch.live.names, declared.names)
     except SameName as problem:

@@ -1,7 +1,6 @@
-"""In which order the files of a source count, and from which of them a row is.
+"""Order of source files by name, and the file of each row.
 
-A person names files in the order of their time. Numbers in a name count as numbers: ``9.csv``
-comes before ``10.csv``.
+Numbers in a name compare as numbers: ``9.csv`` comes before ``10.csv``.
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ from openlaketx.extract.batch import Order
 from openlaketx.extract.files.manifest import Selection
 
 ROW_FILE = "lg_row_file"
-"""Names the column with the file that a row came from; only where a batch has an order."""
+"""Column with the file of a row; present only if the batch has an order."""
 PLACE = "lg_file_place"
-"""Names the column with the place of that file in the order: a later one is higher."""
+"""Column with the rank of that file; a later file ranks higher."""
 _PARTS = re.compile(r"[0-9]+|.", re.DOTALL)
 _DIGITS = frozenset("0123456789")
 _DIGIT = ord("0")
 _SCHEME = "^file:(//)?"
-"""Spark spells it in two ways."""
+"""Spark writes the scheme in two ways."""
 
 
 def by_name(path: str) -> tuple[tuple[tuple[int, int], ...], str]:
-    """What paths are compared by: character by character, a number where a digit would stand."""
+    """Sort key of a path: by character, with digit sequences as numbers."""
     parts = _PARTS.findall(path)
     return tuple((_DIGIT, int(p)) if p[0] in _DIGITS else (ord(p), 0) for p in parts), path
 
 
 def file_order(selection: Selection) -> Order:
-    """Where the files are read, from the first to the last; empty where nobody asks for it."""
+    """Locations of the files, first to last; empty if the order does not matter."""
     if not selection.ordered:
         return ()
     files = sorted(selection.files, key=lambda file: by_name(file.path))
@@ -43,19 +42,19 @@ def file_order(selection: Selection) -> Order:
 
 
 def with_row_file(frame: DataFrame, selection: Selection) -> DataFrame:
-    """A frame as it was read from files, with ``ROW_FILE`` where the selection has an order."""
+    """Add ``ROW_FILE`` to a frame read from files, if the selection is ordered."""
     if not selection.ordered:
         return frame
     return frame.withColumn(ROW_FILE, row_file())
 
 
 def row_file() -> Column:
-    """The file of a row, of a frame as it was read."""
+    """The file of a row; valid only on a frame as it was read."""
     return F.regexp_replace(F.col("_metadata.file_path"), _SCHEME, "")
 
 
 def with_places(frame: DataFrame, order: Order) -> DataFrame:
-    """The rows with ``PLACE`` instead of ``ROW_FILE``."""
+    """Replace ``ROW_FILE`` by ``PLACE``."""
     places = {path: place for place, paths in enumerate(order) for path in paths}
     addresses = [re.sub(_SCHEME, "", address) for address in frame.inputFiles()]
     named = {address: places[unquote(address)] for address in addresses}

@@ -1,7 +1,7 @@
-"""Files as they were received, kept below the lake before anything reads them.
+"""Copies of received files in the lake, made before they are read.
 
-``<lake>/landing/<source>/ingest_date=YYYY-MM-DD/execution_id=<run>/<name>``, and beside them
-``manifest.json``, written last: a folder without it was never finished.
+``<lake>/landing/<source>/ingest_date=YYYY-MM-DD/execution_id=<run>/<name>``, with a
+``manifest.json`` written last: a folder without it is incomplete.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from openlaketx.extract.files.manifest import Selection
 
 MANIFEST = "manifest.json"
 _OWN_PARENTS = 3
-"""Of a run's folder: its day, its source, and the landing itself."""
+"""Parents of a run's folder: day, source, and the landing folder itself."""
 _TRIES = 20
 
 
 class Received(Noun):
-    """One file: ``origin`` is where it came from, with no secret in it."""
+    """One landed file; ``origin`` is its source location, without secrets."""
 
     name: str
     origin: str
@@ -43,7 +43,7 @@ class Received(Noun):
 
 
 class Receipt(Noun):
-    """What a manifest says."""
+    """Content of ``manifest.json``."""
 
     source: str
     dataset: str
@@ -53,7 +53,7 @@ class Receipt(Noun):
 
 @dataclass
 class Landing:
-    """The folder of one run of one source."""
+    """Landing folder of one run of one source."""
 
     folder: Path
     source: str
@@ -62,7 +62,7 @@ class Landing:
     files: list[Received] = field(default_factory=list)
 
     def receive(self, name: str, origin: str, chunks: Iterable[bytes]) -> Received:
-        """The bytes as they come, on disk before this returns."""
+        """Write the bytes; they are on disk when this returns."""
         place = self.place(name)
         if name == MANIFEST or place.exists():
             raise self.unreadable(f"{origin} would land as {name}, which is already there")
@@ -95,7 +95,7 @@ class Landing:
         return SourceUnavailable(source=self.source, reason=reason, dataset=self.dataset)
 
     def finish(self) -> None:
-        """After this the folder says that it is whole, and is."""
+        """Write the manifest, which marks the folder as complete."""
         receipt = Receipt(
             source=self.source,
             dataset=self.dataset,
@@ -111,7 +111,7 @@ class Landing:
             _sync(parent)
 
     def discard(self) -> None:
-        """Nothing was received after all; what holds nothing else goes too."""
+        """Remove the folder and its empty parents: nothing was received."""
         self.files.clear()
         shutil.rmtree(self.folder, ignore_errors=True)
         with suppress(OSError):
@@ -120,14 +120,14 @@ class Landing:
 
 
 def run_folder(plan: RunPlan, source: str, lake: str) -> Path:
-    """Where a run keeps what it received; a retry is another run."""
+    """Landing folder of a run; a retry is another run."""
     day = (plan.as_of or datetime.now(UTC)).date().isoformat()
     return Path(local_path(landing_place(lake, source, day, plan.ticket.run_id)))
 
 
 @contextmanager
 def landing(plan: RunPlan, source: str, lake: str, storage: Storage) -> Iterator[Landing]:
-    """A folder that is whole afterwards, or gone."""
+    """A folder that is complete after the block, or removed."""
     made = Landing(run_folder(plan, source, lake), source, str(plan.dataset), storage)
     _make(made)
     try:
@@ -143,7 +143,7 @@ def landing(plan: RunPlan, source: str, lake: str, storage: Storage) -> Iterator
 
 
 def _make(made: Landing) -> None:
-    """Again where it fails: another run may just have taken an empty parent away."""
+    """Create the folder; retries because another run may remove an empty parent."""
     for tries_left in reversed(range(_TRIES)):
         try:
             made.folder.mkdir(parents=True)
@@ -165,13 +165,13 @@ def _sync(folder: Path) -> None:
         os.close(descriptor)
 
 
-# Files of a folder, landed: copied as they are, then read from the copies.
+# Landing of local files: copied unchanged, then read from the copies.
 
 _CHUNK = 1 << 20
 
 
 def land_files(selection: Selection, pattern: str, landing: Landing, storage: Storage) -> Selection:
-    """The same files with their content's hash; one that moved while it was copied is refused."""
+    """The same files with their content hash; a file that changes during the copy is rejected."""
     files: list[SourceFile] = []
     places: dict[str, str] = {}
     for file in selection.files:
@@ -186,7 +186,8 @@ def land_files(selection: Selection, pattern: str, landing: Landing, storage: St
 
 
 def _name(path: str, pattern: str) -> str:
-    """Relative to the part of the pattern that has no wildcard: folders below it stay apart."""
+    """Path relative to the part of the pattern without wildcards, so that subfolders stay
+    separate."""
     fixed: list[str] = []
     for part in Path(pattern).parts[:-1]:
         if glob.has_magic(part):

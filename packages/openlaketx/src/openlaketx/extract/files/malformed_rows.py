@@ -1,7 +1,7 @@
-"""Malformed lines, kept aside as they are; the rest of their file is read without them.
+"""Quarantine of malformed lines; the rest of the file is read without them.
 
-Below the run's landing folder: ``malformed.jsonl`` has a line for each, with file, line, reason
-and text, and ``accepted`` a copy, without them, of each file that had any.
+In the run's landing folder: ``malformed.jsonl`` has file, line, reason and text of each, and
+``accepted`` a copy, without them, of each affected file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ACCEPTED = "accepted"
 
 
 class Fault(NamedTuple):
-    """A record that does not fit, from its first line to its last."""
+    """A malformed record, from its first to its last line."""
 
     first: int
     last: int
@@ -31,11 +31,11 @@ class Fault(NamedTuple):
 
 
 Faults = Mapping[str, Sequence[Fault]]
-"""By the path of the file, in the order of its lines."""
+"""By file path, ordered by line."""
 
 
 class Writing(NamedTuple):
-    """How the files of a source are read as lines, and in which encoding a copy is written."""
+    """How to read the files of a source as lines, and the encoding of copies."""
 
     lines: Callable[[str], AbstractContextManager[Iterator[str]]]
     codec: str
@@ -45,9 +45,9 @@ class Writing(NamedTuple):
 def keep_aside(
     selection: Selection, faults: Faults, writing: Writing, folder: Path, storage: Storage
 ) -> tuple[Selection, int]:
-    """The selection in which files are read without their faults, and how many those are.
+    """A selection without the malformed lines, and their number.
 
-    Files without one are read where they are, unless copies are to have another encoding.
+    Files without faults are read in place, unless copies need another encoding.
     """
     every = writing.copied_as != writing.codec
     chosen = [file for file in selection.files if every or faults.get(file.path)]
@@ -93,7 +93,7 @@ def _sift(
 
 
 def _told(path: str, fault: Fault, text: str, codec: str) -> bytes:
-    """One line of JSON; a byte that is no text is shown by its number."""
+    """One line of JSON; undecodable bytes are shown as escapes."""
     shown = text.rstrip("\r\n").encode(codec, "surrogateescape").decode(codec, "backslashreplace")
     record = {"file": path, "line": fault.first, "reason": fault.reason, "text": shown}
     return json.dumps(record, ensure_ascii=False).encode() + b"\n"

@@ -1,4 +1,4 @@
-"""Which files of a source a run reads, and the manifest that the version will keep of them."""
+"""Selects the source files of a run, and updates the version's file manifest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MARKERS = ("_", ".")
 
 @dataclass(frozen=True)
 class Selection:
-    """The files to read now, as they were before reading, and the position after them."""
+    """Files to read, as they were before reading, and the resulting position."""
 
     source: str
     dataset: str
@@ -28,11 +28,11 @@ class Selection:
     files: tuple[SourceFile, ...]
     position: SourcePosition
     places: Mapping[str, str] = field(default_factory=dict)
-    """Where a file is read, by path, if not where it was found."""
+    """Location to read a file from, by path, if it is not the original one."""
     landed: bool = False
-    """Whether copies of our own are read, so that nobody can change them meanwhile."""
+    """Whether our own copies are read, which cannot change."""
     ordered: bool = False
-    """Whether it matters which of the files is the later one."""
+    """Whether the order of the files matters."""
 
     def location(self, file: SourceFile) -> str:
         return self.places.get(file.path) or self.origin(file)
@@ -48,7 +48,7 @@ class Selection:
         return SourceUnreadable(source=self.source, reason=reason, dataset=self.dataset)
 
     def confirm(self, storage: Storage) -> None:
-        """Raises if a file is not, byte count and time, what it was before reading."""
+        """Raises if a file's size or modification time has changed."""
         for file in () if self.landed else self.files:
             self.confirm_file(file, storage)
 
@@ -59,7 +59,7 @@ class Selection:
             raise self.unreadable(f"{file.path} changed while it was being read")
 
     def replaced(self, files: tuple[SourceFile, ...], places: Mapping[str, str]) -> Selection:
-        """The same files with what is known of them now, in the position too."""
+        """The selection with updated files, in the position too."""
         position = SourcePosition(files=_merged(self.position.files, files))
         return replace(self, files=files, position=position, places=places, landed=True)
 
@@ -74,12 +74,12 @@ def select_files(
     position: SourcePosition | None,
     storage: Storage,
 ) -> Selection:
-    """All files of the glob, or, for a load that reads new rows only, those not read yet.
+    """All files of the glob, or the unread ones if the load reads new rows only.
 
-    A file is known by its path, so that one of the same time as others is not missed. One that
-    changed after it was read is read again, except by APPEND, which would have its rows twice.
-    A PARTITION load that finds a new file reads all: a partition may have rows of several files.
-    Files whose name starts with ``_`` or ``.`` are markers of other tools and never read.
+    Files are identified by path, not by time. A file changed after it was read is read again,
+    except by APPEND, which would duplicate its rows. A PARTITION load with a new file reads all
+    files, because a partition may span several. Files whose name starts with ``_`` or ``.`` are
+    markers of other tools and are ignored.
     """
     found = tuple(_found(storage, matching(pattern, root), root))
     everything = Selection(source, dataset, root, found, SourcePosition(files=found))
@@ -96,7 +96,7 @@ def select_files(
 def files_read_before(
     everything: Selection, position: SourcePosition, storage: Storage
 ) -> Selection:
-    """Those of the files that were read, as they are now; one that is gone cannot be read again."""
+    """The files that were read before, as they are now; fails if one is gone."""
     found = {file.path: file for file in everything.files}
     gone = next((file.path for file in position.files if file.path not in found), None)
     if gone is not None:
@@ -113,9 +113,9 @@ def files_read_before(
 
 
 def matching(pattern: str, root: str) -> list[str]:
-    """Paths of files, sorted; relative to the root if the pattern is.
+    """Sorted paths of matching files; relative to the root if the pattern is.
 
-    Copies that runs have landed are not found by a wildcard: they would be read twice.
+    Landed copies do not match a wildcard: they would be read twice.
     """
     base = local_path(root)
     paths = glob.glob(pattern, root_dir=base, recursive=True)
@@ -133,7 +133,7 @@ def matching(pattern: str, root: str) -> list[str]:
 def _new_files(
     everything: Selection, position: SourcePosition, load: LoadType, storage: Storage
 ) -> Selection:
-    """Files that were archived since are fine; one that has other content is, or is not."""
+    """New and changed files. Archived files are ignored; a changed one fails an APPEND."""
     known = {file.path: file for file in position.files}
     fresh = []
     for file in everything.files:
@@ -155,7 +155,7 @@ def _new_files(
 
 
 def _same(everything: Selection, file: SourceFile, known: SourceFile, storage: Storage) -> bool:
-    """By size and time, or by content where a copy has another time."""
+    """Equal size and time, or equal content if only the time differs."""
     if _unmoved(file, known):
         return True
     copied = file.size == known.size and bool(known.sha256)
@@ -172,7 +172,7 @@ def _merged(old: Sequence[SourceFile], new: Iterable[SourceFile]) -> tuple[Sourc
 
 
 def _found(storage: Storage, paths: Iterable[str], root: str) -> Iterator[SourceFile]:
-    """What is still there when it is looked at; what comes later is for the next run."""
+    """Files that still exist; later ones are left to the next run."""
     for path in paths:
         with suppress(FileNotFoundError):
             yield _facts(storage, path if Path(path).is_absolute() else join(root, path), path)

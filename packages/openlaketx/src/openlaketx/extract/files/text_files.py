@@ -1,4 +1,4 @@
-"""Text files as bytes and as lines, unpacked where their name ends in ``.gz``."""
+"""Text files as bytes and lines, decompressed if their name ends in ``.gz``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ GZIP = ".gz"
 
 
 class TextProblem(ValueError):
-    """A file cannot be read as text; says why."""
+    """Why a file cannot be read as text."""
 
 
 @contextmanager
 def opened_bytes(path: str) -> Iterator[IO[bytes]]:
-    """``TextProblem`` where a packed file is damaged or cut."""
+    """``TextProblem`` if a gzip file is damaged or truncated."""
     try:
         with _open(path, "rb") as file:
             yield file
@@ -28,14 +28,14 @@ def opened_bytes(path: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def opened_lines(path: str, codec: str, newline: str = "") -> Iterator[Iterator[str]]:
-    """Lines with their ends, as they are; a byte that is no text comes as a lone surrogate."""
+    """Lines with their line ends; an undecodable byte becomes a lone surrogate."""
     with opened_bytes(path) as file:
         yield io.TextIOWrapper(file, codec, "surrogateescape", newline)
 
 
 @contextmanager
 def writing_bytes(path: str) -> Iterator[IO[bytes]]:
-    """A new file, packed like its name."""
+    """A new file, compressed if its name ends in ``.gz``."""
     with _open(path, "xb") as file:
         yield file
 

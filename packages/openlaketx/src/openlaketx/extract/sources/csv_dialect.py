@@ -1,8 +1,8 @@
-"""How the CSV files of a source are written, and a plain Python look at them.
+"""CSV dialect of a source, and a scan of its files in plain Python.
 
-RFC 4180 by default: comma, double quote, a quote inside quotes is doubled. A field with nothing
-in it is NULL, and so is the ``null_value`` text; a quoted empty field is the empty string. In a
-file whose lines end in CR LF, a line end inside quotes is read as LF.
+RFC 4180 by default: comma, double quote, quotes doubled inside quotes. An empty field is NULL, and
+so is ``null_value``; a quoted empty field is the empty string. In a file with CRLF line ends, a
+line end inside quotes is read as LF.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 OPTIONS = ("delimiter", "quote", "escape", "null_value", "encoding")
 ENCODINGS = {codecs.lookup(name).name: name for name in CSV_ENCODINGS}
-"""Python's name of each encoding, and the name that Spark knows."""
+"""Python's name of each encoding, and Spark's."""
 _CHUNK = 1 << 20
 _BLANK_LINE = re.compile(rb"[\r\n][\x00-\x09\x0b\x0c\x0e-\x20]+(?=[\r\n]|\Z)")
-"""What Spark takes for an empty line, though it may be a value, or NULLs between tabs."""
+"""A line that Spark treats as empty, although it may be a value, or NULLs between tabs."""
 
 
 class DialectProblem(TextProblem):
-    """The options or a file cannot be read as CSV; says why."""
+    """Why the options or a file cannot be read as CSV."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class CsvDialect:
 
     @classmethod
     def from_options(cls, options: dict[str, str]) -> CsvDialect:
-        """Raises ``DialectProblem`` for an option that is not one, naming the nearest."""
+        """``DialectProblem`` for an unknown option, with the closest match."""
         for key in options:
             if key not in OPTIONS:
                 near = difflib.get_close_matches(key, OPTIONS, n=1)
@@ -60,7 +60,7 @@ class CsvDialect:
         )
 
     def spark_options(self, *, multiline: bool, empty: str) -> dict[str, str]:
-        """``empty`` is what Spark shall put for a quoted empty field, to be told from NULL."""
+        """``empty`` is Spark's value for a quoted empty field, distinct from NULL."""
         return {
             "header": "true",
             "mode": "FAILFAST",
@@ -78,7 +78,7 @@ class CsvDialect:
         }
 
     def records(self, path: str) -> Iterator[tuple[int, list[str]]]:
-        """Every record with the line on which it ends; ``DialectProblem`` where quoting breaks."""
+        """Every record with the line on which it ends; ``DialectProblem`` for broken quoting."""
         with self.lines(path) as lines:
             reader = self.reader(lines)
             try:
@@ -89,7 +89,7 @@ class CsvDialect:
                 raise DialectProblem(f"line {reader.line_num}: {error}") from None
 
     def lines(self, path: str) -> AbstractContextManager[Iterator[str]]:
-        """Lines with their ends; a byte that is no text comes as a lone surrogate."""
+        """Lines with their line ends; an undecodable byte becomes a lone surrogate."""
         return opened_lines(path, "utf-8-sig" if self.codec == "utf-8" else self.codec)
 
     def reader(self, lines: Iterator[str]) -> Reader:
@@ -109,9 +109,9 @@ class CsvDialect:
 
 @dataclass(frozen=True)
 class CsvLook:
-    """What a file says before Spark reads it: its header, and whether lines tell records apart.
+    """The header, and whether every line is one record.
 
-    They do not where quotes occur; and a line of blanks Spark drops when it reads by lines.
+    With quotes they may not be; and Spark drops blank lines when it reads by line.
     """
 
     header: tuple[str, ...] | None
@@ -119,9 +119,9 @@ class CsvLook:
 
 
 def look_at(path: str, dialect: CsvDialect) -> CsvLook:
-    """Reads the whole file once, fast: a byte that is not text or an open quote is an error.
+    """Scan the whole file once; fails for undecodable bytes and unclosed quotes.
 
-    Spark would put U+FFFD for the one and swallow the rest of the file for the other.
+    Spark would read U+FFFD for the former and swallow the rest of the file for the latter.
     """
     decoder = codecs.getincrementaldecoder(dialect.codec)()
     quotes, offset, blanks, before = 0, 0, False, b"\n"
@@ -151,7 +151,7 @@ def look_at(path: str, dialect: CsvDialect) -> CsvLook:
 
 
 def first_fault(path: str, dialect: CsvDialect) -> str | None:
-    """The first record that does not fit the header, by line; None where all do."""
+    """The first record whose width differs from the header's; None if all match."""
     width = None
     try:
         for line, record in dialect.records(path):

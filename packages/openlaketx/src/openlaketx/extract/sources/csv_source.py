@@ -1,4 +1,4 @@
-"""CSV files as one frame of strings under the header's own names."""
+"""CSV files as one frame of strings."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ from openlaketx.extract.sources.csv_dialect import (
 )
 from openlaketx.extract.sources.value_locations import csv_values, place_of
 
-# The headers of CSV files: files that share one are read together.
+# Files with the same header are read together.
 
 
 @dataclass
 class HeaderGroup:
-    """Files of one header, under clean names; lines tell their records apart, or quotes do."""
+    """Files with one header, under clean names; ``by_lines`` if every line is one record."""
 
     names: tuple[str, ...]
     by_lines: bool = True
@@ -61,7 +61,7 @@ class HeaderGroup:
 
 @dataclass(frozen=True)
 class Headers:
-    """Every column of every file, and the files by header."""
+    """Union of the columns, and the files by header."""
 
     names: tuple[str, ...]
     groups: tuple[HeaderGroup, ...]
@@ -70,7 +70,7 @@ class Headers:
 def _look_at_headers(
     selection: Selection, dialect: CsvDialect, expected: tuple[str, ...], declared: Declared
 ) -> Headers:
-    """What the files say; where the source declares a header, every file has exactly that."""
+    """Headers of all files; each must equal the declared header, if there is one."""
     groups: dict[tuple[str, ...], HeaderGroup] = {}
     for file in selection.files:
         look = _look(selection, file, dialect)
@@ -138,9 +138,9 @@ def read_csv(
     folder: Path,
     declared: Declared,
 ) -> Batch:
-    """Strings only, every file under its own header.
+    """All columns as strings, each file under its own header.
 
-    A line that does not fit fails the run, or, where the source says so, is kept in ``folder``.
+    A malformed line fails the run, or is quarantined in ``folder`` if the source allows it.
     """
     try:
         dialect = CsvDialect.from_options(build.options)
@@ -168,7 +168,7 @@ def _without_faults(
     folder: Path,
     storage: Storage,
 ) -> tuple[Selection, int]:
-    """Where bad lines are to be kept aside: the files without them, and how many there were."""
+    """If malformed lines are quarantined: the files without them, and their number."""
     if build.malformed is Malformed.REFUSE:
         return selection, 0
     faults = {}
@@ -184,7 +184,7 @@ def _without_faults(
 def _frame(
     session: SparkSession, selection: Selection, dialect: CsvDialect, headers: Headers
 ) -> DataFrame:
-    """All rows; a column that a file lacks is NULL there."""
+    """All rows; NULL where a file lacks a column."""
     parts = [_read(session, selection, dialect, group) for group in headers.groups]
     own = [ROW_FILE] if selection.ordered else []
     filled = (
@@ -218,7 +218,7 @@ def _read(
 
 
 def _explain(selection: Selection, dialect: CsvDialect, error: Exception) -> LakeGuardError:
-    """Spark's complaint; for a malformed line, the file and line that a second look finds."""
+    """Spark's error; for a malformed line, a second scan finds file and line."""
     if condition(error).startswith(_LINE_FAULTS):
         for file in selection.files:
             fault = first_fault(local_path(selection.location(file)), dialect)
@@ -227,13 +227,13 @@ def _explain(selection: Selection, dialect: CsvDialect, error: Exception) -> Lak
     return selection.unreadable(reason(error))
 
 
-# Every record of a CSV file that does not fit, by line: for those who go on without them.
+# Malformed records of a CSV file, by line, so that they can be quarantined.
 
 _NO_TEXT = re.compile("[\udc80-\udcff]")
 
 
 class _Feed:
-    """Lines for a reader, and which of them the present record took."""
+    """Lines for a CSV reader; records which of them the current record consumed."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines
@@ -249,16 +249,16 @@ class _Feed:
         return line
 
     def keep_first(self) -> None:
-        """All but the first line are read once more."""
+        """Push back all lines of the record except the first."""
         self._again.extendleft(reversed(self.taken[1:]))
         del self.taken[1:]
 
 
 def csv_faults(path: str, dialect: CsvDialect) -> list[Fault]:
-    """Records of another width than the header, with broken quotes, or with bytes of no text.
+    """Records with another width than the header, broken quotes, or undecodable bytes.
 
-    Where quotes break, the line at which the record began is at fault, and the next one is read
-    as a record of its own. Blank lines are no records. The header has no fault: it is refused.
+    For broken quotes, only the line where the record starts is at fault; reading resumes on the
+    next one. Blank lines are ignored. A malformed header fails the run.
     """
     faults: list[Fault] = []
     with dialect.lines(path) as lines:

@@ -1,4 +1,4 @@
-"""A Delta table of others at one version, read by its list of files: a later commit is not seen."""
+"""An external Delta table at one version, read by file list so that later commits are invisible."""
 
 from __future__ import annotations
 
@@ -25,15 +25,13 @@ from openlaketx.engine.spark.errors import reason
 from openlaketx.engine.spark.types import quoted_name, spark_schema
 from openlaketx.extract.batch import Batch, name_problem
 
-# A Delta table of others at its newest version: columns, files and the values of partitions.
-
 _READER_FEATURES = frozenset({"timestampNtz"})
-"""Features of a table that leave its files to say what they say."""
+"""Table features that do not change the meaning of data files."""
 
 
 @dataclass(frozen=True)
 class ForeignSnapshot:
-    """One version: its columns, its files by their path below its root."""
+    """One version: its columns, and its files by relative path."""
 
     build: SourceBuild
     dataset: str
@@ -41,7 +39,7 @@ class ForeignSnapshot:
     live: TableSchema
     partitions: tuple[str, ...]
     values: dict[str, dict[str, Any]]
-    """What each file's partition says, by path and column."""
+    """Partition values of each file, by path and column."""
     files: dict[str, SourceFile]
 
     def unreadable(self, why: str) -> SourceUnreadable:
@@ -76,7 +74,7 @@ def _open_snapshot(build: SourceBuild, dataset: str, location: str) -> ForeignSn
 
 
 def _with_nullability(live: TableSchema, table: DeltaTable) -> TableSchema:
-    """What the table says of NULL is part of its schema."""
+    """Nullability from the table's schema."""
     told = {field.name: field.nullable for field in table.schema().fields}
     columns = [column.model_copy(update={"nullable": told[column.name]}) for column in live.columns]
     return TableSchema(columns=tuple(columns))
@@ -93,7 +91,7 @@ def _partition_values(table: DeltaTable, names: tuple[str, ...]) -> dict[str, di
 
 
 def _reading_problem(table: DeltaTable) -> str | None:
-    """What in the table changes the meaning of its files; None where nothing does."""
+    """The table feature that changes the meaning of its files; None if there is none."""
     protocol = table.protocol()
     features = set(protocol.reader_features or ()) - _READER_FEATURES
     if features:
@@ -108,10 +106,10 @@ _FILE, _KNOWN = "lg_file", "lg_known"
 
 
 def read_delta(session: SparkSession, build: SourceBuild, plan: RunPlan, lake: str) -> Batch | None:
-    """All rows of the newest version, or those of files that the position does not know.
+    """All rows of the newest version, or those of files that the position does not contain.
 
-    Files never change, so a removed one means rows that were deleted or rewritten: an APPEND
-    refuses it, another load reads what was rewritten once more. None where no file is new.
+    Files are immutable, so a removed file means deleted or rewritten rows: APPEND fails, other
+    loads read the rewritten rows again. None if no file is new.
     """
     table = _open_snapshot(build, str(plan.dataset), located(lake, build.path))
     known = {file.path for file in build.position.files} if build.position else set()
@@ -140,7 +138,7 @@ def read_delta(session: SparkSession, build: SourceBuild, plan: RunPlan, lake: s
 
 
 def _frame(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> DataFrame:
-    """Columns in the table's order; those it is partitioned by have the values of its log."""
+    """Columns in the table's order; partition columns have the values of the log."""
     inside = tuple(c for c in table.live.columns if c.name not in table.partitions)
     schema = spark_schema(TableSchema(columns=inside))
     if not fresh:
@@ -164,9 +162,9 @@ def _frame(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> D
 
 
 def _values(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> DataFrame:
-    """For each file, by the address that Spark gives it, the values of its partition.
+    """Partition values of each file, by the path that Spark reports.
 
-    Folder names are no source: writers do not agree on how to spell a value there.
+    From the log, because writers encode values in folder names differently.
     """
     columns = [Column(name=name, type=table.live.type_of(name) or "") for name in table.partitions]
     for column in columns:

@@ -1,4 +1,4 @@
-"""One file from a web server: whole, from the host that was named, and its secrets untold."""
+"""Download of one file: complete, from the configured host, with secrets redacted."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _OUR_FAULT = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
 
 
 class DownloadProblem(ValueError):
-    """Why there is no file; holds no secret."""
+    """Why the download failed, without secrets."""
 
     def __init__(self, why: str, *, passing: bool) -> None:
         super().__init__(why)
         self.passing = passing
-        """Whether the same address may answer well a moment later."""
+        """Whether a retry may succeed."""
 
 
 @dataclass(frozen=True, repr=False)
 class Address:
-    """A URL as it is written, and the secrets that fill its ``{name}``."""
+    """A URL template, and the secrets for its ``{name}`` placeholders."""
 
     written: str
     secrets: dict[str, str]
@@ -62,10 +62,10 @@ class Address:
 
 @contextmanager
 def downloading(address: Address, seconds: float, *, packed: bool) -> Iterator[Iterator[bytes]]:
-    """The bytes of the file as they come; ``DownloadProblem`` unless all of them came.
+    """The bytes of the file; ``DownloadProblem`` unless all of them arrive.
 
-    ``seconds`` is the patience for each step of the server. ``packed`` says that the file itself
-    is a .gz, and so may be labelled as one.
+    ``seconds`` is the timeout of each read. ``packed`` allows gzip encoding, because the file
+    itself is a .gz.
     """
     timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
     headers = {"Accept-Encoding": "identity", "User-Agent": "openlaketx"}
@@ -84,7 +84,7 @@ def downloading(address: Address, seconds: float, *, packed: bool) -> Iterator[I
 
 @contextmanager
 def _answered(client: httpx.Client, address: Address) -> Iterator[httpx.Response]:
-    """Follows a server to another of its own places, never to another host or out of TLS."""
+    """Follows redirects on the same host, never to another host or from TLS to plain HTTP."""
     url = httpx.URL(address.filled)
     for _ in range(_MOST_REDIRECTS + 1):
         with client.stream("GET", url) as response:
@@ -123,7 +123,7 @@ def _body(response: httpx.Response, address: Address) -> Iterator[bytes]:
         raise address.problem(f"the answer has {size} bytes instead of {told}", passing=True)
 
 
-# A file from the web, landed, as the one file of its source.
+# The downloaded file is landed, and is the only file of its source.
 
 FILE_NAME = "file_name"
 TIMEOUT = "timeout_seconds"
@@ -134,7 +134,7 @@ _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 def land_download(
     plan: RunPlan, build: SourceBuild, lake: str, landing: Landing
 ) -> Selection | None:
-    """The file as it came; None where a load of new rows had this very content already."""
+    """The downloaded file; None if a load of new rows has read the same content before."""
     name = file_name(build, plan.settings)
     seconds = _seconds(plan.settings, landing)
     address = Address.of(build.url, build.secrets)
@@ -148,7 +148,7 @@ def land_download(
     known = build.position.files if build.position else ()
     if plan.load.type in NEW_ROWS_ONLY and file.sha256 in (before.sha256 for before in known):
         return None
-    # What an APPEND once read it must never read again. Other loads may meet an old state anew.
+    # APPEND must never read the same content twice; other loads may return to an old state.
     kept = known if plan.load.type is LoadType.APPEND else ()
     return Selection(
         source=build.source,
@@ -162,7 +162,7 @@ def land_download(
 
 
 def file_name(build: SourceBuild, settings: Mapping[str, str]) -> str:
-    """The setting's name, else the last of the address's path, else the source's own."""
+    """The configured name, else the last part of the URL path, else the source's name."""
     path = urlsplit(build.url).path
     last = unquote(PurePosixPath(path).name)
     name = settings.get(FILE_NAME) or ("" if "{" in last else last)

@@ -1,15 +1,15 @@
-"""Columns of a PostgreSQL table as column types, each with the SQL that reads it exactly.
+"""PostgreSQL columns as column types, each with the SQL that reads it exactly.
 
     boolean, smallint, integer, bigint     boolean, short, integer, long
     real, double precision                 float, double
     numeric(p,s), of 38 digits at most     decimal(p,s)
-    text, varchar, char, uuid, json, enum  string; char without the blanks that fill it
+    text, varchar, char, uuid, json, enum  string; char without its padding
     bytea                                  binary
     date                                   date
     timestamp with, without time zone      timestamp, timestamp_ntz
 
-Dates and times travel as whole days and microseconds, because Java's calendar moves those before
-1582. One that is infinite, or not of the years 1 to 9999, fails the query, which names it.
+Dates and times are transferred as days and microseconds, because Java's calendar shifts those
+before 1582. A value that is infinite, or outside the years 1 to 9999, fails the query, which names it.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ SLICEABLE = ("short", "integer", "long", "date", "timestamp", "timestamp_ntz")
 
 
 class UnsupportedColumn(ValueError):
-    """A column that no column type describes; says which, why, and the way out."""
+    """Why a column has no column type, and how to read it anyway."""
 
 
 @dataclass(frozen=True)
 class DatabaseColumn:
-    """A column of the table, and what it is in a dataset."""
+    """A column of the table and its type in the dataset."""
 
     name: str
     sql_type: str
@@ -55,7 +55,7 @@ class DatabaseColumn:
 
     @property
     def expression(self) -> str:
-        """What the query selects for it."""
+        """SQL expression that the query selects."""
         name = identifier(self.name)
         if self.type == "string":
             return f"{name}::text"
@@ -68,7 +68,7 @@ class DatabaseColumn:
         return name
 
     def value(self) -> SparkColumn:
-        """The value, out of what the query brought."""
+        """Converts the selected value back to the column's type."""
         found = F.col(quoted_name(self.name))
         if self.type == "date":
             return F.date_from_unix_date(found)
@@ -86,7 +86,7 @@ class DatabaseColumn:
 
 
 def database_column(name: str, sql_type: str, *, enum: bool = False) -> DatabaseColumn:
-    """The column; ``UnsupportedColumn`` for one that cannot be read exactly."""
+    """The column; ``UnsupportedColumn`` if it cannot be read exactly."""
     size = _SIZE.search(sql_type)
     word = _SIZE.sub("", sql_type).strip()
     if enum or word in _TEXTS:
@@ -112,7 +112,7 @@ def identifier(name: str) -> str:
 
 
 def literal(text: str) -> str:
-    """A text for a statement, whatever ``standard_conforming_strings`` says."""
+    """SQL string literal, valid under any ``standard_conforming_strings``."""
     doubled = text.replace("\\", "\\\\").replace("'", "''")
     return f"E'{doubled}'" if "\\" in text else f"'{doubled}'"
 

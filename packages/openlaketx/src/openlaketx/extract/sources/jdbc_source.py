@@ -1,4 +1,4 @@
-"""A table or view of PostgreSQL as one frame."""
+"""A PostgreSQL table or view as one frame."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from openlaketx.extract.sources.jdbc_columns import (
     literal,
 )
 
-# A PostgreSQL database as Spark asks it; user and password are known to Spark alone.
+# PostgreSQL through Spark's JDBC reader; only Spark gets user and password.
 
 _DRIVER = "org.postgresql.Driver"
 _SCHEME = "jdbc:postgresql:"
@@ -38,7 +38,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, repr=False)
 class Database:
-    """Where to ask, and how to tell what went wrong without what nobody may see."""
+    """Connection options, and error messages without secrets."""
 
     session: SparkSession
     build: SourceBuild
@@ -47,7 +47,7 @@ class Database:
 
     @classmethod
     def of(cls, session: SparkSession, build: SourceBuild, dataset: str) -> Database:
-        """Raises where the address is of another kind, or a secret is not to be had."""
+        """Raises if the URL is not PostgreSQL, or a secret is unavailable."""
         if not build.url.startswith(_SCHEME):
             raise SourceUnreadable(
                 source=build.source,
@@ -57,7 +57,7 @@ class Database:
         return cls(session, build, dataset, resolve_all(build.secrets))
 
     def frame(self, query: str, predicates: list[str] | None = None) -> DataFrame:
-        """The rows of the query, not computed; one slice for each predicate."""
+        """The lazy rows of the query; one partition per predicate."""
         url, table = self._filled(self.build.url), f"({query}) AS lg_rows"
         read = self.session.read.jdbc
         if predicates:
@@ -99,10 +99,10 @@ class Database:
         }
 
 
-# A large table in slices, so that several connections read it at once.
+# Large tables are read in slices, over several connections.
 
 SLICE = "lg_slice"
-"""The slice column once more, as the database has it, so that its index serves."""
+"""Raw copy of the slice column, so that its index can be used."""
 MOST_SLICES = 64
 _SLICES = "4"
 
@@ -110,7 +110,7 @@ _SLICES = "4"
 def slice_column(
     options: Mapping[str, str], columns: Iterable[DatabaseColumn]
 ) -> tuple[DatabaseColumn, int] | None:
-    """The column to slice by and the number of slices; ValueError where they cannot be."""
+    """The column and the number of slices; ValueError if they are invalid."""
     name, number = options.get("slice_by", ""), options.get("slices", _SLICES)
     if not name and "slices" in options:
         raise ValueError("slices needs slice_by, the column whose values are sliced")
@@ -128,7 +128,7 @@ def slice_column(
 
 
 def bounds_query(column: DatabaseColumn, slices: int, rows: str) -> str:
-    """The inner bounds between equal parts of the range; NULL where there is no value at all."""
+    """Inner bounds of equal parts of the range; NULL if there is no value."""
     name = identifier(column.name)
     if column.type == "date":
         bound = f"low + (((high - low)::bigint * i) / {slices})::integer"
@@ -142,7 +142,7 @@ def bounds_query(column: DatabaseColumn, slices: int, rows: str) -> str:
 
 
 def predicates(column: DatabaseColumn, bounds: Iterable[str]) -> list[str]:
-    """Every row is in exactly one: the first slice and the last are open, NULL is in the first."""
+    """Every row matches exactly one: first and last slice are open, NULL is in the first."""
     inner = [f"{literal(bound)}::{column.sql_type}" for bound in bounds]
     if not inner:
         return []
@@ -167,9 +167,9 @@ WHERE a.attrelid = to_regclass({table}) AND a.attnum > 0 AND NOT a.attisdropped
 def read_jdbc(
     session: SparkSession, build: SourceBuild, dataset: str, where: str | None = None
 ) -> Batch:
-    """The rows, in the types that ``jdbc_columns`` names; ``where`` is the database's own SQL.
+    """The rows in the types of ``jdbc_columns``; ``where`` is SQL of the database.
 
-    One statement, and so one state of the table, unless the source asks for slices.
+    One statement, and so one snapshot of the table, unless the source configures slices.
     """
     database = Database.of(session, build, dataset)
     _check_options(database)
@@ -231,7 +231,7 @@ def _frame(database: Database, columns: list[DatabaseColumn], rows: str) -> Data
 
 
 def _table(database: Database) -> str:
-    """``schema.table`` or ``table``, each part quoted: names are taken as they stand."""
+    """``schema.table`` or ``table``, each part quoted: names are case-sensitive."""
     parts = database.build.object.split(".")
     if len(parts) > 2 or not all(parts):
         raise database.unreadable(

@@ -1,6 +1,6 @@
-"""A plain Python look at a file of JSON lines: its keys, and the lines that are no objects.
+"""Scan of a JSON Lines file in plain Python: its keys and malformed lines.
 
-Spark would read an array as several rows, the last of two values under one key, and NaN.
+Spark would read an array as several rows, the last of duplicate keys, and NaN.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from openlaketx.extract.files.text_files import opened_lines
 from openlaketx.extract.sources.csv_dialect import ENCODINGS
 
 BLANKS = " \t\r\n"
-"""What may stand on a line that is no record."""
+"""Characters of a blank line."""
 _LONGEST_KEY = 40
 
 
 class JsonLook(NamedTuple):
-    """Keys in the order in which they first occur, and every fault."""
+    """Keys in order of first occurrence, and every fault."""
 
     names: tuple[str, ...]
     faults: list[Fault]
@@ -31,7 +31,7 @@ def json_lines(path: str, codec: str) -> AbstractContextManager[Iterator[str]]:
 
 
 def look_at_json(path: str, codec: str) -> JsonLook:
-    """Reads the whole file once. A blank line is no record."""
+    """Scan the whole file once. Blank lines are ignored."""
     names: dict[str, None] = {}
     faults: list[Fault] = []
     with json_lines(path, codec) as lines:
@@ -46,9 +46,9 @@ def look_at_json(path: str, codec: str) -> JsonLook:
 
 
 def strict_decoder(number: Callable[[str], Any]) -> json.JSONDecoder:
-    """Refuses what readers do not read alike: a key that stands twice, and NaN.
+    """Rejects what JSON readers treat differently: duplicate keys and NaN.
 
-    ``number`` gets a number's text as it is written.
+    ``number`` receives a number's text as written.
     """
     return json.JSONDecoder(
         object_pairs_hook=_distinct, parse_int=number, parse_float=number, parse_constant=_constant
@@ -56,7 +56,7 @@ def strict_decoder(number: Callable[[str], Any]) -> json.JSONDecoder:
 
 
 def read_object(line: str, codec: str, decoder: json.JSONDecoder) -> dict[str, Any]:
-    """The object on a line; ValueError or RecursionError where there is none, or not it alone."""
+    """The object on a line; ValueError or RecursionError if the line is anything else."""
     if not line.isascii():
         _encodable(line, f"a byte is not {ENCODINGS[codec]}")
     found = decoder.decode(line.rstrip("\r\n"))
@@ -68,7 +68,7 @@ def read_object(line: str, codec: str, decoder: json.JSONDecoder) -> dict[str, A
 
 
 def fault_reason(error: Exception) -> str:
-    """Why ``read_object`` refused a line."""
+    """Why ``read_object`` rejected a line."""
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg} at character {error.pos + 1}"
     return "it is nested too deep" if isinstance(error, RecursionError) else str(error)

@@ -1,4 +1,4 @@
-"""Files of JSON lines as one frame of strings, each value as it is written in the file."""
+"""JSON Lines files as one frame of strings, each value as written in the file."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def read_jsonl(
     folder: Path,
     declared: Declared,
 ) -> Batch:
-    """The keys of all lines as columns; a key that a line lacks is NULL there.
+    """All keys as columns; NULL where a line lacks a key.
 
-    Numbers and nested values keep the very text that they have in the file, and a Spark that cannot
-    do that is refused. A line that is no object fails the run, or, where the source says so, is
-    kept in ``folder``.
+    Numbers and nested values keep their original text; a Spark version that cannot do that is
+    rejected. A line that is not an object fails the run, or is quarantined in ``folder`` if the
+    source allows it.
     """
     require_spark(session.version, _KEEPS_TEXTS, "a source of JSON lines")
     codec = _codec(build, selection)
@@ -52,7 +52,7 @@ def read_jsonl(
     if build.malformed is Malformed.REFUSE:
         _refuse_first(selection, looks)
     faults = {path: look.faults for path, look in looks.items()}
-    # Spark keeps the text of a value exactly only where it finds it in UTF-8.
+    # Spark preserves the original text of a value only in UTF-8.
     writing = Writing(partial(json_lines, codec=codec), codec, copied_as=_UTF8)
     selection, rejected = keep_aside(selection, faults, writing, folder, storage)
     schema = StructType([StructField(name, StringType()) for name in names])

@@ -1,4 +1,4 @@
-"""Parquet files as one frame; their footers say what it holds."""
+"""Parquet files as one frame; the schema is from their footers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_parquet(
     storage: Storage,
     declared: Declared,
 ) -> Batch:
-    """A column has one type in all files; types that no column has are refused by name."""
+    """A column must have one type in all files; unsupported types are rejected by name."""
     if build.options:
         raise selection.unreadable(f"Parquet has no option {min(build.options)!r}")
     live = _live_schema(selection, declared)
@@ -53,7 +53,7 @@ def read_parquet(
 
 
 def _live_schema(selection: Selection, declared: Declared) -> TableSchema:
-    """Every column of every file; in a file that lacks one, Spark reads NULL."""
+    """Union of the columns; Spark reads NULL where a file lacks one."""
     schemas = {file.path: _schema(selection, file) for file in selection.files}
     known: dict[str, Column] = {}
     for path, schema in schemas.items():

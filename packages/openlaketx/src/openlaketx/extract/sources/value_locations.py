@@ -1,4 +1,4 @@
-"""Where in the files of a source a value stands, for whoever is to correct it."""
+"""Finds the file and line of a value in a source."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from openlaketx.extract.sources.csv_dialect import CsvDialect
 from openlaketx.extract.sources.jsonl_lines import json_lines, read_object, strict_decoder
 
 PlaceOf = Callable[[str, str, str], str]
-"""From the address that Spark gives a file, a column and a value's text to words for all three."""
+"""File path reported by Spark, column and text of the value, to a location."""
 Values = Callable[[str, str], Iterator[tuple[int, str]]]
-"""Of a file and a column: every value as text, with its line."""
+"""All values of a column of a file as text, with their lines."""
 
 
 def place_of(selection: Selection, values: Values | None = None) -> PlaceOf:
-    """``in/orders.csv, line 7``; the file alone where it has no lines, or not those of its origin.
+    """``in/orders.csv, line 7``; only the file if it has no lines, or is a copy without some.
 
-    Empty where the address is of no file of the selection.
+    Empty if the path is not in the selection.
     """
 
     def place(address: str, column: str, value: str) -> str:
@@ -62,7 +62,7 @@ def json_values(codec: str) -> Values:
 
 
 def _line(values: Values | None, path: str, column: str, value: str) -> int | None:
-    """The first line with the value; None where the file cannot be read so far."""
+    """The first line with the value; None if it is not found or the file is unreadable."""
     if values is None:
         return None
     try:
