@@ -43,7 +43,7 @@ INPUTS = (
     "setup/*.txt",
     "setup/*.py",
     "packages/*/pyproject.toml",
-    "packages/openlaketx/src/openlaketx/engine/jars.*",
+    "packages/openlaketx/src/openlaketx/engine/spark/jars.*",
 )
 PIP_TO_UV = {
     "index-url": "UV_DEFAULT_INDEX",

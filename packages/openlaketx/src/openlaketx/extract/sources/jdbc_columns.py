@@ -9,7 +9,8 @@
     timestamp with, without time zone      timestamp, timestamp_ntz
 
 Dates and times are transferred as days and microseconds, because Java's calendar shifts those
-before 1582. A value that is infinite, or outside the years 1 to 9999, fails the query, which names it.
+before 1582. A value that is infinite, or outside the years 1 to 9999, fails the query, which names
+it.
 """
 
 from __future__ import annotations
